@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.site import Site
 
-from ultracrawl.stores import SqliteStore, StoredSite
+from ultracrawl.stores import SiteClock, SqliteSiteStore
 
 
 def times(site: Site) -> list[float]:
@@ -346,6 +346,15 @@ def test_fast_10_urls_of_an_alias_become_urls_of_the_main_host(
 # ---- what outlives the process
 
 
+def delay_site(workspace: Workspace, clock: SiteClock) -> None:
+    """Have the project remember that a site may be asked later only."""
+    with closing(SqliteSiteStore(workspace.directory / "var/state/sites/sites.sqlite")) as sites:
+        crawl = sites.enlist_crawl("another", time.time(), time.time() + 60)
+        sites.ask_sites(crawl, {clock.site: [clock.site]}, time.time())
+        sites.release_sites(crawl, [clock])
+        sites.strike_off(crawl)
+
+
 def test_a_delay_survives_a_kill(site: Site, url: str, workspace: Workspace) -> None:
     tree(site, 3)
     workspace.define(f"{url}/", politeness={"delay": 4, "concurrency": 8}, robots={"obey": False})
@@ -376,9 +385,7 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     row = workspace.command("status", name, "--json").json["sites"][0]
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
-    state = SqliteStore(workspace.directory / "var/state/site.sqlite", "site")
-    state.sites.put_site(StoredSite(name, next_at=time.time() + 3000, why="60 s (definition)"), at_once=True)
-    state.close()
+    delay_site(workspace, SiteClock(name, next_at=time.time() + 3000, why="60 s (definition)"))
     assert f"{name} (site): none of its URLs wait\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
@@ -386,22 +393,20 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("why", "least", "most"),
-    [("0.1 s (definition)", 0.0, 60.0), ("held back", 2.0, 60.0)],
+    ("held", "least", "most"),
+    [(False, 0.0, 60.0), (True, 2.0, 60.0)],
     ids=["a delay dated by a clock that was ahead", "a site that asked to be left alone"],
 )
 def test_no_site_waits_longer_than_there_is_a_reason_for(
-    site: Site, url: str, workspace: Workspace, why: str, least: float, most: float
+    site: Site, url: str, workspace: Workspace, held: bool, least: float, most: float
 ) -> None:
     tree(site, 2)
     options = {"delay": 0.1, "concurrency": 1, "longest_retry_after": 2.5}
     workspace.define(f"{url}/", politeness=options)
     workspace.crawl()
     site.reset()
-    state = SqliteStore(workspace.directory / "var/state/site.sqlite", "site")
     name = url.removeprefix("http://")
-    state.sites.put_site(StoredSite(name, next_at=time.time() + 3000, why=why), at_once=True)
+    delay_site(workspace, SiteClock(name, next_at=time.time() + 3000, on_hold=held))
     began = time.monotonic()
-    state.close()
     workspace.crawl()
     assert least <= times(site)[0] - began < most

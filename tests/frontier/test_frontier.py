@@ -280,21 +280,6 @@ def test_an_entry_that_comes_first_wakes_a_site_that_had_nothing() -> None:
     assert frontier.pop_entry(10.0) == Entry("a", 1)
 
 
-def test_a_request_that_began_late_moves_the_next_one_and_never_ahead() -> None:
-    frontier: Frontier[Entry] = Frontier(delay=10.0)
-    fill(frontier, a=2)
-    assert frontier.pop_entry(0.0) == Entry("a", 0)
-    frontier.clocks.correct_start("a", 4.0)
-    assert frontier.pop_entry(13.9) is None
-    assert frontier.clocks.claim_turn("a", 13.9) == 14.0
-    frontier.clocks.correct_start("a", 13.9)
-    assert frontier.pop_entry(23.9) is None, "a turn that is claimed for later was not begun earlier"
-    frontier.clocks.correct_start("nobody", 20.0)
-    frontier.clocks.correct_start("a", 14.5)
-    assert frontier.pop_entry(24.4) is None, "half a second counts, too"
-    assert frontier.pop_entry(24.5) == Entry("a", 1)
-
-
 @given(st.lists(st.tuples(st.sampled_from("asrcdw"), st.floats(0, 3)), max_size=80), st.floats(0.1, 2))
 def test_starts_keep_the_delay_whatever_happens(steps: list[tuple[str, float]], delay: float) -> None:
     """Pop, spend, resume, claim, done and passing time in any order: two starts are never too close."""

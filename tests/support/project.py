@@ -112,10 +112,12 @@ class Workspace:
 
     def age(self, seconds: float) -> None:
         """Make what is known of robots.txt and sitemaps older, as if time had gone by between two runs."""
-        (file,) = (self.directory / "var" / "state").glob("*.sqlite")
-        with contextlib.closing(sqlite3.connect(file)) as db, db:
+        state = self.directory / "var" / "state"
+        with contextlib.closing(sqlite3.connect(state / "sites" / "sites.sqlite")) as db, db:
             change = "UPDATE robots SET asked=asked-:by, failed=failed-:by, guessed=guessed-:by"
             db.execute(change, {"by": seconds})
+        (file,) = state.glob("*.sqlite")
+        with contextlib.closing(sqlite3.connect(file)) as db, db:
             of_sitemaps = "WHERE key IN (SELECT key FROM sitemap)"
             db.execute(f"UPDATE url SET last_fetched=last_fetched-:by {of_sitemaps}", {"by": seconds})
 

@@ -1,4 +1,4 @@
-"""What the features of one crawl work with: the source and its rules, the time, and four ports to act through."""
+"""What the features of one crawl work with: the source and its rules, the time, and the ports to act through."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import RunReport
     from ultracrawl.sources import CompiledSource, DataSource, Project
-    from ultracrawl.stores import RunMark, Store
+    from ultracrawl.stores import RunMark, SiteStore, Store
 
 
 class Ports:
     """The ports of a crawl, set when it begins; before that, each is missing (AttributeError)."""
 
     store: Store
+    sites: SiteStore
     documents: DocumentPort
     endings: Recorder
     queue: LinkQueue
@@ -32,8 +33,9 @@ class CrawlContext:
     """One crawl of one source, as its features and components see it.
 
     A feature acts through the ports alone: `queue` (links, redirect targets, retries), `documents` (into the index and
-    out of it), `store` (what is known of URLs and sites), `run` (problems, the end of the run). Visits end through
-    `endings`, the one place that records outcomes. Ports but `run` are there once the crawl has begun.
+    out of it), `store` (what is known of URLs), `sites` (what the project knows of sites), `run` (problems, the end of
+    the run). Visits end through `endings`, the one place that records outcomes. Ports but `run` are there once the
+    crawl has begun.
     """
 
     project: Project
@@ -51,6 +53,11 @@ class CrawlContext:
     def store(self) -> Store:
         """What is known of URLs, sites, runs and the queue."""
         return self.ports.store
+
+    @property
+    def sites(self) -> SiteStore:
+        """What all sources of the project know of sites together."""
+        return self.ports.sites
 
     @property
     def documents(self) -> DocumentPort:

@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.crawl.assembly import CrawlFeatures
+from ultracrawl.crawl.discovery.robots_answers import asked_alone
 from ultracrawl.crawl.hooks import TICK
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
@@ -20,7 +21,7 @@ from ultracrawl.files import write_for_owner
 from ultracrawl.settings.gc_tuning import spare_what_is_there
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import forget_failure
-from ultracrawl.stores.opening import open_state, state_file
+from ultracrawl.stores.opening import hand_over_sites, open_sites, open_state, state_file
 
 if TYPE_CHECKING:
     from typing import Self
@@ -91,6 +92,9 @@ class CrawlLifecycle:
         write_for_owner()
         renew = not context.run.replay
         context.ports.store = open_state(context.project, context.source.name, renew=renew)
+        context.ports.sites = open_sites(context.project, read_only=context.run.replay, renew=renew)
+        if not context.run.replay:
+            hand_over_sites(context.store, context.sites, asked_alone(context.rules))
         resumed = features.begin_run()
         writer = features.open_documents()
         lost = context.store.documents.refetch_lost(writer.recover())
@@ -172,6 +176,8 @@ class CrawlLifecycle:
         try:
             if "documents" in vars(ports):
                 ports.documents.writer.close(timeout=10.0)
+            if "sites" in vars(ports):
+                ports.sites.close()
             if "store" in vars(ports):
                 ports.store.close()
         except WorkError as error:
@@ -191,6 +197,7 @@ class CrawlLifecycle:
         try:
             self.features.responses.close()
             self.context.store.close()
+            self.context.sites.close()
         except WorkError as error:
             self.context.run.note_problem(error)
         finally:

@@ -145,8 +145,8 @@ class LinkQueue(Protocol):
 
     # ---- sites
 
-    def claim_turn(self, site: str, now: float) -> float:
-        """Take the next turn of a site for a request that is no visit; returns its time (monotonic seconds)."""
+    async def take_turn(self, site: str) -> None:
+        """Wait until it is the turn of a request that is no visit."""
 
     def hold_site(self, site: str, seconds: float) -> None:
         """Let a site alone for as long as it asked for (`Retry-After`)."""

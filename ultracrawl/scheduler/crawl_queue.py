@@ -55,7 +55,7 @@ class CrawlQueue:
         self.amended = flight.replace_record
         self.again = repeats.fetch_again
         self.forget_urls = candidates.forget
-        self.claim_turn = pacing.claim_turn
+        self.take_turn = pacing.take_turn
         self.hold_site = pacing.hold_site
         self.rules_recalled = pacing.robots_recalled
 

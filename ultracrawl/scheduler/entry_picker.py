@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from functools import partial
 
 from ultracrawl.crawl import CrawlContext
@@ -50,12 +51,14 @@ class EntryPicker:
         self._robots = robots
         self._items = items
 
-    def next_entry(self, now: float) -> QueueEntry | None:
+    def next_entry(self) -> QueueEntry | None:
         """Return the next entry whose robots.txt is known; a site without one spends its turn on fetching it."""
         while True:
             self._refill()
             self._addresses.attend()
-            entry = self._frontier.pop_entry(now)
+            self._pacing.leases.attend()
+            # Only now is it known when the request begins: stores may have kept us waiting.
+            entry = self._frontier.pop_entry(time.monotonic())
             if entry is None:
                 return None
             if self._items.skips_given(entry):

@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
-from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.scheduler.leasing.site_leases import SiteLeases
 from ultracrawl.sources import compile_level_selector
 from ultracrawl.stores import QueueEntry, StoredSite
 
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
     from ultracrawl.rules.robots.rules import RobotsRules
 
 logger = logging.getLogger(__name__)
-
-DURABLE_FROM = 0.25
-"""Seconds of delay from which a request is noted durably before it is made; a restart takes longer than that."""
-HELD_BACK = "held back"
-"""Why a site waits that asked to be left alone, or whose URL is to be tried again."""
 
 
 def make_frontier(context: CrawlContext, at_once: int) -> Frontier[QueueEntry]:
@@ -39,6 +35,7 @@ def make_frontier(context: CrawlContext, at_once: int) -> Frontier[QueueEntry]:
         max_inter_docs=source.sites.max_inter_docs,
         selector=compile_level_selector(source),
         level_of=_level_of,
+        leases=True,
     )
 
 
@@ -47,54 +44,55 @@ def _level_of(entry: QueueEntry) -> int:
 
 
 class Pacing:
-    """Tells the frontier how requests went, and remembers sites in the state store.
+    """Tells the frontier how requests went, and remembers sites: their clocks for all sources, the rest for this one.
 
-    After a restart a site is not asked before its delay is over, and goes on with the errors it had. A site with too
-    many network errors is given up for this run: what waits of it stays in the queue. `abandon` is
-    called with the key of a sitemap that will not be fetched.
+    A site with too many network errors is given up for this run: what waits of it stays in the queue. `abandon` is
+    called with the key of a sitemap that will not be fetched; `wake` has the scheduler look for the next request.
     """
 
     def __init__(
-        self, context: CrawlContext, frontier: Frontier[QueueEntry], abandon: Callable[[int], None]
+        self,
+        context: CrawlContext,
+        frontier: Frontier[QueueEntry],
+        abandon: Callable[[int], None],
+        *,
+        wake: Callable[[], None],
+        paused: Callable[[], bool],
     ) -> None:
         self._context = context
         self._frontier = frontier
         self._abandon = abandon
+        self._wake = wake
+        self._paused = paused
         self.mirrors = Mirrors(context.source.sites.aliases)
         """Which copy of a site is asked, once the site itself was given up."""
         self._asked: dict[int, str] = {}
         """The copies that are asked by visits in flight, by key; not those that ask the site itself."""
         self._changed: set[str] = set()
-        self._errors: dict[str, tuple[str, float]] = {}
-        """Text and time of errors that are not stored yet."""
 
     def begin(self) -> None:
-        """Load what earlier runs stored about sites."""
+        """Load what earlier runs stored about sites, and begin to ask for leases."""
         context = self._context
+        context.sites.forgive_sites(context.store.sites.renewed)
+        self.leases = SiteLeases(
+            context.sites,
+            context.source.name,
+            self._frontier,
+            self.mirrors,
+            wake=self._wake,
+            paused=self._paused,
+            wall=context.clock,
+        )
+        self.leases.begin()
         context.hooks.before_flush.append(self.store_sites)
-        now, wall = time.monotonic(), context.clock()
-        for row in context.store.sites.delayed_sites(wall):
+        context.hooks.tick.append(self.leases.tick)
+        for row in context.store.sites.special_sites():
             if row.stand_in:
                 self.mirrors.recall(row.site, row.stand_in)
             if row.given_up == context.mark.number:
                 self._frontier.given_up.add(row.site)
-            else:
-                self._recall(row, now, wall)
-
-    def _recall(self, row: StoredSite, now: float, wall: float) -> None:
-        policy, pace = self._context.rules.robots, self._frontier.pace
-        if row.own_delay is not None and policy.obey_delay:
-            self._frontier.clocks.set_delay(row.site, row.own_delay)
-        # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
-        longest = pace.longest(Clock(own=row.own_delay, slowed=row.slowed))
-        held = row.why == HELD_BACK  # sentence: its column holds a word of ours, or the origin of a delay
-        if held:
-            longest = max(longest, pace.longest_retry_after)
-        wait = max(min(row.next_at - wall, longest), 0.0)
-        if wait or row.errors:
-            self._frontier.clocks.restore_site(row.site, now if held else now + wait, row.errors, row.slowed)
-        if held and wait:
-            self._frontier.clocks.hold_site(row.site, now + wait)
+            elif row.own_delay is not None and context.rules.robots.obey_delay:
+                self._frontier.clocks.set_delay(row.site, row.own_delay)
 
     # ---- what happens to sites
 
@@ -105,20 +103,13 @@ class Pacing:
 
     def note_request(self, site: str) -> None:
         """Note that a request to a site is about to be made."""
-        if self._frontier.clocks.delay_of(site) >= DURABLE_FROM:
-            self._put(site, at_once=True)
-            self._frontier.clocks.correct_start(
-                site, time.monotonic()
-            )  # a first write takes as long as the disk does
-        else:
-            self._changed.add(site)
+        self._changed.add(site)
 
-    def claim_turn(self, site: str, now: float) -> float:
-        """Take a turn of a site for a request that the frontier does not hand out."""
+    async def take_turn(self, site: str) -> None:
+        """Wait for the turn of a site for a request that the frontier does not hand out."""
         site = self.mirrors.queue_of(site)
-        at = self._frontier.clocks.claim_turn(site, now)
-        self.note_request(site)
-        return at
+        await self.leases.take_turn(site)
+        self._changed.add(site)
 
     def hold_site(self, site: str, seconds: float) -> None:
         """Send a site no requests for as many seconds as it asked for (`Retry-After`)."""
@@ -141,7 +132,7 @@ class Pacing:
             self._failed(site, visit.fetch.error)
 
     def _failed(self, site: str, error: str) -> None:
-        self._errors[site] = (error, self._context.clock())
+        self.leases.note_error(site, error)
         if not self._frontier.clocks.note_failure(site) or site in self._frontier.given_up:
             return
         if self.switch_copy(site, error):
@@ -154,7 +145,7 @@ class Pacing:
         logger.warning(
             "%s is given up for this run after %d network errors, the last: %s", site, limit, error
         )
-        self._put(site, at_once=False)
+        self._put(site)
 
     def switch_copy(self, site: str, error: str) -> bool:
         """Ask the next copy of a site from now on, which begins without errors; False if there is none left."""
@@ -163,8 +154,8 @@ class Pacing:
         if not copy:
             return False
         logger.warning("%s is given up for this run (%s); its copy %s stands in for it", before, error, copy)
-        self._frontier.clocks.renew_site(site)
-        self._put(site, at_once=True)
+        self.leases.change_host(site)
+        self._put(site)
         return True
 
     def robots_recalled(self, url: str, rules: RobotsRules) -> None:
@@ -181,14 +172,17 @@ class Pacing:
             self._frontier.clocks.set_delay(site, asked)
         else:
             self._frontier.clocks.reset_delay(site)
-        known = self._context.store.sites.get_site(site) or StoredSite(site)
-        # Without a time it would be taken for one of long ago when the next run begins.
-        next_at = known.next_at or self._context.clock()
-        self._context.store.sites.put_site(replace(known, robots=_in_words(rules), next_at=next_at))
+        known = self._context.store.sites.get_site(site) or StoredSite(site, self._context.clock())
+        self._context.store.sites.put_site(replace(known, robots=_in_words(rules)))
         self._changed.add(site)
 
-    def report_given_up(self) -> None:
-        """Report the sites that were given up, with the number of their URLs that wait for the next run."""
+    def release_sites(self) -> None:
+        """Give all sites back; report those that were given up, with the number of their URLs that wait."""
+        try:
+            self.store_sites()
+            self.leases.close()
+        except WorkError as error:
+            self._context.run.note_problem(error)
         for site in sorted(self._frontier.given_up):
             waiting = self._context.store.queue.number_by_level(site)
             self._context.counters.note_given_up(site, sum(waiting.values()))
@@ -196,29 +190,20 @@ class Pacing:
     # ---- the table of sites
 
     def store_sites(self) -> None:
-        """Hand the sites that changed to the state store; called before each of its flushes."""
+        """Hand the sites that changed to the stores; called before each flush."""
         changed, self._changed = self._changed, set()
         for site in changed:
-            self._put(site, at_once=False)
+            self._put(site)
+        self.leases.store_clocks(changed)
 
-    def _put(self, name: str, *, at_once: bool) -> None:
-        site = self._frontier.site(name)
-        if site is None and name not in self._errors:
-            return
-        sites = self._context.store.sites
+    def _put(self, name: str) -> None:
+        sites, site = self._context.store.sites, self._frontier.site(name)
         row = sites.get_site(name) or StoredSite(name)
-        if site is not None:
-            clock, now = site.clock, time.monotonic()
-            held = clock.held > clock.due
-            why = HELD_BACK if held else str(self._frontier.pace.in_force(clock, now))
-            next_at = self._context.clock() + site.next_at - now
-            row = replace(
-                row, next_at=next_at, why=why, own_delay=clock.own, errors=clock.errors, slowed=clock.slowed
-            )
-        row = replace(row, stand_in=self.mirrors.stand_in(name))
-        error, at = self._errors.pop(name, (row.last_error, row.error_at))
         given_up = self._context.mark.number if name in self._frontier.given_up else 0
-        sites.put_site(replace(row, last_error=error, error_at=at, given_up=given_up), at_once=at_once)
+        row = replace(
+            row, seen=self._context.clock(), stand_in=self.mirrors.stand_in(name), given_up=given_up
+        )
+        sites.put_site(row if site is None else replace(row, own_delay=site.clock.own))
 
 
 def _in_words(rules: RobotsRules) -> str:

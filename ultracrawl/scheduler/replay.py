@@ -227,9 +227,8 @@ class ReplayQueue:
     def release_site(self, site: str) -> None:
         """Let pages out: none wait."""
 
-    def claim_turn(self, site: str, now: float) -> float:
-        """Return the time of a turn: at once."""
-        return now
+    async def take_turn(self, site: str) -> None:
+        """Wait for nothing: nothing is asked."""
 
     def hold_site(self, site: str, seconds: float) -> None:
         """Let a site alone: nothing is asked."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy.core.scheduler import BaseScheduler
@@ -47,9 +48,15 @@ class UltracrawlScheduler(BaseScheduler):
         self._pages = context.source.limits.pages
         at_once = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._frontier: Frontier[QueueEntry] = make_frontier(context, at_once)
-        self._pacing = Pacing(context, self._frontier, features.sitemaps.abandon)
         self._direct: deque[Request] = deque()
         self._alarm = Alarm(self._wake)
+        self._pacing = Pacing(
+            context,
+            self._frontier,
+            features.sitemaps.abandon,
+            wake=partial(self._alarm.set_timer, 0.0),
+            paused=lambda: features.control.paused,
+        )
         self._begun = False
 
     @classmethod
@@ -77,7 +84,7 @@ class UltracrawlScheduler(BaseScheduler):
         """End the crawl once nothing is in flight."""
         self._alarm.close()
         if self._begun:
-            self._pacing.report_given_up()
+            self._pacing.release_sites()
         return deferred_from_coro(end_crawl(self._crawler, reason))
 
     def has_pending_requests(self) -> bool:
@@ -109,9 +116,8 @@ class UltracrawlScheduler(BaseScheduler):
         if self._context.documents.congested or features.conversion.congested:
             self._alarm.set_timer(CONGESTION_WAIT)
             return None
-        now = time.monotonic()
         try:
-            entry = self._picker.next_entry(now)
+            entry = self._picker.next_entry()
             if entry is not None:
                 return self._requests.request_for(self._flight.begin_visit(entry))
         except WorkError as error:  # Scrapy would log it and ask again without end
@@ -119,7 +125,7 @@ class UltracrawlScheduler(BaseScheduler):
             return None
         at = self._frontier.next_at()
         if at is not None:
-            self._alarm.set_timer(min(max(at - now, 0.001), LONGEST_SLEEP))
+            self._alarm.set_timer(min(max(at - time.monotonic(), 0.001), LONGEST_SLEEP))
         return None
 
     def _may_fetch(self) -> int:

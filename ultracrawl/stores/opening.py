@@ -9,7 +9,7 @@ from pathlib import Path
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
-from ultracrawl.stores import SqliteStore
+from ultracrawl.stores import SiteStore, SqliteSiteStore, SqliteStore, Store
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
@@ -53,6 +53,25 @@ def state_to_read(project: Project, source: str) -> Iterator[SqliteStore | None]
         return
     with closing(open_state(project, source, read_only=True)) as state:
         yield state
+
+
+def open_sites(project: Project, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
+    """Open what all sources of a project know of sites; in memory if the state is. Raises `StateError`.
+
+    With `renew`, a damaged file is set aside and a new one begun. With `read_only` one that is not there is empty.
+    """
+    if project.state.engine == "memory":
+        return SqliteSiteStore.in_memory()
+    # In a folder of its own: beside the files of the sources it could be taken for that of a source `sites`.
+    return SqliteSiteStore(project.state.path / "sites" / "sites.sqlite", read_only=read_only, renew=renew)
+
+
+def hand_over_sites(store: Store, sites: SiteStore, shown: str) -> None:
+    """Give to the project what the store of a source has from a version in which each source knew sites for itself."""
+    clocks, robots = store.sites.former()
+    if clocks or robots:
+        sites.take_over(clocks, robots, shown)
+        store.sites.forget_former()
 
 
 def _documents_path(project: Project, source: DataSource) -> Path:

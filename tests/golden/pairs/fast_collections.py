@@ -96,7 +96,7 @@ def fast_rules(on: Stage) -> Change:
 
 @pair(
     config=FILE,
-    kill_at=6,
+    kill_at=5,
     look=("/news/1", "/a", "/forbidden"),
     then=(("search", "--json", "--group", "handbook", "text"),),
 )

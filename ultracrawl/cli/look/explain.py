@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
+from ultracrawl.crawl.discovery.robots_answers import latest_answer
 from ultracrawl.crawl.inspection.candidates import PastVerdict, judge_now, past_verdicts
 from ultracrawl.crawl.inspection.later_stages import later_stages
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
@@ -23,7 +25,7 @@ from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import StoredRobots
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.opening import open_sites, open_state, state_exists
 
 NO_CANDIDATE = Candidate("")
 
@@ -177,7 +179,9 @@ def _known(project: Project, source: DataSource, rules: CompiledSource, url: str
         others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
         candidate = judge.candidate(url, record)
         decisions = tuple(judge.rules.decisions(candidate))
-        return _Known(candidate, decisions, record, state.sites.get_robots(origin_of(url)), tuple(others))
+        with closing(open_sites(project, read_only=True)) as sites:
+            robots = latest_answer(sites, rules, origin_of(url))
+        return _Known(candidate, decisions, record, robots, tuple(others))
     finally:
         state.close()
 

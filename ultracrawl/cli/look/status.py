@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from ultracrawl.service.destinations import DestinationStatus, destination_statu
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note
-from ultracrawl.stores.opening import state_file, state_to_read
+from ultracrawl.stores.opening import open_sites, state_file, state_to_read
 
 
 @click.command("status")
@@ -155,13 +156,13 @@ def show_site(project: Project, name: str, as_json: bool) -> None:
 
 
 def _view(project: Project, source: DataSource, name: str, now: float) -> SiteView | None:
-    with state_to_read(project, source.name) as state:
+    with state_to_read(project, source.name) as state, closing(open_sites(project, read_only=True)) as sites:
         if state is None:
             return None
         rules = compile_source(source, project)
         rules = replace(rules, pace=replace(rules.pace, wall=lambda at: at))
         sign = readable_sign(project, source.name)
-        return view_site(state, rules, name.lower(), now, sign.phase if sign else None)
+        return view_site(state, sites, rules, name.lower(), now, sign.phase if sign else None)
 
 
 def _print(one: SiteView) -> None:
@@ -172,13 +173,18 @@ def _print(one: SiteView) -> None:
     tell(f"  robots    {one.row.robots or 'not known'}")
     if one.row.stand_in:
         click.echo(f"  asked at  {one.row.stand_in}, because the site itself was given up in this run")
-    if one.row.errors or one.row.last_error:
-        tell(f"  errors    {one.row.errors}, the last: {one.row.last_error}")
+    if one.holder is not None:
+        then = f"; {', '.join(one.holder.waiting)} waits for it" if one.holder.waiting else ""
+        click.echo(f"  asked by  the crawl of {one.holder.source} (process {one.holder.pid}){then}")
+    if one.clock.errors or one.clock.last_error:
+        tell(f"  errors    {one.clock.errors}, the last: {one.clock.last_error}")
 
 
 def _next(one: SiteView) -> str:
     if one.next_at is None:
         return one.waits
+    if one.waits_for_another:
+        return f"it waits, {one.waits}"
     seconds = one.next_at - one.now
     if seconds <= 0:
         return "may be asked now" if one.phase else "is asked by the next crawl"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
+from ultracrawl.crawl.discovery.robots_answers import keep_answer, latest_answer
 from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import BARE
@@ -48,8 +49,8 @@ class RobotsCache:
     Requests for robots.txt keep the delay of the site that they go to. Where a copy stands in for a site, its
     robots.txt counts. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4). A server
     that is busy and says until when (`Retry-After`) is left alone so long, and then asked again.
-    Answers lie in the state store, so that neither another run nor another process asks before their time; what
-    follows from them is concluded anew, by the definition of the day.
+    Answers lie in the store of the project, so that neither another run nor the crawl of another source asks before
+    their time; what follows from them is concluded anew, by the definition of the day.
     """
 
     def __init__(self, context: CrawlContext, send: Send) -> None:
@@ -100,7 +101,7 @@ class RobotsCache:
     def _recall(self, origin: str) -> bool:
         """Load the rules of an origin from the store, if they are young enough."""
         context = self._context
-        stored = None if self._asks_anew else context.store.sites.get_robots(origin)
+        stored = None if self._asks_anew else latest_answer(context.sites, context.rules, origin)
         if stored is None:
             return False
         rules, now = self._judge(stored), context.clock()
@@ -146,18 +147,18 @@ class RobotsCache:
         return self._judge(await self._ask(f"{origin}/robots.txt", has_turn=False, bare=True))
 
     async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
+        context = self._context
         try:
+            if self._recall(origin):  # the crawl of another source was here meanwhile
+                return self._copies[origin].rules
             answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
         finally:
             del self._tasks[origin]
-        sites = self._context.store.sites
-        answer = replace(
-            answer, origin=origin, asked=self._context.clock(), body=answer.body[: PARSED_BYTES + 1]
-        )
-        rules, before = self._judge(answer), sites.get_robots(origin)
+        answer = replace(answer, origin=origin, asked=context.clock(), body=answer.body[: PARSED_BYTES + 1])
+        rules, before = self._judge(answer), latest_answer(context.sites, context.rules, origin)
         if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
             rules, answer = kept, replace(before, failed=answer.asked)
-        sites.put_robots(answer)
+        keep_answer(context.sites, context.rules, answer)
         self._copies[origin] = _Copy(rules, time.monotonic())
         return rules
 
@@ -208,10 +209,7 @@ class RobotsCache:
         return seconds
 
     async def _turn(self, url: str) -> None:
-        now = time.monotonic()
-        wait = self._context.queue.claim_turn(_site(url), now) - now
-        if wait > 0:
-            await asyncio.sleep(wait)
+        await self._context.queue.take_turn(_site(url))
 
     async def _download(self, url: str, *, bare: bool) -> Response:
         timeout = self._policy.timeout

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from ultracrawl.crawl.discovery.robots_answers import keep_answer, latest_answer
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.robots.policy import origin_of
@@ -66,14 +67,14 @@ class SitemapEcho:
 
     def was_guessed(self, place: str) -> bool:
         """Whether a usual place for sitemaps was asked a short time ago, and had none."""
-        stored = self._context.store.sites.get_robots(origin_of(place))
+        stored = latest_answer(self._context.sites, self._context.rules, origin_of(place))
         return stored is not None and self._is_lately(stored.guessed)
 
     def note_guess(self, place: str) -> None:
         """Store that there is no sitemap at a usual place."""
-        sites = self._context.store.sites
-        if (stored := sites.get_robots(origin_of(place))) is not None:
-            sites.put_robots(replace(stored, guessed=self._context.clock()))
+        context = self._context
+        if (stored := latest_answer(context.sites, context.rules, origin_of(place))) is not None:
+            keep_answer(context.sites, context.rules, replace(stored, guessed=context.clock()))
 
     def _is_lately(self, moment: float) -> bool:
         return not self._context.run.rescan and 0 <= self._context.clock() - moment < self._section.ttl

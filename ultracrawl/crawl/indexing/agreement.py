@@ -84,8 +84,9 @@ class Agreement(Feature):
 
     def report_losses(self) -> None:
         """Write into the report of the run what was repaired."""
-        counters, renewed = self._context.counters, self._context.store.renewed
-        for problem in filter(None, (renewed, *self.problems)):
+        context = self._context
+        counters = context.counters
+        for problem in filter(None, (context.store.renewed, context.sites.renewed, *self.problems)):
             counters.add_problem(problem)
         for remark in self.remarks:
             counters.add_remark(remark)

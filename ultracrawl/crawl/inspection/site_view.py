@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ultracrawl.model.dates import iso
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.pace import Delay
 from ultracrawl.sources import CompiledSource
-from ultracrawl.stores import Store, StoredSite
+from ultracrawl.stores import LeaseHolder, SiteClock, SiteStore, Store, StoredSite
 from ultracrawl.stores.control_channel import Phase
 
 
@@ -19,6 +19,8 @@ class SiteView:
 
     source: str
     row: StoredSite
+    clock: SiteClock
+    """How the sources of the project may ask it, together."""
     delay: Delay
     """The delay that is in force now."""
     queued: dict[int, int]
@@ -30,6 +32,8 @@ class SiteView:
     phase: Phase | None = None
     """What a crawl is doing just now; None if there is none."""
 
+    holder: LeaseHolder | None = None
+    """The crawl that may ask it now."""
     unfinished: bool = False
     """Whether a run goes on, or was cut off; then what was asked for last may have to be asked for again."""
 
@@ -37,6 +41,11 @@ class SiteView:
     def paused(self) -> bool:
         """Whether a crawl waits to be told to go on."""
         return self.phase in (Phase.PAUSED, Phase.PAUSING)
+
+    @property
+    def waits_for_another(self) -> bool:
+        """Whether it is crawled by this source, and has to wait because the crawl of another one asks it."""
+        return self.phase is not None and self.holder is not None and self.holder.source != self.source
 
     @property
     def waits(self) -> str:
@@ -50,14 +59,16 @@ class SiteView:
             return "the crawl is paused"
         if self.suspended_until:
             return "suspended by variable_delay"
-        return self.row.why if self.row.next_at > self.now else idle
+        if self.holder is not None and self.waits_for_another:
+            return f"the crawl of {self.holder.source} asks it now"
+        return self.clock.why if self.clock.next_at > self.now else idle
 
     @property
     def next_at(self) -> float | None:
         """When it may be asked next; None if nothing of it is asked for in this run, or as long as that is paused."""
         if self.given_up or self.paused or not self.queued:
             return None
-        return max(self.row.next_at, self.suspended_until)
+        return max(self.clock.next_at, self.suspended_until)
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `ultracrawl status SITE --json`."""
@@ -69,38 +80,54 @@ class SiteView:
             "delay": self.delay.seconds,
             "origin": self.delay.origin,
             "queued": {str(level): number for level, number in sorted(self.queued.items())},
-            "errors": self.row.errors,
-            "last_error": self.row.last_error,
-            "last_error_at": iso(self.row.error_at, "milliseconds"),
+            "errors": self.clock.errors,
+            "last_error": self.clock.last_error,
+            "last_error_at": iso(self.clock.error_at, "milliseconds"),
             "given_up": self.given_up,
             "stand_in": self.row.stand_in or None,
             "robots": self.row.robots or None,
             "running": self.phase is not None,
+            "holder": self._holder_as_json(),
         }
+
+    def _holder_as_json(self) -> dict[str, Any] | None:
+        holder = self.holder
+        if holder is None:
+            return None
+        since = iso(holder.since, "milliseconds")
+        process = {"source": holder.source, "machine": holder.machine, "pid": holder.pid, "since": since}
+        return {**process, "waiting": list(holder.waiting)}
 
 
 def view_site(
-    state: Store, rules: CompiledSource, site: str, now: float, phase: Phase | None = None
+    state: Store, sites: SiteStore, rules: CompiledSource, site: str, now: float, phase: Phase | None = None
 ) -> SiteView | None:
     """Return how a source stands with a site at a time (epoch); None if it knows nothing of it.
 
     `phase` is what the crawl of the source does just now, if there is one.
     """
     row, queued = state.sites.get_site(site), state.queue.number_by_level(site)
-    if row is None and not queued:
+    asked = row.stand_in or site if row else site
+    clock, holder = sites.get_clock(asked) or SiteClock(asked), sites.holder(asked, now)
+    held = holder is not None and holder.source == rules.name
+    if row is None and not queued and not held:
         return None
-    row = row or StoredSite(site)
-    pace = rules.pace
+    row, pace = row or StoredSite(site), rules.pace
+    delay = pace.in_force(Clock(own=row.own_delay, slowed=clock.slowed), now)
+    if held and phase is None:  # its crawl was killed, and may have asked until now
+        clock, holder = replace(clock, next_at=max(clock.next_at, now + delay.seconds), why=str(delay)), None
     run = next(iter(state.runs(1)), None)
     opens = pace.week.opens(now)
     return SiteView(
         rules.name,
         row,
-        pace.in_force(Clock(own=row.own_delay, slowed=row.slowed), now),
+        clock,
+        delay,
         queued,
         now,
         suspended_until=opens if opens > now else 0.0,
         given_up=bool(row.given_up) and run is not None and row.given_up == run.number,
         phase=phase,
+        holder=holder,
         unfinished=run is not None and not run.finished,
     )

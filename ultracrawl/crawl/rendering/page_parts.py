@@ -195,10 +195,10 @@ class PartFetcher:
     async def _turn(self, site: str) -> None:
         now, delay = time.monotonic(), self._section.delay
         if delay is None:
-            at = self._context.queue.claim_turn(site, now)
-        else:
-            at = max(self._next.get(site, 0.0), now)
-            self._next[site] = at + delay
+            await self._context.queue.take_turn(site)
+            return
+        at = max(self._next.get(site, 0.0), now)
+        self._next[site] = at + delay
         if at > now:
             await asyncio.sleep(at - now)
 

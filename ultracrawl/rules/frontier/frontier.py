@@ -29,6 +29,9 @@ class Frontier(Generic[E]):
 
     Requests that others make to a site (robots.txt) keep its delay too: they take a turn of the site, by `spend_turn`
     for one that `pop_entry` gave, by `clocks.claim_turn` for a further one.
+
+    With `leases` nothing of a site goes out before `clocks.lease_site`, and after `clocks.end_lease`: other crawls may
+    ask the same sites.
     """
 
     def __init__(
@@ -43,13 +46,14 @@ class Frontier(Generic[E]):
         max_inter_docs: int | None = None,
         selector: LevelSelector | None = None,
         level_of: Callable[[E], int] | None = None,
+        leases: bool = False,
     ) -> None:
         self.pace = pace or Pace(delay, concurrency)
         selector = selector or LevelSelector()
         self._in_a_row = max_inter_docs
         self._order: Order[E] = Order(self.pace, selector)
         self._registry: SiteRegistry[E] = SiteRegistry(
-            self.pace, self._order, max_sites, (1 << selector.levels) - 1
+            self.pace, self._order, max_sites, (1 << selector.levels) - 1, leases=leases
         )
         self._reserve: Reserve[E] = Reserve(slow, self._order.relist_site)
         self._slots = self._registry.slots
@@ -68,6 +72,10 @@ class Frontier(Generic[E]):
         """Sites with a place that have entries in the store and room for them: give them some by `entries`."""
         self.unlocated = self._registry.unlocated
         """Sites that wait for their address: tell it by `clocks.set_address`."""
+        self.unleased = self._registry.unleased
+        """Sites with a place that have no lease: get one for them, and say so by `clocks.lease_site`."""
+        self.forgotten = self._registry.forgotten
+        """Sites that were forgotten with their lease: give it back, and empty the list."""
         self._out = 0
         self._closed_until = NO_WAIT
 
@@ -157,6 +165,12 @@ class Frontier(Generic[E]):
         self._reserve.end_request(site)
         self._order.list_site(site)
         self._registry.settle_site(site)
+
+    def step_back(self, name: str) -> None:
+        """Let a site give its place to one that waits for it, if there is one, and wait behind the others."""
+        site = self._registry.sites.get(name)
+        if site is not None and site.active and len(self._slots):
+            self._registry.step_back(site)
 
     def _hand_out(self, site: Site[E], bit: int, now: float) -> E:
         entry = site.take_entry(bit)

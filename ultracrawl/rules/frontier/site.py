@@ -51,6 +51,8 @@ class Site(Generic[E]):
     """Nothing goes out until `Frontier.resume_site`."""
     located: bool = True
     """Its address is known, or does not matter."""
+    leased: bool = True
+    """No other crawl asks it meanwhile."""
     address: Address[E] | None = None
     ready: bool = False
     """Its time has come."""
@@ -68,6 +70,7 @@ class Site(Generic[E]):
             and self.active
             and self.in_flight < self.places
             and self.located
+            and self.leased
             and not self.suspended
             and not self.parked
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Generic
 
 from ultracrawl.rules.frontier.order import Order
+from ultracrawl.rules.frontier.politeness.clock import NEVER
 from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.reserve import Reserve
 from ultracrawl.rules.frontier.site import E, Site
@@ -33,17 +34,6 @@ class SiteClocks(Generic[E]):
         site.clock.begin(now, delay)
         if site.address is not None:
             site.address.clock.begin(now, delay)
-
-    def correct_start(self, name: str, now: float) -> None:
-        """Correct when the request that was handed out last began: only now, something took its time before."""
-        site = self._sites.get(name)
-        late = now - site.clock.started if site is not None else 0.0
-        if site is None or late <= 0:
-            return
-        for clock in (site.clock, *([site.address.clock] if site.address is not None else ())):
-            clock.started += late
-            clock.due += late
-        self._order.relist_site(site)
 
     def refund_turn(self, name: str) -> None:
         """Give a site the turn of its latest entry back: no request was made after all."""
@@ -119,14 +109,45 @@ class SiteClocks(Generic[E]):
         self._order.relist_site(site)
         self._registry.settle_site(site)
 
-    def restore_site(self, name: str, until: float, errors: int = 0, slowed: float = 0.0) -> None:
-        """Take up what was known of a site before a restart; nothing of it goes out before `until`."""
+    def restore_site(
+        self, name: str, until: float, errors: int = 0, slowed: float = 0.0, started: float = NEVER
+    ) -> None:
+        """Take up what another crawl knew of a site; nothing goes out before `until`, and the delay after `started`."""
         site = self._registry.site(name)
-        site.clock.errors = errors
-        site.clock.slowed = slowed
-        site.clock.due = max(site.clock.due, until)
+        clock = site.clock
+        clock.errors = errors
+        clock.slowed = slowed
+        clock.started = max(clock.started, started)
+        clock.due = max(clock.due, until, clock.started + self._pace.seconds(clock, self.now))
         self._order.relist_site(site)
         self._registry.settle_site(site)
+
+    def restore_address(self, name: str, until: float) -> None:
+        """Take up when the address of a site may be asked again."""
+        site = self._registry.site(name)
+        if site.address is not None:
+            site.address.clock.due = max(site.address.clock.due, until)
+            self._order.relist_site(site)
+
+    # ---- leases
+
+    def lease_site(self, name: str) -> None:
+        """Let entries of a site out from now on: no other crawl asks it."""
+        self._registry.unleased.discard(name)
+        site = self._registry.site(name)
+        site.leased = True
+        self._order.list_site(site)
+        self._registry.settle_site(site)
+
+    def end_lease(self, name: str) -> None:
+        """Let nothing of a site out until it is leased again."""
+        site = self._sites.get(name)
+        if site is None:
+            return
+        site.leased = False
+        self._order.relist_site(site)
+        if site.active and site.located:
+            self._registry.unleased.add(name)
 
     def renew_site(self, name: str) -> None:
         """Let a site go on as one without errors and without a delay of its own: another host stands in for it."""
@@ -145,9 +166,15 @@ class SiteClocks(Generic[E]):
         if site is None or site.located:
             return
         site.located = True
+        if site.active and not site.leased:
+            self._registry.unleased.add(name)
         if address:
             self._order.share_address(site, address)
         self._order.list_site(site)
+
+    def own_delay(self, name: str) -> float | None:
+        """Return the delay that was set for a site, None if it has that of the source."""
+        return self._registry.own.get(name)
 
     def _recount(self, site: Site[E]) -> None:
         site.clock.count(self._pace.seconds(site.clock, self.now))

@@ -32,14 +32,19 @@ class SiteRegistry(Generic[E]):
     """Sites come when something is to be remembered of them, and go when that is over.
 
     A site that waits for a place, and whose entries all stand in the store, is a name in the line of `slots` and
-    nothing else. `every` is the bits of all levels.
+    nothing else. `every` is the bits of all levels. With `leases` nothing of a site goes out until it is leased.
     """
 
-    def __init__(self, pace: Pace, order: Order[E], limit: int | None, every: int) -> None:
+    def __init__(
+        self, pace: Pace, order: Order[E], limit: int | None, every: int, *, leases: bool = False
+    ) -> None:
         self.slots = SiteSlots(limit)
         self.sites: dict[str, Site[E]] = {}
         self.hungry: set[str] = set()
         self.unlocated: set[str] = set()
+        self.unleased: set[str] = set()
+        self.forgotten: list[Site[E]] = []
+        """Sites with a lease that are not remembered any more; emptied by who gives the leases back."""
         self.own: dict[str, float] = {}
         """Delays of single sites; they outlive their site."""
         self.caps: dict[str, int] = {}
@@ -49,6 +54,7 @@ class SiteRegistry(Generic[E]):
         self._pace = pace
         self._order = order
         self._every = every
+        self._leases = leases
         self._parting: list[tuple[float, int, Site[E] | Address[E]]] = []
         self._partings = 0
 
@@ -59,6 +65,7 @@ class SiteRegistry(Generic[E]):
             site = self.sites[name] = Site(name, self.caps.get(name, self._pace.concurrency))
             site.clock.own = self.own.get(name)
             site.located = not self._pace.per_address
+            site.leased = not self._leases
             if self.slots.has_waiting(name):  # until now its entries stood in the store only
                 site.stored = self._every
         return site
@@ -102,6 +109,8 @@ class SiteRegistry(Generic[E]):
         site.in_a_row = 0
         if not site.located:
             self.unlocated.add(name)
+        elif not site.leased:
+            self.unleased.add(name)
         if self.watch is not None:
             self.watch(name, Move.PLACED)
         return site
@@ -109,6 +118,7 @@ class SiteRegistry(Generic[E]):
     def _leave(self, site: Site[E], move: Move) -> None:
         site.active = False
         site.ready = False
+        self.unleased.discard(site.name)
         self.slots.give_place_back()
         if self.watch is not None:
             self.watch(site.name, move)
@@ -153,6 +163,9 @@ class SiteRegistry(Generic[E]):
             return
         del self.sites[site.name]
         self.unlocated.discard(site.name)
+        self.unleased.discard(site.name)
+        if self._leases and site.leased:
+            self.forgotten.append(site)
         if site.address is not None:
             site.address.sites -= 1
             if not site.address.sites and not site.address.parting:

@@ -87,6 +87,8 @@ class CompiledSource:
     """Most link steps from a seed; None is no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
+    shown: str
+    """What servers see of a source that shows nothing of its own: equal for sources that get the same robots.txt."""
     payloads: Payloads
     """Which URLs are asked by POST, and with what."""
     focus: FocusPolicy | None
@@ -136,6 +138,7 @@ def compile_source(
         limits=source.limits,
         depth_limit=source.depth,
         headers=compile_headers(source),
+        shown=shown_to_servers(source),
         payloads=Payloads(source.post_payload, policy.without_rewriting),
         focus=compile_focus(source),
         feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
@@ -187,6 +190,25 @@ def compile_acceptance(source: DataSource) -> Acceptance:
         exclude_headers=source.exclude_headers,
         unreadable=_unreadable(source.conversion.types),
     )
+
+
+def shown_to_servers(source: DataSource) -> str:
+    """Return what stands for all that servers see of a source.
+
+    A source with log-ins, passwords, cookies, headers, certificates, proxies or settings of its own is like no other;
+    others are told apart by their user agent.
+    """
+    own = (
+        source.authentication,
+        source.logins,
+        source.headers,
+        source.site_headers,
+        source.client_certificates,
+        source.proxy.servers,
+        source.cookies.enabled,
+        source.settings,
+    )
+    return f"source {source.name}" if any(own) else source.user_agent
 
 
 def compile_headers(source: DataSource) -> dict[str, str]:

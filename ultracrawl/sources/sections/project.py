@@ -61,7 +61,7 @@ class StateSection(StorageSection):
     engine: Literal["sqlite", "memory"] = Field(default="sqlite", examples=["sqlite"])
     """The state store. `memory` keeps nothing after the process ends."""
     path: Path = Field(default=Path("var/state"), examples=["var/state"])
-    """Folder with one file for each source."""
+    """Folder with one file for each source, and one for the sites of all."""
 
 
 class DocumentsSection(StorageSection):

@@ -1,4 +1,4 @@
-"""What is known of sites: their clocks, their robots.txt, their sitemaps and feeds."""
+"""What a source knows of its sites: their pace, the sites that it gave up, its sitemaps and feeds."""
 
 from __future__ import annotations
 
@@ -8,50 +8,24 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
+from ultracrawl.stores.port.site_store import SiteClock, StoredRobots
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSite:
-    """The state of one site; times are seconds since the epoch, 0 is never."""
+    """What one source has found about a site, or decided; its clock is that of the project (`SiteStore`)."""
 
     site: str
-    next_at: float = 0.0
-    """When the next request may begin."""
-    why: str = ""
-    """Why not earlier: the delay with its origin, or a server that asked to be left alone."""
+    seen: float = 0.0
+    """When it was asked last, about; seconds since the epoch."""
     own_delay: float | None = None
     """The delay that robots.txt asks for."""
-    errors: int = 0
-    """Network errors that were not made good by answers."""
-    slowed: float = 0.0
-    """The delay of back-off, in seconds."""
-    last_error: str = ""
-    error_at: float = 0.0
     given_up: int = 0
     """The run in which the site was given up, 0 for none."""
     robots: str = ""
     """What its robots.txt is like, in a few words; empty if it is not known."""
     stand_in: str = ""  # word: the key of `status SITE`
     """The copy of the site that is asked instead in this run, since the site itself was given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRobots:
-    """The answer for one robots.txt, before anything was concluded from it; times are seconds since the epoch."""
-
-    origin: str
-    asked: float = 0.0
-    """When the answer came."""
-    status: int = 0
-    """Its status after redirects, 0 if there was none."""
-    body: bytes = b""
-    error: str = ""
-    """Why there was no answer, in a few words."""
-    timed_out: bool = False
-    failed: float = 0.0
-    """When it was asked for last in vain, so that the answer is still the one before; 0 for never."""
-    guessed: float = 0.0
-    """When there was no sitemap at the usual place of the origin; 0 if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +47,28 @@ class StoredSitemap:
 class SitePart(Protocol):
     """The part of a `Store` about sites."""
 
-    # ---- clocks
+    renewed: tuple[str, ...]
+    """The sites that begin afresh in this run, because the run before gave them up or had copies stand in for them."""
+
+    # ---- sites
 
     def get_site(self, site: str) -> StoredSite | None:
         """Return what is remembered of a site (host and port)."""
 
-    def put_site(self, row: StoredSite, *, at_once: bool = False) -> None:
-        """Remember a site; durable with the next flush of the store, or before this returns."""
+    def put_site(self, row: StoredSite) -> None:
+        """Remember a site; durable with the next flush of the store."""
 
-    def delayed_sites(self, now: float) -> list[StoredSite]:
-        """Return the sites that may not be asked yet at a time, or have errors or a delay of their own.
+    def special_sites(self) -> list[StoredSite]:
+        """Return the sites that have a delay of their own or a copy, or were given up.
 
         Sees what was flushed.
         """
 
-    # ---- robots.txt
+    def former(self) -> tuple[list[SiteClock], list[StoredRobots]]:
+        """Return what a store of an older version knew that belongs to the project now."""
 
-    def get_robots(self, origin: str) -> StoredRobots | None:
-        """Return the last answer of an origin (`scheme://host:port`)."""
-
-    def put_robots(self, row: StoredRobots) -> None:
-        """Keep an answer in place of the one before."""
+    def forget_former(self) -> None:
+        """Take note that the project knows it now."""
 
     # ---- sitemaps
 

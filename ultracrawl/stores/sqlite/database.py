@@ -216,10 +216,11 @@ def is_damage(error: BaseException) -> bool:
 class _Translation:
     """Makes `StateError` of what SQLite raises in a block; no generator, because it stands around every query."""
 
-    __slots__ = ("_db", "damage")
+    __slots__ = ("_db", "_remedy", "damage")
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, remedy: str) -> None:
         self._db = db
+        self._remedy = remedy
         self.damage = ""
         """What was found to be damaged."""
 
@@ -231,7 +232,7 @@ class _Translation:
             return
         place = f"the state file {_file_of(self._db)}"
         if is_damage(error) or self._is_strange(error):
-            damaged = StateDamagedError(f"{place} is damaged ({error})", _REMEDY)
+            damaged = StateDamagedError(f"{place} is damaged ({error})", self._remedy)
             self.damage = str(damaged)
             raise damaged from error
         raise StateError(f"{place} cannot be used: {error}") from error
@@ -251,9 +252,9 @@ def _file_of(db: sqlite3.Connection) -> str:
         return "(closed)"
 
 
-def translated(db: sqlite3.Connection) -> _Translation:
-    """Turn errors of SQLite into `StateError`s."""
-    return _Translation(db)
+def translated(db: sqlite3.Connection, remedy: str = _REMEDY) -> _Translation:
+    """Turn errors of SQLite into `StateError`s; `remedy` says what to do about a damaged file."""
+    return _Translation(db, remedy)
 
 
 class SqliteAccess:

@@ -350,6 +350,21 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX url_removal ON url (key) WHERE removal_code<>'';
     CREATE INDEX url_redirected ON url (subject) WHERE outcome='REDIRECTED';
     """,
+    # 23: clocks of sites, and robots.txt, belong to the project; what was known is taken over by `shared`
+    """
+    ALTER TABLE site RENAME TO former_site;
+    ALTER TABLE robots RENAME TO former_robots;
+    CREATE TABLE site (
+        site TEXT PRIMARY KEY,
+        seen REAL NOT NULL,
+        own_delay REAL,
+        given_up INTEGER NOT NULL,
+        robots TEXT NOT NULL,
+        stand_in TEXT NOT NULL
+    ) WITHOUT ROWID;
+    INSERT INTO site (site, seen, own_delay, given_up, robots, stand_in)
+        SELECT site, next_at, own_delay, given_up, robots, stand_in FROM former_site;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -8,18 +8,21 @@ from operator import attrgetter
 from typing import Any
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
-from ultracrawl.stores.port.sites import StoredRobots, StoredSite, StoredSitemap
+from ultracrawl.stores.port.site_store import SiteClock, StoredRobots
+from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 KEPT = 30 * 86_400.0
-"""Seconds for which a site, or an answer for robots.txt, is remembered that nobody asks for again."""
+"""Seconds for which a site is remembered that nobody asks again."""
 MOST_SITES = 10_000
 """Sites whose rows are kept in memory after they were flushed."""
 
-_SITE = "site, next_at, why, own_delay, errors, slowed, last_error, error_at, given_up, robots, stand_in"
-_PUT_SITE = f"INSERT OR REPLACE INTO site ({_SITE}) VALUES (?{',?' * 10})"  # noqa: S608 - constant column names
-_ROBOTS = "origin, asked, status, body, error, timed_out, failed, guessed"
-_PUT_ROBOTS = f"INSERT OR REPLACE INTO robots ({_ROBOTS}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608 - constant column names
+_SITE = "site, seen, own_delay, given_up, robots, stand_in"
+_PUT_SITE = f"INSERT OR REPLACE INTO site ({_SITE}) VALUES (?,?,?,?,?,?)"  # noqa: S608 - constant column names
+_FORMER_CLOCKS = "SELECT site, next_at, why, errors, slowed, last_error, error_at FROM former_site"
+_FORMER_ROBOTS = "SELECT origin, asked, status, body, error, timed_out, failed, guessed FROM former_robots"
+_HELD_BACK = "held back"
+"""What an older version wrote of sites that had asked to be left alone."""
 _PUT_SITEMAP = "INSERT OR REPLACE INTO sitemap (key, run, is_index, dates) VALUES (?,?,?,?)"
 _ANNOUNCE = """
     INSERT INTO announced (key, lastmod) VALUES (?,?)
@@ -28,26 +31,25 @@ _FEED_LINK = "key, seen, date, place, expired, only"
 _PUT_FEED_LINK = f"INSERT OR REPLACE INTO feed_link (feed, {_FEED_LINK}) VALUES (?,?,?,?,?,?,?)"  # noqa: S608 - the same
 
 _site_values = attrgetter(*_SITE.split(", "))
-_robots_values = attrgetter(*_ROBOTS.split(", "))
 _feed_link_values = attrgetter(*_FEED_LINK.split(", "))
 
 
 class SqliteSites(SqlitePart):
-    """The tables `site`, `robots`, `sitemap`, `announced` and `feed_link`; see `SitePart`."""
+    """The tables `site`, `sitemap`, `announced` and `feed_link`; see `SitePart`."""
 
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
         self._sites: dict[str, StoredSite] = {}
         self._written: dict[str, StoredSite] = {}
         """Rows as they were flushed, so that a site that is asked again and again is read once."""
-        self._robots: dict[str, StoredRobots] = {}
         self._sitemaps: dict[int, StoredSitemap] = {}
         self._announced: list[tuple[int, int]] = []
         self._feeds: dict[int, list[FeedLink]] = {}
         self.dates_announced = False
-        self.changes = (self._sites, self._robots, self._sitemaps, self._announced, self._feeds)
+        self.renewed: tuple[str, ...] = ()
+        self.changes = (self._sites, self._sitemaps, self._announced, self._feeds)
 
-    # ---- clocks
+    # ---- sites
 
     def get_site(self, site: str) -> StoredSite | None:
         """Return what is remembered of a site."""
@@ -58,35 +60,41 @@ class SqliteSites(SqlitePart):
         rows = self._read(f"SELECT {_SITE} FROM site WHERE site=?", site)  # noqa: S608 - constant column names
         return StoredSite(*rows[0]) if rows else None
 
-    def put_site(self, row: StoredSite, *, at_once: bool = False) -> None:
+    def put_site(self, row: StoredSite) -> None:
         """Remember a site."""
-        if at_once:
-            self._sites.pop(row.site, None)
-            self._written[row.site] = row
-            self._read(_PUT_SITE, *_site_values(row))  # a statement of its own is durable when it is done
-        else:
-            self._sites[row.site] = row
+        self._sites[row.site] = row
 
-    def delayed_sites(self, now: float) -> list[StoredSite]:
-        """Return the sites that are not as free as an unknown one."""
-        which = "next_at>? OR errors>0 OR own_delay IS NOT NULL OR given_up<>0 OR stand_in<>''"
-        rows = self._read(f"SELECT {_SITE} FROM site WHERE {which}", now)  # noqa: S608 - constant texts
+    def special_sites(self) -> list[StoredSite]:
+        """Return the sites that are not as an unknown one."""
+        which = "own_delay IS NOT NULL OR given_up<>0 OR stand_in<>''"
+        rows = self._read(f"SELECT {_SITE} FROM site WHERE {which}")  # noqa: S608 - constant texts
         return [StoredSite(*row) for row in rows]
 
-    # ---- robots.txt
+    def former(self) -> tuple[list[SiteClock], list[StoredRobots]]:
+        """Return what an older version knew that belongs to the project now."""
+        clocks = [
+            SiteClock(
+                site,
+                next_at,
+                why=why,
+                on_hold=why == _HELD_BACK,  # sentence: it had no other mark
+                errors=errors,
+                slowed=slowed,
+                last_error=last,
+                error_at=at,
+            )
+            for site, next_at, why, errors, slowed, last, at in self._read(_FORMER_CLOCKS)
+        ]
+        robots = [
+            StoredRobots(origin, asked, status, body, error, bool(timed_out), failed, guessed)
+            for origin, asked, status, body, error, timed_out, failed, guessed in self._read(_FORMER_ROBOTS)
+        ]
+        return clocks, robots
 
-    def get_robots(self, origin: str) -> StoredRobots | None:
-        """Return the last answer of an origin."""
-        if origin in self._robots:
-            return self._robots[origin]
-        rows = self._read(f"SELECT {_ROBOTS} FROM robots WHERE origin=?", origin)  # noqa: S608 - constant column names
-        for name, asked, status, body, error, timed_out, failed, guessed in rows:
-            return StoredRobots(name, asked, status, body, error, bool(timed_out), failed, guessed)
-        return None
-
-    def put_robots(self, row: StoredRobots) -> None:
-        """Keep an answer."""
-        self._robots[row.origin] = row
+    def forget_former(self) -> None:
+        """Take note that the project knows it now."""
+        self._read("DELETE FROM former_site")
+        self._read("DELETE FROM former_robots")
 
     # ---- sitemaps
 
@@ -156,9 +164,11 @@ class SqliteSites(SqlitePart):
         run("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
         self.dates_announced = False
         self._written.clear()
-        run("UPDATE site SET given_up=0, errors=0, slowed=0, stand_in='' WHERE given_up<>0 OR stand_in<>''")
-        run("DELETE FROM site WHERE next_at<?", (started - KEPT,))
-        run("DELETE FROM robots WHERE max(asked, failed)<?", (started - KEPT,))
+        afresh = "given_up<>0 OR stand_in<>''"
+        rows = run(f"SELECT site, stand_in FROM site WHERE {afresh}").fetchall()  # noqa: S608 - constant texts
+        self.renewed = tuple(name for row in rows for name in row if name)
+        run(f"UPDATE site SET given_up=0, stand_in='' WHERE {afresh}")  # noqa: S608 - constant texts
+        run("DELETE FROM site WHERE seen<?", (started - KEPT,))
 
     def resume_run(self) -> None:
         """Load the dates that were noted in a run before it was interrupted."""
@@ -168,7 +178,6 @@ class SqliteSites(SqlitePart):
         """Write what waits."""
         run = self._db.executemany
         run(_PUT_SITE, map(_site_values, self._sites.values()))
-        run(_PUT_ROBOTS, map(_robots_values, self._robots.values()))
         run(_PUT_SITEMAP, [(key, one.run, one.is_index, one.dates) for key, one in self._sitemaps.items()])
         run(_ANNOUNCE, self._announced)
         run("DELETE FROM feed_link WHERE feed=?", [(feed,) for feed in self._feeds])

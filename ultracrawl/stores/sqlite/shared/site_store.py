@@ -1,0 +1,226 @@
+"""The sites of a project on SQLite: who may ask which, and when."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots
+from ultracrawl.stores.sqlite.database import MEMORY, transaction, translated
+from ultracrawl.stores.sqlite.shared.tables import REMEDY, open_tables
+
+KEPT = 30 * 86_400.0
+"""Seconds for which a site, or an answer for robots.txt, is remembered that nobody asks for again."""
+
+_CLOCK = "site, next_at, asked, delay, why, on_hold, errors, slowed, last_error, error_at"
+_SET_CLOCK = ", ".join(f"{name}=?" for name in _CLOCK.split(", ")[1:])
+_GET_CLOCK = f"SELECT {_CLOCK} FROM site WHERE site=?"  # noqa: S608 - constant column names
+_PUT_CLOCK = f"UPDATE site SET {_SET_CLOCK} WHERE site=? AND crawl=?"  # noqa: S608 - constant column names
+_RELEASE = f"UPDATE site SET {_SET_CLOCK}, crawl=0 WHERE site=? AND crawl=?"  # noqa: S608 - constant column names
+_LEASE = """
+    INSERT INTO site (site, crawl, since) VALUES (?1, ?2, ?3)
+    ON CONFLICT (site) DO UPDATE SET crawl=?2, since=?3 WHERE crawl<>?2"""
+_FIRST = "SELECT crawl FROM waiting WHERE site=? ORDER BY number LIMIT 1"
+_WAITED = """
+    SELECT DISTINCT site.site FROM waiting CROSS JOIN site ON site.site=waiting.site
+    WHERE site.crawl=?1 AND waiting.crawl<>?1"""
+_END = """
+    UPDATE site SET asked=max(asked, :last), next_at=max(next_at, :last + delay), crawl=0
+    WHERE crawl=:crawl AND crawl<>0"""
+_FORGIVE = "UPDATE site SET errors=0, slowed=0, delay=0 WHERE site=? AND crawl=0"
+_ROBOTS = "origin, asked, status, body, error, timed_out, failed, guessed"
+_GET_ROBOTS = f"SELECT {_ROBOTS} FROM robots WHERE origin=? AND shown=?"  # noqa: S608 - constant column names
+_PUT_ROBOTS = f"""
+    INSERT INTO robots (shown, {_ROBOTS}) VALUES (?,?,?,?,?,?,?,?,?)
+    ON CONFLICT (origin, shown) DO UPDATE SET asked=excluded.asked, status=excluded.status, body=excluded.body,
+        error=excluded.error, timed_out=excluded.timed_out, failed=excluded.failed, guessed=excluded.guessed
+    WHERE excluded.asked>=asked"""  # noqa: S608 - constant column names
+
+_clock_values = attrgetter(*_CLOCK.split(", ")[1:], "site")
+_robots_values = attrgetter(*_ROBOTS.split(", "))
+
+
+class SqliteSiteStore:
+    """The sites of a project in one SQLite file in WAL mode, or in memory (`path=":memory:"`); see `SiteStore`."""
+
+    def __init__(self, path: Path | str, *, read_only: bool = False, renew: bool = False) -> None:
+        """With `renew`, a file that is damaged is set aside, and a new one begun (`renewed` says so)."""
+        self._db, self.renewed = open_tables(path, read_only=read_only, renew=renew)
+        self._translated = translated(self._db, REMEDY)
+
+    @classmethod
+    def in_memory(cls) -> SqliteSiteStore:
+        """Return a store of one crawl alone, which ends with it."""
+        return cls(MEMORY)
+
+    # ---- leases
+
+    def enlist_crawl(self, source: str, now: float, until: float) -> int:
+        """Begin a crawl of a source."""
+        with self._transaction():
+            self._end_crawls("source=?", now, source)
+            self._db.execute("DELETE FROM site WHERE crawl=0 AND max(next_at, asked)<?", (now - KEPT,))
+            self._db.execute("DELETE FROM robots WHERE max(asked, failed)<?", (now - KEPT,))
+            who = (source, platform.node(), os.getpid(), until)
+            return int(
+                self._db.execute(
+                    "INSERT INTO crawl (source, machine, pid, until) VALUES (?,?,?,?)", who
+                ).lastrowid
+                or 0
+            )
+
+    def renew_leases(self, crawl: int, until: float) -> bool:
+        """Keep all leases of a crawl."""
+        with self._translated:
+            return self._db.execute("UPDATE crawl SET until=? WHERE id=?", (until, crawl)).rowcount == 1
+
+    def ask_sites(
+        self, crawl: int, wanted: Mapping[str, Sequence[str]], now: float
+    ) -> dict[str, list[SiteClock]]:
+        """Give a crawl what no other one has."""
+        with self._transaction():
+            self._end_crawls("until<?", now, now)
+            if not self._db.execute("SELECT 1 FROM crawl WHERE id=?", (crawl,)).fetchone():
+                return {}
+            got = {name: sites for name, sites in wanted.items() if self._lease(crawl, sites, now)}
+            return {name: [self._clock(site) for site in sites] for name, sites in got.items()}
+
+    def _lease(self, crawl: int, sites: Sequence[str], now: float) -> bool:
+        if not all(self._is_free(crawl, site) for site in sites):
+            self._db.executemany(
+                "INSERT OR IGNORE INTO waiting (site, crawl) VALUES (?,?)", [(site, crawl) for site in sites]
+            )
+            return False
+        self._db.executemany(_LEASE, [(site, crawl, now) for site in sites])
+        self._wait_no_more(crawl, sites)
+        return True
+
+    def _is_free(self, crawl: int, site: str) -> bool:
+        held = self._db.execute("SELECT crawl FROM site WHERE site=?", (site,)).fetchone()
+        if held and held[0]:
+            return bool(held[0] == crawl)
+        first = self._db.execute(_FIRST, (site,)).fetchone()
+        return first is None or first[0] == crawl
+
+    def stop_waiting(self, crawl: int, sites: Iterable[str]) -> None:
+        """Wait for sites no more."""
+        with self._transaction():
+            self._wait_no_more(crawl, sites)
+
+    def _wait_no_more(self, crawl: int, sites: Iterable[str]) -> None:
+        self._db.executemany(
+            "DELETE FROM waiting WHERE site=? AND crawl=?", [(site, crawl) for site in sites]
+        )
+
+    def waited_sites(self, crawl: int) -> frozenset[str]:
+        """Return the sites of a crawl for which others wait."""
+        return frozenset(site for (site,) in self._read(_WAITED, crawl))
+
+    def put_clocks(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
+        """Store the clocks of sites."""
+        with self._transaction():
+            self._db.executemany(_PUT_CLOCK, [(*_clock_values(clock), crawl) for clock in clocks])
+
+    def release_sites(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
+        """Give sites back."""
+        with self._transaction():
+            self._db.executemany(_RELEASE, [(*_clock_values(clock), crawl) for clock in clocks])
+
+    def strike_off(self, crawl: int) -> None:
+        """End a crawl that has given its sites back."""
+        with self._transaction():
+            self._end_crawls("id=?", 0.0, crawl)
+
+    def _end_crawls(self, which: str, now: float, *values: object) -> None:
+        """End crawls, each as if it had asked all its sites until its time was over, or until now."""
+        over = self._db.execute(f"SELECT id, until FROM crawl WHERE {which}", values).fetchall()  # noqa: S608 - constant texts
+        for crawl, until in over:
+            self._db.execute(_END, {"crawl": crawl, "last": min(now, until)})
+            self._db.execute("DELETE FROM waiting WHERE crawl=?", (crawl,))
+            self._db.execute("DELETE FROM crawl WHERE id=?", (crawl,))
+
+    # ---- looking
+
+    def get_clock(self, site: str) -> SiteClock | None:
+        """Return what is known of a site."""
+        rows = self._read(_GET_CLOCK, site)
+        return _clock(rows[0]) if rows else None
+
+    def holder(self, site: str, now: float) -> LeaseHolder | None:
+        """Return who may ask a site."""
+        query = (
+            "SELECT source, machine, pid, since, until FROM site JOIN crawl ON crawl.id=site.crawl "
+            "WHERE site=? AND until>=?"
+        )
+        waiting = (
+            "SELECT source FROM waiting JOIN crawl ON crawl.id=waiting.crawl WHERE site=? ORDER BY number"
+        )
+        for row in self._read(query, site, now):
+            name, machine, pid, since, until = row
+            line = tuple(source for (source,) in self._read(waiting, site))
+            return LeaseHolder(name, machine, pid, since, until, line)
+        return None
+
+    # ---- robots.txt
+
+    def get_robots(self, origin: str, shown: str) -> StoredRobots | None:
+        """Return the last answer of an origin."""
+        for name, asked, status, body, error, timed_out, failed, guessed in self._read(
+            _GET_ROBOTS, origin, shown
+        ):
+            return StoredRobots(name, asked, status, body, error, bool(timed_out), failed, guessed)
+        return None
+
+    def put_robots(self, row: StoredRobots, shown: str) -> None:
+        """Keep an answer in place of an older one."""
+        self._read(
+            _PUT_ROBOTS, shown, *_robots_values(row)
+        )  # a statement of its own is durable when it is done
+
+    # ---- what sources knew before
+
+    def forgive_sites(self, sites: Iterable[str]) -> None:
+        """Forget the errors of sites that nobody asks just now."""
+        with self._transaction():
+            self._db.executemany(_FORGIVE, [(site,) for site in sites])
+
+    def take_over(self, clocks: Iterable[SiteClock], robots: Iterable[StoredRobots], shown: str) -> None:
+        """Take what one source knew in an older version."""
+        with self._transaction():
+            for clock in clocks:
+                self._db.execute("INSERT OR IGNORE INTO site (site) VALUES (?)", (clock.site,))
+                known = self._clock(clock.site)
+                if known.next_at < clock.next_at:
+                    self._db.execute(_PUT_CLOCK, (*_clock_values(clock), 0))
+            self._db.executemany(
+                f"INSERT OR IGNORE INTO robots (shown, {_ROBOTS}) VALUES (?,?,?,?,?,?,?,?,?)",  # noqa: S608 - constant
+                [(shown, *_robots_values(row)) for row in robots],
+            )
+
+    def close(self) -> None:
+        """Release the store."""
+        self._db.close()
+
+    # ---- the connection
+
+    def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._translated:
+            return self._db.execute(query, values).fetchall()
+
+    def _clock(self, site: str) -> SiteClock:
+        return _clock(self._db.execute(_GET_CLOCK, (site,)).fetchone())
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._translated, transaction(self._db):
+            yield
+
+
+def _clock(row: Sequence[Any]) -> SiteClock:
+    site, next_at, asked, delay, why, on_hold, *rest = row
+    return SiteClock(site, next_at, asked, delay, why, bool(on_hold), *rest)
