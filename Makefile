@@ -55,6 +55,7 @@ types: venv ## Check types
 contracts: venv ## Check which module may import which, and that the picture of the house is true
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
+	$(BIN)/python tools/mirror.py --check
 
 house: venv ## Draw the picture of the house from the code
 	$(BIN)/python tools/house.py

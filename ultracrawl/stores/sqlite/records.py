@@ -38,15 +38,38 @@ GONE_RUNS = 3
 T = TypeVar("T")
 
 
-class SqliteSimhashes(SqlitePart):
-    """The table `near`: texts by simhash, so that nearly equal ones are found without comparing all."""
+class SqliteContents(SqlitePart):
+    """Which contents are known: records by fingerprint, and the table `near`, texts by simhash.
 
-    def __init__(self, access: SqliteAccess) -> None:
+    By that nearly equal texts are found without comparing all.
+    """
+
+    def __init__(self, access: SqliteAccess, source: str) -> None:
         super().__init__(access)
+        self._source = source
         self._simhashes: dict[bytes, int] = {}
         self._blocks: dict[int, set[bytes]] = {}
         """Fingerprints by block, of what is not flushed."""
-        self.changes = (self._simhashes, self._blocks)
+        self._prints: dict[bytes, set[int]] = {}
+        """Keys by fingerprint, of what is not flushed."""
+        self._possible_prints = PossibleValues[bytes](lambda: _values(access, _PRINTS, self._prints))
+        self.changes = (self._simhashes, self._blocks, self._prints)
+
+    def _note_print(self, key: int, fingerprint: bytes) -> None:
+        if fingerprint:
+            self._prints.setdefault(fingerprint, set()).add(key)
+            self._possible_prints.add_value(fingerprint)
+
+    def _stored_with(self, fingerprint: bytes) -> dict[int, UrlRecord]:
+        """Return the records that were flushed with this fingerprint, by one query until something is written."""
+        kept = self._access.ahead.same_records(fingerprint)
+        if kept is not None:
+            return kept
+        rows = self._read(_OF_PRINT, fingerprint)
+        with self._access.translated:
+            found = {row[0]: record_of(row[1:], self._source) for row in rows}
+        self._access.ahead.keep_same(fingerprint, found)
+        return found
 
     def put_simhash(self, fingerprint: bytes, simhash: int) -> None:
         """Keep the simhash of a text."""
@@ -81,13 +104,12 @@ class SqliteSimhashes(SqlitePart):
         )
 
 
-class SqliteRecords(SqliteSimhashes):
+class SqliteRecords(SqliteContents):
     """The tables `url` and `near`; see `RecordPart`."""
 
     def __init__(self, access: SqliteAccess, source: str, queue: SqliteQueue, visits: SqliteVisits) -> None:
         """`queue` and `visits` are told of URLs that come, and where their rows lie."""
-        super().__init__(access)
-        self._source = source
+        super().__init__(access, source)
         self._queue = queue
         self._visits = visits
         self._found: dict[int, tuple[QueueEntry, float]] = {}
@@ -102,10 +124,7 @@ class SqliteRecords(SqliteSimhashes):
         self._possible_keys = PossibleValues[int](
             lambda: _values(access, _KEYS, self._found, self._done, self._amended)
         )
-        self._possible_prints = PossibleValues[bytes](lambda: _values(access, _PRINTS, self._prints))
-        self._prints: dict[bytes, set[int]] = {}
-        """Keys by fingerprint, of what is not flushed."""
-        of_urls = (self._found, self._put_off, self._done, self._amended, self._names, self._prints)
+        of_urls = (self._found, self._put_off, self._done, self._amended, self._names)
         self.changes = (*self.changes, *of_urls)
 
     # ---- one URL
@@ -184,11 +203,6 @@ class SqliteRecords(SqliteSimhashes):
         self._possible_keys.add_value(key)
         self._access.ahead.forget_records((key,))
 
-    def _note_print(self, key: int, fingerprint: bytes) -> None:
-        if fingerprint:
-            self._prints.setdefault(fingerprint, set()).add(key)
-            self._possible_prints.add_value(fingerprint)
-
     def _note_name(self, key: int, display_url: str) -> None:
         if display_url:
             self._any_names = True
@@ -213,17 +227,6 @@ class SqliteRecords(SqliteSimhashes):
             keys = sorted(self._prints[fingerprint].union(keys))
         records = (self._unflushed(key) or stored.get(key) or self.get_record(key) for key in keys)
         return [one for one in records if one is not None and one.fingerprint == fingerprint]
-
-    def _stored_with(self, fingerprint: bytes) -> dict[int, UrlRecord]:
-        """Return the records that were flushed with this fingerprint, by one query until something is written."""
-        kept = self._access.ahead.same_records(fingerprint)
-        if kept is not None:
-            return kept
-        rows = self._read(_OF_PRINT, fingerprint)
-        with self._access.translated:
-            found = {row[0]: record_of(row[1:], self._source) for row in rows}
-        self._access.ahead.keep_same(fingerprint, found)
-        return found
 
     def redirecting_to(self, url: str) -> list[UrlRecord]:
         """Return the records of URLs that redirect to a URL."""
