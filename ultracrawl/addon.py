@@ -9,8 +9,10 @@ import resource
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.transport.libcurl import require_libcurl
+from ultracrawl.errors import WorkError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
 from ultracrawl.settings.presets import (
+    LEAST_FILES,
     MOST_REQUESTS,
     closed_schemes,
     components,
@@ -63,6 +65,10 @@ class UltracrawlAddon:
         for name, value in {**hardened, **tuned}.items():
             settings.set(name, value, priority="addon")
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if files != resource.RLIM_INFINITY and files < LEAST_FILES:
+            raise WorkError(
+                f"only {files} files may be open at once, a crawl needs {LEAST_FILES}; allow more of them (ulimit -n)"
+            )
         at_once = MOST_REQUESTS if files == resource.RLIM_INFINITY else requests_at_once(files)
         settings.set("CONCURRENT_REQUESTS", at_once, priority="addon")
         settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")

@@ -13,7 +13,11 @@ PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 _REFERENCE = r"[Aa]s (?:in )?`([a-z -]+)`"
 PARTS = {"record", "before", "after"}
 """Fields with an object of a shape that another verb has, too."""
-OPTIONAL = {"status": {"time", "problem"}, "approve-deletions": {"cause", "url"}}
+OPTIONAL = {
+    "status": {"time", "problem"},
+    "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
+    "approve-deletions": {"cause", "url"},
+}
 """Fields of what these calls find none of."""
 ROWS = [line.split("|") for line in PAGE.splitlines() if line.startswith("| `") and line.count("|") == 4]
 

@@ -40,6 +40,8 @@ tuned: dict[str, Any] = {
 MOST_REQUESTS = 256
 """Requests of one crawl that may run at once, whatever their sites; half of them to sites that do not answer."""
 _OTHER_FILES = 128
+LEAST_FILES = 64
+"""Files that a process must be allowed to have open: about 25 of its own, and two for each of 16 requests."""
 
 
 def requests_at_once(files: int) -> int:
