@@ -11,6 +11,7 @@ import pytest
 
 from ultracrawl.errors import StateError
 from ultracrawl.stores import SiteClock, SiteStore, SqliteSiteStore, StoredRobots
+from ultracrawl.stores.port.site_store import StoredSession
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -204,3 +205,15 @@ def test_a_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
         SqliteSiteStore(path, renew=True)
     with pytest.raises(StateError, match="another version"):
         SqliteSiteStore(path, read_only=True)
+
+
+def test_the_session_of_a_login_is_kept_by_name_and_the_later_one_stays(sites: SiteStore) -> None:
+    assert sites.get_session("a") is None
+    sites.put_session("a", StoredSession(5.0, b"sealed"))
+    sites.put_session("a", StoredSession(4.0, b"older"))
+    assert sites.get_session("a") == StoredSession(5.0, b"sealed")
+    sites.put_session("a", StoredSession(6.0, b"later"))
+    assert sites.get_session("a") == StoredSession(6.0, b"later")
+    assert sites.get_session("b") is None
+    sites.enlist_crawl("one", 100 * 86_400.0, 101 * 86_400.0)
+    assert sites.get_session("a") is None, "nobody asked for it in a month"

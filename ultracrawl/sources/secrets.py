@@ -80,10 +80,14 @@ class SecretReader:
             raise UserError(f"{place}: {path} is empty")
         return text
 
-    def _decrypted(self, text: str, place: str) -> str:
+    def read_key(self, place: str) -> str:
+        """Return the text of the project's key file. Raises `UserError`, which names what needs it (`place`)."""
         if self.key_file is None:
-            raise UserError(f"{place}: the password is encrypted, and `key_file` of the project names no key")
-        key = self._of_file(self.key_file, "key_file")
+            raise UserError(f"{place}: it is encrypted, and `key_file` of the project names no key")
+        return self._of_file(self.key_file, "key_file")
+
+    def _decrypted(self, text: str, place: str) -> str:
+        key = self.read_key(place)
         try:
             return PasswordCipher.of_text(key).decrypt(text)
         except UserError as error:

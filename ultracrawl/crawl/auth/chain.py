@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.crawl.auth.authenticator import Authenticator
 from ultracrawl.crawl.auth.cookie_jars import CookieJars
 from ultracrawl.crawl.auth.form_login import FormLogin, cookie_group
+from ultracrawl.crawl.auth.kept_session import KeptSession
 from ultracrawl.crawl.auth.ntlm import ntlm_installed
 from ultracrawl.crawl.auth.proxy_selector import ProxySelector
 from ultracrawl.crawl.auth.site_headers import SiteCertificates, SiteHeaders
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.crawl.transport.outgoing import BARE, Send
 from ultracrawl.errors import MissingExtraError
+from ultracrawl.rules.access.cipher import SessionCipher
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
 from ultracrawl.sources.compilation.access import (
     compile_certificates,
@@ -63,7 +65,8 @@ class AuthChain:
         lasting = frozenset(map(cookie_group, logins))
         jars = CookieJars(_groups(context, logins), source.cookies.session_age, lasting=lasting)
         if logins:
-            self._proofs.append(FormLogin(logins, rules.headers, jars, context.run.note_problem))
+            kept = _kept_sessions(context, logins, secrets)
+            self._proofs.append(FormLogin(logins, rules.headers, jars, context.run.note_problem, kept))
         if source.site_headers:
             self._proofs.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
@@ -117,6 +120,17 @@ def _groups(context: CrawlContext, logins: Sequence[Login]) -> Callable[[str], s
         return by_host.get(host) or (others(host) if others else None)
 
     return group_of
+
+
+def _kept_sessions(
+    context: CrawlContext, logins: Sequence[Login], secrets: SecretReader
+) -> dict[str, KeptSession]:
+    """Return the sessions that outlive the run, by the name of their login. Raises `UserError` without a key."""
+    kept = [login for login in logins if login.keep_session]
+    if not kept:
+        return {}
+    cipher = SessionCipher(secrets.read_key(f"logins.{kept[0].name}.keep_session"))
+    return {login.name: KeptSession(lambda: context.sites, cipher, login, context.clock) for login in kept}
 
 
 def ftp_access_of(source: DataSource, key_file: Path | None) -> FtpAccess:

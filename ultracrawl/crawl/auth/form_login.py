@@ -12,7 +12,7 @@ from ultracrawl.crawl.auth.login_requests import LoginRequests
 from ultracrawl.crawl.download_errors.kinds import LoginFailedError
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import Send, send_with
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import StateError, WorkError
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.urls.canonical import host_of, path_of
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.auth.cookie_jars import CookieJars
+    from ultracrawl.crawl.auth.kept_session import KeptSession
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +43,12 @@ class FormLogin:
         headers: Mapping[str, str],
         jars: CookieJars,
         note: Callable[[WorkError], None],
+        kept: Mapping[str, KeptSession],
     ) -> None:
+        """`kept` are the sessions that outlive the run, by the name of the login."""
         self._sessions: dict[str, LoginSession] = {}
         for login in logins:
-            session = LoginSession(login, headers, jars, note)
+            session = LoginSession(login, headers, jars, note, kept=kept.get(login.name))
             for host in login.hosts:
                 self._sessions.setdefault(host, session)
 
@@ -67,12 +70,14 @@ class LoginSession:
         jars: CookieJars,
         note: Callable[[WorkError], None],
         clock: Callable[[], float] = time.monotonic,
+        kept: KeptSession | None = None,
     ) -> None:
         self._login = login
         self._headers = headers
         self._jars = jars
         self._note = note
         self._clock = clock
+        self._kept = kept
         self._lock = asyncio.Lock()
         self._tried = 0.0
         """When a login was tried last; 0 for never."""
@@ -121,8 +126,28 @@ class LoginSession:
             return False
         return self._clock() - self._tried >= ttl
 
+    def _go_on(self) -> bool:
+        """Go on with a later session, of another crawl or of a run before; returns whether there is one."""
+        later = self._kept.take_later() if self._kept else None
+        if later is None:
+            return False
+        age, cookies = later
+        group = cookie_group(self._login)
+        self._jars.forget(group)
+        for cookie in cookies:
+            self._jars.jar(group).set_cookie(cookie)
+        self._tried, self._failure = self._clock() - age, None
+        self._count += 1
+        logger.info("The session of login %s goes on", self._login.name)
+        return True
+
     async def _log_in(self, send: Send) -> None:
         name = self._login.name
+        try:
+            if self._go_on():
+                return
+        except StateError as error:
+            self._note(error)
         self._jars.forget(cookie_group(self._login))
         first = self._failure is None
         try:
@@ -135,6 +160,11 @@ class LoginSession:
             self._failure = None
             self._count += 1
             logger.info("Logged in: %s", name)
+            try:
+                if self._kept is not None:
+                    self._kept.keep_cookies(self._jars.jar(cookie_group(self._login)))
+            except StateError as error:
+                self._note(error)
         self._tried = self._clock()
 
     def _lost(self, response: Response) -> bool:

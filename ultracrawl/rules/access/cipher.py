@@ -1,8 +1,9 @@
-"""Passwords that stand encrypted in a definition: AES with 128 bits, and the key in a file of its own."""
+"""What is encrypted with the key of a project, in a file of its own: passwords of definitions, sessions of log-ins."""
 
 from __future__ import annotations
 
 import binascii
+import hmac
 import os
 from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 
@@ -31,12 +32,7 @@ class PasswordCipher:
     @classmethod
     def of_text(cls, text: str) -> PasswordCipher:
         """Return the cipher of a key as a key file holds it: 16 bytes in base64, or as 32 hexadecimal digits."""
-        written = text.strip()
-        try:
-            key = bytes.fromhex(written) if len(written) == 2 * _KEY else b64decode(written, validate=True)
-        except (ValueError, binascii.Error):
-            raise UserError("the key file holds no key; make one with `ultracrawl secret new-key`") from None
-        return cls(key)
+        return cls(_key_of(text))
 
     def encrypt(self, password: str) -> str:
         """Return a password as it may stand in a definition; each call gives another text."""
@@ -53,6 +49,42 @@ class PasswordCipher:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], _PURPOSE).decode()
         except (InvalidTag, ValueError, binascii.Error):
             raise UserError("the password was encrypted with another key, or its text was changed") from None
+
+
+class SessionCipher:
+    """Seals the sessions of log-ins (AES-128 in Galois/Counter Mode), each under a name that tells nothing of it.
+
+    Its keys are made from that of the project (HMAC-SHA-256, RFC 2104). Raises `UserError` if the text is no key.
+    """
+
+    def __init__(self, text: str) -> None:
+        key = _key_of(text)
+        self._names = hmac.digest(key, b"ultracrawl session name", "sha256")
+        self._cipher = AESGCM(hmac.digest(key, b"ultracrawl session", "sha256")[:_KEY])
+
+    def name_of(self, identity: str) -> str:
+        """Return the name of a session; whoever has no key cannot try what the identity may be."""
+        return hmac.new(self._names, identity.encode(), "sha256").hexdigest()
+
+    def seal(self, text: str, name: str) -> bytes:
+        """Return a text that is opened under the same name only; each call gives another one."""
+        nonce = os.urandom(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, text.encode(), name.encode())
+
+    def unseal(self, sealed: bytes, name: str) -> str | None:
+        """Return the text; None if it was sealed with another key, under another name, or changed."""
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], name.encode()).decode()
+        except (InvalidTag, ValueError):
+            return None
+
+
+def _key_of(text: str) -> bytes:
+    written = text.strip()
+    try:
+        return bytes.fromhex(written) if len(written) == 2 * _KEY else b64decode(written, validate=True)
+    except (ValueError, binascii.Error):
+        raise UserError("the key file holds no key; make one with `ultracrawl secret new-key`") from None
 
 
 def new_key() -> str:

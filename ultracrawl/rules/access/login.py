@@ -48,6 +48,13 @@ class Login:
     timeout: float = 300.0
     failed_text: str = ""
     lost_text: str = ""
+    keep_session: bool = False
+
+    @property
+    def identity(self) -> str:
+        """What two logins have in common that are one: forms, values and hosts. It holds what is secret."""
+        told = (self.page, self.preload, self.action, self.method, self.autofill)
+        return repr((*told, sorted(self.hosts), sorted(self.values)))
 
     @property
     def own_hosts(self) -> frozenset[str]:

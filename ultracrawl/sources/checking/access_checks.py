@@ -42,6 +42,17 @@ def check_access(source: DataSource) -> Iterator[PathFinding]:
         )
 
 
+def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFinding]:
+    """Yield the logins whose sessions are to be kept in a project without a key to encrypt them with."""
+    for name, login in source.logins.items():
+        if login.keep_session and not has_key:
+            problem = "sessions are kept encrypted, and the project has no `key_file`"
+            instead = (
+                "make a key with `ultracrawl secret new-key FILE`, and write `key_file: FILE` at the top"
+            )
+            yield PathFinding(("logins", name, "keep_session"), problem, instead)
+
+
 def _is_secret(path: Path) -> bool:
     """Return whether an option that may be a secret is one: headers and fields of forms need not be."""
     name = str(path[-1])

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
+from ultracrawl.sources.checking.access_checks import check_kept_sessions
 from ultracrawl.sources.checking.checks import (
     check_attributes,
     check_destinations,
@@ -274,6 +275,8 @@ class _Reading:
             with self.findings.about(name):
                 self.findings.add_below(entry.tree, entry.path, check_receivers(known[name], known))
                 self.findings.add_below(entry.tree, entry.path, check_destinations(known[name], head.indexes))
+                kept = check_kept_sessions(known[name], has_key=head.key_file is not None)
+                self.findings.add_below(entry.tree, entry.path, kept)
         mistaken = {
             name: MistakenSource(
                 known.get(name) or self._well_formed_part(name), self.findings.mistakes(name)

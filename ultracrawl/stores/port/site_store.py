@@ -63,6 +63,15 @@ class StoredRobots:
     """When there was no sitemap at the usual place of the origin; 0 if that is not known."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """The session of a log-in, sealed by whoever keeps it."""
+
+    since: float
+    """When the log-in was, in seconds since the epoch."""
+    sealed: bytes
+
+
 class SiteStore(Protocol):
     """The sites of a project; crawls of several sources, in processes of their own, use it at a time.
 
@@ -122,6 +131,14 @@ class SiteStore(Protocol):
 
     def put_robots(self, row: StoredRobots, shown: str) -> None:
         """Keep an answer in place of an older one."""
+
+    # ---- log-ins
+
+    def get_session(self, name: str) -> StoredSession | None:
+        """Return the session that is kept under a name."""
+
+    def put_session(self, name: str, session: StoredSession) -> None:
+        """Keep a session in place of an older one."""
 
     # ---- what sources knew before
 

@@ -105,6 +105,8 @@ class LoginEntry(Section):
     """Text of the page after a login that failed, where the server does not say so by its status."""
     lost_text: str = Field(default="", examples=["Your session has expired"])
     """Text of pages that need a new login, where the server does not lead to the form instead."""
+    keep_session: bool = Field(default=False, examples=[True])
+    """Keep its cookies, encrypted, for later runs and for other sources that log in with the same."""
 
     @model_validator(mode="after")
     def _has_target(self) -> LoginEntry:

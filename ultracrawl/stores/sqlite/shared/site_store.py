@@ -10,12 +10,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots
+from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots, StoredSession
 from ultracrawl.stores.sqlite.database import MEMORY, transaction, translated
 from ultracrawl.stores.sqlite.shared.tables import REMEDY, open_tables
 
 KEPT = 30 * 86_400.0
-"""Seconds for which a site, or an answer for robots.txt, is remembered that nobody asks for again."""
+"""Seconds for which a site, an answer for robots.txt, or a session is remembered that nobody asks for again."""
 
 _CLOCK = "site, next_at, asked, delay, why, on_hold, errors, slowed, last_error, error_at"
 _SET_CLOCK = ", ".join(f"{name}=?" for name in _CLOCK.split(", ")[1:])
@@ -40,6 +40,10 @@ _PUT_ROBOTS = f"""
     ON CONFLICT (origin, shown) DO UPDATE SET asked=excluded.asked, status=excluded.status, body=excluded.body,
         error=excluded.error, timed_out=excluded.timed_out, failed=excluded.failed, guessed=excluded.guessed
     WHERE excluded.asked>=asked"""  # noqa: S608 - constant column names
+
+_PUT_SESSION = """
+    INSERT INTO session (name, since, sealed) VALUES (?,?,?)
+    ON CONFLICT (name) DO UPDATE SET since=excluded.since, sealed=excluded.sealed WHERE excluded.since>=since"""
 
 _clock_values = attrgetter(*_CLOCK.split(", ")[1:], "site")
 _robots_values = attrgetter(*_ROBOTS.split(", "))
@@ -66,6 +70,7 @@ class SqliteSiteStore:
             self._end_crawls("source=?", now, source)
             self._db.execute("DELETE FROM site WHERE crawl=0 AND max(next_at, asked)<?", (now - KEPT,))
             self._db.execute("DELETE FROM robots WHERE max(asked, failed)<?", (now - KEPT,))
+            self._db.execute("DELETE FROM session WHERE since<?", (now - KEPT,))
             who = (source, platform.node(), os.getpid(), until)
             return int(
                 self._db.execute(
@@ -181,6 +186,17 @@ class SqliteSiteStore:
         self._read(
             _PUT_ROBOTS, shown, *_robots_values(row)
         )  # a statement of its own is durable when it is done
+
+    # ---- log-ins
+
+    def get_session(self, name: str) -> StoredSession | None:
+        """Return the session that is kept under a name."""
+        rows = self._read("SELECT since, sealed FROM session WHERE name=?", name)
+        return StoredSession(*rows[0]) if rows else None
+
+    def put_session(self, name: str, session: StoredSession) -> None:
+        """Keep a session in place of an older one."""
+        self._read(_PUT_SESSION, name, session.since, session.sealed)
 
     # ---- what sources knew before
 

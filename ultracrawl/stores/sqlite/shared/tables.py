@@ -66,8 +66,11 @@ _TABLES = (
         guessed REAL NOT NULL,
         PRIMARY KEY (origin, shown)
     )""",
+    "CREATE TABLE session (name TEXT PRIMARY KEY, since REAL NOT NULL, sealed BLOB NOT NULL)",
 )
-_EVERY_TABLE = "SELECT until, since, number, guessed FROM crawl, site, waiting, robots LIMIT 0"
+_EVERY_TABLE = (
+    "SELECT until, site.since, number, guessed, sealed FROM crawl, site, waiting, robots, session LIMIT 0"
+)
 
 
 def open_tables(path: Path | str, *, read_only: bool, renew: bool) -> tuple[sqlite3.Connection, str]:
