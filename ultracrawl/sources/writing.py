@@ -21,7 +21,7 @@ from ultracrawl.sources.project import DefinitionHead, Project
 from ultracrawl.sources.reading.tree import Data
 
 _SEPARATORS = "@#|~!%;,"
-_PLACES = ("index", "state", "cache", "logs")
+_PLACES = ("index", "state", "cache", "documents", "logs")
 
 
 def definition_text(project: Project, folder: Path) -> str:
@@ -56,6 +56,8 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         head["key_file"] = str(project.key_file)
     if project.attributes:
         head["attributes"] = _plain(project.attributes)
+    if project.lists:
+        head["lists"] = _plain(project.lists)
     return head
 
 

@@ -1,0 +1,44 @@
+"""A project written as a definition file is the same project when it is read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.loading.loaded import require
+from ultracrawl.sources.project import DefinitionHead
+from ultracrawl.sources.writing import definition_text
+
+WRITTEN = {
+    "index": "{engine: tantivy, path: i}",
+    "indexes": "{archive: {engine: whoosh, path: var/archive}}",
+    "state": "{path: s}",
+    "cache": "{path: c}",
+    "documents": "{path: d}",
+    "logs": "{path: l}",
+    "key_file": "password.key",
+    "attributes": "{Country: string, Price: number}",
+    "lists": "{Country: {de: {en: Germany, de: Deutschland}, fr: France}}",
+}
+
+
+def test_every_option_of_a_project_has_a_case() -> None:
+    assert WRITTEN.keys() == DefinitionHead.model_fields.keys()
+
+
+@pytest.mark.parametrize("here", [True, False], ids=["the same folder", "another folder"])
+def test_no_option_of_a_project_is_lost(tmp_path: Path, here: bool) -> None:
+    head = "".join(f"{name}: {value}\n" for name, value in WRITTEN.items())
+    first = tmp_path / "ultracrawl.yaml"
+    first.write_text(f"{head}sources: {{a: {{start_urls: ['http://a.example/']}}}}\n")
+    folder = tmp_path if here else tmp_path / "other"
+    folder.mkdir(exist_ok=True)
+    project = require(read_definitions(first))
+    again = folder / "again.yaml"
+    again.write_text(definition_text(project, folder))
+    read = require(read_definitions(again))
+    assert {name: getattr(read, name) for name in WRITTEN} == {
+        name: getattr(project, name) for name in WRITTEN
+    }
