@@ -95,6 +95,7 @@ def test_examples_are_accepted(file):
         ("defaults: {start_urls: [x]}", False),
         ("index: {engine: lucene}", False),
         ("attributes: {Price: money}", False),
+        ("documents: d\nlogs: l\nindexes: {archive: var/archive}\nsources: {}", True),
     ],
 )
 def test_short_forms_and_mistakes(text, good):

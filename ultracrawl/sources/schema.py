@@ -12,13 +12,14 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from ultracrawl.sources.project import DefinitionFile
+from ultracrawl.sources.sections.project import StorageSection
 
 Schema = dict[str, JsonValue]
 
 DIALECT = GenerateJsonSchema.schema_dialect
 """JSON Schema draft 2020-12."""
 
-_STORAGE = ("IndexSection", "StateSection", "CacheSection")
+_STORAGE = frozenset(one.__name__ for one in StorageSection.__subclasses__())
 
 
 def json_schema() -> Schema:
@@ -51,7 +52,10 @@ def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     for one in reversed(model.__mro__):
         if not issubclass(one, BaseModel) or one is BaseModel:
             continue
-        (group,) = ast.parse(inspect.getsource(one)).body
+        try:
+            (group,) = ast.parse(inspect.getsource(one)).body
+        except OSError:  # an installation without sources: the schema checks all the same
+            continue
         assert isinstance(group, ast.ClassDef)
         for option, below in pairwise(group.body):
             match option, below:
