@@ -25,7 +25,8 @@ from source_tree import Definition, Module, SourceTree, bindings, extent, read_m
 HUB = "CrawlContext"
 """The class whose use is counted unless another is named."""
 ROOMY = 15
-"""Folders with more modules than this are listed."""
+"""Modules that a folder may have, its face not counted."""
+ROOMS = f"folders over {ROOMY} modules"
 LONG = 50
 """Functions with more lines than this are counted."""
 LARGEST = {"module": 400, "class": 200, "function": LONG}
@@ -105,6 +106,8 @@ def excesses(tree: SourceTree) -> Iterator[str]:
         for kind, name, lines in sizes:
             if lines > LARGEST[kind]:
                 yield f"{name}: {lines} lines; a {kind} has at most {LARGEST[kind]}"
+    for room in _room_sizes(tree)[ROOMS]:
+        yield f"{room}: more modules than {ROOMY} in a folder"
     for shared in hub.shared_writes(tree)["each"]:
         yield f"{shared}; one wing writes an object, the others tell it by its methods"
 
@@ -231,9 +234,7 @@ def _room_sizes(tree: SourceTree) -> Numbers:
     rooms = Counter(name.rpartition(".")[0] for name, module in tree.modules.items() if not module.is_package)
     return {
         f"names below {tree.package}": len(names),
-        f"folders over {ROOMY} modules": [
-            f"{count} {name}" for name, count in rooms.most_common() if count > ROOMY
-        ],
+        ROOMS: [f"{count} {name}" for name, count in rooms.most_common() if count > ROOMY],
     }
 
 

@@ -185,6 +185,14 @@ def test_the_check_says_what_is_too_large_or_written_from_several_wings(grow, ca
     )
 
 
+@pytest.mark.parametrize("modules", [15, 16])
+def test_the_check_says_which_folder_has_too_many_modules(grow, capsys, modules):
+    tree = grow({f"ultracrawl/crawl/m{number}.py": "X = 1\n" for number in range(modules)})
+    assert mirror.main(["--tree", str(tree.root), "--check"]) == (modules > 15)
+    told = "16 ultracrawl.crawl: more modules than 15 in a folder"
+    assert (told in capsys.readouterr().out) == (modules > 15)
+
+
 def test_inheritance_is_followed_through_faces_of_packages(grow):
     tree = grow(
         {

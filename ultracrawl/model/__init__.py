@@ -8,9 +8,8 @@ through the item pipelines), `RunReport` (one crawl of one source), `CrawlStatis
 """
 
 from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
-from ultracrawl.model.conversion import Conversion
 from ultracrawl.model.decision import Decision
-from ultracrawl.model.document import AttributeValue, Document
+from ultracrawl.model.document import AttributeValue, Conversion, Document
 from ultracrawl.model.finding import DefinitionError, Finding
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives

@@ -1,4 +1,4 @@
-"""The item that travels through the pipelines into the index."""
+"""The item that travels through the pipelines into the index, and what a converter makes of one that is not HTML."""
 
 from __future__ import annotations
 
@@ -28,3 +28,18 @@ class Document:
     checksum: bytes = b""
     attributes: dict[str, list[str]] = field(default_factory=dict)
     search_attributes: dict[str, list[AttributeValue]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """Text and metadata of a document; `metadata` has the names that `docs/conversion.md` lists, in lower case."""
+
+    title: str = ""
+    text: str = ""
+    """All text in reading order, white space folded."""
+    language: str = ""
+    metadata: dict[str, list[str]] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
+    """Targets as written in the document, each once."""
+    truncated: str = ""
+    """What was left unread and why, in a few words, or empty."""
