@@ -111,9 +111,14 @@ class ScopeCheck:
                 yield record, rule
 
     def refusals(self) -> Iterator[tuple[UrlRecord, Decision]]:
-        """Yield every known URL that is outside now, with the stage that excludes it, by the list spelled out."""
+        """Yield every known URL that is outside now, with the stage that excludes it.
+
+        The list of stages is spelled out for those alone: it takes ten times as long as the compiled one.
+        """
         for record in self._records():
-            refusal = self._other_form(record) or self._stages.refusal(self._candidate(record))
+            candidate, refusal = self._candidate(record), self._other_form(record)
+            if refusal is None and self._stages.known_rejects(candidate) is not None:
+                refusal = self._stages.refusal(candidate)
             if refusal is not None:
                 yield record, refusal
 
