@@ -109,15 +109,6 @@ def test_a_session_that_was_lost_meanwhile_is_renewed(workspace: Workspace, club
     assert club.logins == 2, "the second source goes on with the second one"
 
 
-def test_a_session_older_than_its_ttl_is_over(workspace: Workspace, club: Club) -> None:
-    with club.serve() as url:
-        define(workspace, url, ttl="0.01 s")
-        crawl(workspace, "one")
-        before = club.logins
-        crawl(workspace, "one")
-    assert club.logins > before
-
-
 def test_nothing_of_it_lies_in_the_clear(workspace: Workspace, club: Club) -> None:
     with club.serve() as url:
         define(workspace, url)

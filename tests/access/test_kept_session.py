@@ -1,0 +1,90 @@
+"""A session in the store: whose it is, how old it may be, and that a later log-in takes its place."""
+
+from __future__ import annotations
+
+from http.cookiejar import Cookie
+from typing import Any
+
+from scrapy.http.cookies import CookieJar
+
+from ultracrawl.crawl.auth.kept_session import KeptSession
+from ultracrawl.rules.access.cipher import SessionCipher
+from ultracrawl.rules.access.login import Login
+from ultracrawl.stores import SqliteSiteStore
+
+KEY = "000102030405060708090a0b0c0d0e0f"
+
+
+class Store:
+    """A store of sites with a clock, and the log-ins of several crawls in it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self._sites = SqliteSiteStore.in_memory()
+
+    def session(self, *, key: str = KEY, name: str = "l", pw: str = "p", **options: Any) -> KeptSession:
+        login = Login(name, frozenset({"a.example"}), (("pw", pw),), "https://a.example/login", **options)
+        return KeptSession(lambda: self._sites, SessionCipher(key), login, lambda: self.now)
+
+
+def cookie(value: str) -> Cookie:
+    return Cookie(
+        version=0,
+        name="session",
+        value=value,
+        port=None,
+        port_specified=False,
+        domain="a.example",
+        domain_specified=True,
+        domain_initial_dot=False,
+        path="/",
+        path_specified=True,
+        secure=True,
+        expires=None,
+        discard=True,
+        comment=None,
+        comment_url=None,
+        rest={"HttpOnly": ""},
+    )
+
+
+def test_a_later_session_is_taken_once_with_its_age_and_its_cookies() -> None:
+    store = Store()
+    one, two = store.session(), store.session(name="called otherwise")
+    assert two.take_later() is None
+    one.keep_cookies([cookie("first")])
+    assert one.take_later() is None, "it is its own"
+    store.now += 5
+    taken = two.take_later()
+    assert taken is not None
+    age, cookies = taken
+    assert age == 5
+    assert list(map(vars, cookies)) == [vars(cookie("first"))]
+    assert two.take_later() is None
+    two.keep_cookies([cookie("second")])
+    assert [one.value for one in (one.take_later() or (0, []))[1]] == ["second"]
+
+
+def test_a_session_older_than_its_ttl_is_over() -> None:
+    store = Store()
+    store.session().keep_cookies([cookie("x")])
+    store.now += 10
+    assert store.session(ttl=10.0).take_later() is None
+    assert store.session(ttl=10.1).take_later() is not None
+    assert store.session().take_later() is not None
+
+
+def test_who_logs_in_with_anything_else_or_has_another_key_gets_nothing() -> None:
+    store = Store()
+    store.session().keep_cookies([cookie("x")])
+    assert store.session(pw="another").take_later() is None
+    assert store.session(action="https://a.example/enter").take_later() is None
+    assert store.session(key=KEY[::-1]).take_later() is None
+
+
+def test_a_jar_gives_the_cookies_that_are_kept() -> None:
+    store, jar = Store(), CookieJar()
+    jar.set_cookie(cookie("of a jar"))
+    store.session().keep_cookies(jar)
+    _, cookies = store.session().take_later() or (0, [])
+    assert [one.value for one in cookies] == ["of a jar"]
