@@ -26,6 +26,7 @@ if __name__ == "__main__":
 
 from support.worker_host import Nursery
 from ultracrawl.content.service.confinement import die_with_parent
+from ultracrawl.stores.sqlite.database import MEMORY, connect_sound
 
 DYNAMIC = (
     "encodings.idna",
@@ -48,12 +49,9 @@ DYNAMIC = (
     "scrapy.utils.engine",
     "scrapy.utils.request",
     "ultracrawl.addon",
-    "ultracrawl.content.ftp_listing",
     "ultracrawl.settings.log_formatter",
     "ultracrawl.handlers.curl.handler",
     "ultracrawl.handlers.curl.client",
-    "ultracrawl.handlers.guard",
-    "ultracrawl.handlers.watch",
     "ultracrawl.index.whoosh",
     "ultracrawl.index.writing.worker",
     "ultracrawl.middlewares.answer",
@@ -63,6 +61,7 @@ DYNAMIC = (
     "ultracrawl.middlewares.robots",
     "ultracrawl.middlewares.status",
     "ultracrawl.pipelines",
+    "ultracrawl.pipelines.processor",
     "ultracrawl.scheduler",
     "whoosh.lang.snowball",
 )
@@ -81,8 +80,8 @@ def load() -> None:
     for verb in VERBS.values():
         import_module(f"ultracrawl.cli.{verb.module}")
     for name in DYNAMIC:
-        with contextlib.suppress(ImportError):  # an extra that is not installed
-            import_module(name)
+        import_module(name)
+    connect_sound(MEMORY)[0].close()  # makes the schema with which every state is compared
     assert "twisted.internet.reactor" not in sys.modules
 
 
@@ -152,8 +151,9 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 if __name__ == "__main__":
     sys.path.remove(str(Path(__file__).parents[1]))
-    gc.disable()  # what is never looked at stays shared between all commands
+    gc.disable()
     atexit.register(gc.freeze)  # the last of all: else the end of a command takes longer than the command
     load()
+    gc.freeze()  # what no collection looks at stays shared between all commands
     serve(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_module("ultracrawl", run_name="__main__", alter_sys=True)
