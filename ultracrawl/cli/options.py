@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import click
 
-from ultracrawl.cli.adhoc import remembered
 from ultracrawl.cli.terminal import tell
-from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
-from ultracrawl.settings.places import placed, scrapy_place
-from ultracrawl.sources import Catalog, DataSource, Project, usable
-from ultracrawl.sources.dialects import locate_definitions, read_definitions
+from ultracrawl.settings.projects import find_project
+from ultracrawl.sources import Catalog, DataSource, Project
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_HINTS = 3
@@ -57,26 +52,9 @@ def open_project(config: str | None) -> Project:
     Without any file, what `crawl --url` left in ./var/ is the project. Sources with mistakes are set apart in it, and
     do not keep a verb from the others. Raises `UserError`.
     """
-    location, data = found_definitions(config)
-    if location is not None:
-        loaded = read_definitions(location)
-        project = placed(usable(loaded), data)
-        show_hints(finding for finding in loaded.findings if not finding.fatal)
-        return project
-    adhoc = remembered(Path.cwd())
-    if adhoc is None:
-        raise UserError(
-            "there is no definition file: write ultracrawl.yaml here (`ultracrawl init DIR` makes a project), name one "
-            "with -c, or crawl without any by `ultracrawl crawl --url URL`"
-        )
-    return adhoc
-
-
-def found_definitions(config: str | None = None) -> tuple[str | None, str]:
-    """Return where the definitions and the data are: as told, as in the Scrapy project here, or as found here."""
-    place = scrapy_place()
-    named = config or os.environ.get("ULTRACRAWL_CONFIG") or place.definitions
-    return locate_definitions(named), os.environ.get("ULTRACRAWL_DATA") or place.data
+    project, hints = find_project(config)
+    show_hints(hints)
+    return project
 
 
 def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:

@@ -8,6 +8,9 @@ room of its own: `auth`, `discovery`, `indexing`, `inspection`, `logs`, `placeme
 them and the download handlers.
 """
 
+import sys
+from types import ModuleType
+
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.hooks import Feature, Hooks
 from ultracrawl.crawl.lifecycle import (
@@ -22,6 +25,7 @@ from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.visit import Visit, visit_of
 from ultracrawl.crawl.writing.writer import IndexWriter
+from ultracrawl.face import crawl
 
 __all__ = [
     "CrawlContext",
@@ -39,3 +43,12 @@ __all__ = [
     "running_crawl",
     "visit_of",
 ]
+
+
+class _Callable(ModuleType):
+    """A wing that takes the place of the function `ultracrawl.crawl` when it is imported, and so does the same."""
+
+    __call__ = staticmethod(crawl)
+
+
+sys.modules[__name__].__class__ = _Callable

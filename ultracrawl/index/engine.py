@@ -108,6 +108,9 @@ class SearchResult:
     facets: Mapping[str, tuple[FacetValue, ...]] = field(default_factory=dict)
     suggestion: str = ""
 
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:

@@ -13,9 +13,8 @@ from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index
 from ultracrawl.index.soundness import suspect
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, ValueList, value_text, with_fields
-from ultracrawl.settings.places import placed
-from ultracrawl.sources import Project, usable
-from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.settings.projects import find_project
+from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.opening import value_lists
 
@@ -28,11 +27,16 @@ class Searcher:
 
     Every search looks at what was committed when it began. Not thread-safe. Use it as a context manager:
 
-        with Searcher.open("ultracrawl.yaml") as searcher:
+        with Searcher("ultracrawl.yaml") as searcher:
             result = searcher.search("create index", filters=["Size>=10"], facets=["Author"])
     """
 
-    def __init__(self, project: Project, index: str = "") -> None:
+    def __init__(self, where: str | Path | Project | None = None, index: str = "") -> None:
+        """Open the index that a definition file, or a project, names, or one of several by its name.
+
+        Without `where` the project is the one that `ultracrawl search` would take. Raises `UserError`.
+        """
+        project = where if isinstance(where, Project) else find_project(str(where) if where else None)[0]
         self._project = project
         name = index or searched_index(project)
         self._index, self._path = open_index(project, name), index_config(project, name).path
@@ -40,8 +44,8 @@ class Searcher:
 
     @classmethod
     def open(cls, definitions: str | Path, index: str = "") -> Searcher:
-        """Open the index that a definition file names, or one of several by its name. Raises `UserError`."""
-        return cls(placed(usable(read_definitions(definitions))), index)
+        """Do what the constructor does."""
+        return cls(definitions, index)
 
     def search(
         self,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ultracrawl.cli.adhoc import remember
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.options import config_option, json_option, open_project, print_all
 from ultracrawl.errors import UserError
-from ultracrawl.model import DefinitionError, RunReport
+from ultracrawl.model import RunReport
 from ultracrawl.service import run_continuously, run_sources
-from ultracrawl.sources import Catalog, DataSource, Project
+from ultracrawl.service.run import without_mistaken
+from ultracrawl.settings.adhoc import remember
+from ultracrawl.sources import DataSource, Project
 
 
 @click.command("crawl")
@@ -89,16 +89,6 @@ def _wanted(
         return project, [source], []
     project = open_project(config)
     return project, *without_mistaken(project, sources)
-
-
-def without_mistaken(project: Project, names: Iterable[str]) -> tuple[list[DataSource], list[RunReport]]:
-    """Return the sources to crawl, and a report of each that has mistakes. Raises `UserError` if none is left."""
-    chosen, mistaken = Catalog(project).apart(names)
-    if not chosen and mistaken:
-        raise DefinitionError([finding for error in mistaken.values() for finding in error.findings])
-    if not chosen:
-        raise UserError("the definition file has no sources; add one under `sources:`")
-    return chosen, [RunReport.not_begun(name, error) for name, error in mistaken.items()]
 
 
 def _stay(

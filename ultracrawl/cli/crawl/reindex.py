@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.crawl.crawl import without_mistaken
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_remade
 from ultracrawl.cli.options import json_option, print_all, project_option
 from ultracrawl.service.reindex import reindex_sources
+from ultracrawl.service.run import without_mistaken
 from ultracrawl.sources import Project
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ultracrawl.cli.options import found_definitions, show_findings
+from ultracrawl.cli.options import show_findings
 from ultracrawl.errors import UserError
 from ultracrawl.files import writing
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.service.control import running_crawl
 from ultracrawl.settings.places import placed
+from ultracrawl.settings.projects import found_definitions
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml.collection import Scope

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import click
 
-from ultracrawl.cli.options import found_definitions, json_option, print_json
+from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.index.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.settings.projects import found_definitions
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
 

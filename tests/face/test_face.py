@@ -1,0 +1,128 @@
+"""The package's face: a few lines of Python crawl and search, as often as wanted."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from documentation.pages import blocks
+from support.project import LOOPBACK, ROOT, Workspace
+from support.site import Site
+
+import ultracrawl
+
+README_LINES = next(one for one in blocks(ROOT / "README.md", "python") if "ultracrawl.crawl" in one)
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    with site.serve() as address:
+        yield address
+
+
+@pytest.fixture
+def project(site: Site, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Return a project of one site, which is the working directory."""
+    site.page("/", title="Home", links=["/holiday"])
+    site.page("/holiday", title="Holiday form", text="The holiday form is HR-12.")
+    workspace = Workspace(tmp_path)
+    workspace.define(f"{url}/")
+    monkeypatch.chdir(tmp_path)
+    return workspace
+
+
+@pytest.mark.usefixtures("project")
+def test_the_lines_of_the_readme_crawl_and_search(url: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert len([line for line in README_LINES.splitlines() if line]) == 5
+    for fetched in (2, 0):  # again and again in one program
+        exec(compile(README_LINES, "README.md", "exec"), {})
+        summary, hit = capfd.readouterr().out.splitlines()
+        assert summary.startswith(f"2 URLs, 2 fetched, {fetched} indexed")
+        assert hit == f"Holiday form {url}/holiday"
+
+
+def test_a_url_needs_no_file(site: Site, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.page("/", title="Home", text="everything stands here")
+    monkeypatch.chdir(tmp_path)
+    (report,) = ultracrawl.crawl(f"{url}/")
+    assert (report.fetched, report.failed) == (1, False)
+    with ultracrawl.Searcher() as searcher:
+        assert [hit.title for hit in searcher.search("everything")] == ["Home"]
+
+
+@pytest.mark.usefixtures("project")
+def test_it_crawls_beside_a_running_event_loop() -> None:
+    async def cell_of_a_notebook() -> list[int]:
+        return [report.outcomes.total() for report in ultracrawl.crawl(force=True)]
+
+    assert asyncio.run(cell_of_a_notebook()) == [2]
+
+
+def test_sources_are_chosen_and_those_with_mistakes_told_of(project: Workspace, url: str) -> None:
+    options = {"start_urls": [f"{url}/"], "politeness": {"delay": 0}, "boundary": LOOPBACK}
+    project.write({"sources": {"a": options, "b": options, "bad": {"start_url": url}}})
+    assert [report.source for report in ultracrawl.crawl(sources=["b"])] == ["b"]
+    told = {report.source: report.problems for report in ultracrawl.crawl("ultracrawl.yaml")}
+    assert (told["a"], told["b"]) == ([], [])
+    assert "start_url" in told["bad"][0]
+
+
+@pytest.mark.usefixtures("project")
+def test_mistakes_and_failed_work_are_errors_of_the_face(project: Workspace) -> None:
+    with pytest.raises(ultracrawl.UserError, match="no source is named 'other'"):
+        ultracrawl.crawl(sources=["other"])
+    with pytest.raises(ultracrawl.UserError, match="no source is named 'other'"):
+        ultracrawl.Searcher().search("x", sources=["other"])
+    cache = project.directory / "var" / "cache"
+    cache.mkdir(parents=True)
+    (cache / "site").write_bytes(b"no folder")
+    with pytest.raises(ultracrawl.WorkError, match="document cache"):
+        ultracrawl.crawl()
+
+
+def test_what_a_spider_prints_is_not_taken_for_the_answer(
+    project: Workspace, url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project.directory / "loud.py").write_text(
+        "from ultracrawl.spiders import SourceSpider\nprint('hello')\nclass Loud(SourceSpider): pass\n"
+    )
+    project.define(f"{url}/", **{"class": "loud.Loud"})
+    assert [report.fetched for report in ultracrawl.crawl()] == [2]
+    captured = capfd.readouterr()
+    assert (captured.out, "hello" in captured.err) == ("", True)
+
+
+def test_the_wing_of_the_same_name_does_the_same() -> None:
+    wing = import_module("ultracrawl.crawl")
+    assert ultracrawl.crawl is wing
+    with pytest.raises(ultracrawl.UserError, match="ftp"):
+        ultracrawl.crawl("ftp://nowhere.invalid/")
+
+
+def test_the_face_loads_nothing_before_it_is_used() -> None:
+    program = (
+        "import sys, ultracrawl\n"
+        "print(*sorted(name for name in sys.modules if name.split('.')[0] in ('ultracrawl', 'scrapy', 'pydantic')))\n"
+        "print(ultracrawl.crawl.__module__, ultracrawl.Searcher.__module__)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded, places = ran.stdout.splitlines()
+    assert loaded == "ultracrawl"
+    assert places == "ultracrawl.face ultracrawl.index.searching"
+
+
+def test_every_name_is_there_and_has_its_type() -> None:
+    typed = (ROOT / "ultracrawl" / "__init__.pyi").read_text()
+    for name in ultracrawl.__all__:
+        assert getattr(ultracrawl, name)
+        assert f" {name} as {name}\n" in typed
+    with pytest.raises(AttributeError, match="no attribute 'search'"):
+        _ = ultracrawl.search  # type: ignore[attr-defined]

@@ -1,0 +1,56 @@
+"""The program of a crawl for somebody's Python program, `python -m ultracrawl.service.child ORDER` (`ultracrawl.face`).
+
+ORDER is the arguments as JSON. The answer is one JSON value on standard output: the reports, or the error that
+kept the crawl from beginning.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+from pydantic import TypeAdapter
+
+from ultracrawl.errors import UltracrawlError, UserError
+from ultracrawl.model import RunReport
+from ultracrawl.service.run import run_sources, without_mistaken
+from ultracrawl.settings.adhoc import remember
+from ultracrawl.settings.projects import find_project
+
+
+def main(order: str) -> None:
+    """Crawl and answer."""
+    answer = _answer_alone()
+    try:
+        reports = _crawl(**json.loads(order))
+    except UltracrawlError as error:
+        said: dict[str, object] = {"error": str(error), "mistake": isinstance(error, UserError)}
+    else:
+        said = {"reports": TypeAdapter(list[RunReport]).dump_python(reports, mode="json")}
+    with answer:
+        answer.write(json.dumps(said))
+
+
+def _answer_alone() -> TextIO:
+    """Return standard output; what spiders and libraries print goes to standard error from now on."""
+    answer = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answer
+
+
+def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[RunReport]:
+    settings = {"LOG_LEVEL": "ERROR"}
+    if where is not None and "://" in where:
+        project, made = remember((where,), Path.cwd())
+        return run_sources(project, [made], force=force, settings=settings, asked=(where,))
+    project, _ = find_project(where)
+    chosen, refused = without_mistaken(project, sources)
+    return [*run_sources(project, chosen, force=force, settings=settings), *refused]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
