@@ -1,0 +1,112 @@
+"""What `ULTRACRAWL_*` settings say in a project without definitions, as rules; mistakes in them end the crawl."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import CloseSpider, NotConfigured
+
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.settings.places import ENVIRONMENT
+from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
+from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+REFUSED = "cannot begin"
+"""The reason with which Scrapy closes a spider that cannot begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandaloneDefinition:
+    """What the settings of a crawler describe: a source of the name of its spider, and the project around it."""
+
+    project: Project
+    """Where data lie; relative paths are taken from `ULTRACRAWL_DATA`."""
+    source: DataSource
+    rules: CompiledSource
+
+
+_known: WeakKeyDictionary[Crawler, StandaloneDefinition] = WeakKeyDictionary()
+_refused: WeakKeyDictionary[Crawler, str] = WeakKeyDictionary()
+
+
+def has_definition(crawler: Crawler) -> bool:
+    """Return whether the spider of a crawler was made from a definition, so that its crawl has features to ask for."""
+    return isinstance(getattr(crawler.spidercls, "source", None), DataSource)
+
+
+def definition_of(crawler: Crawler) -> StandaloneDefinition:
+    """Return what the `ULTRACRAWL_*` settings of a crawler describe; they are read once.
+
+    Raises `NotConfigured`, and ends the crawl before its first request, if there are mistakes in them: each is told in
+    a line of the log, and `scrapy crawl` ends with exit code 1.
+    """
+    known = _known.get(crawler)
+    if known is None:
+        try:
+            known = _known[crawler] = _read(crawler)
+        except UltracrawlError as error:
+            refuse(crawler, str(error))
+            raise NotConfigured("its settings have mistakes") from error
+    return known
+
+
+def _read(crawler: Crawler) -> StandaloneDefinition:
+    spider = crawler.spider or crawler.spidercls
+    settings = {name: crawler.settings.get(name) for name in SETTINGS}
+    urls = [url for url in getattr(spider, "start_urls", None) or () if isinstance(url, str)]
+    loaded = load_settings(settings, spider.name, urls, data_folder(crawler) or Path())
+    for finding in loaded.findings:
+        if not finding.fatal:
+            logger.warning("%s", finding)
+    project = require(loaded)
+    (source,) = project.sources.values()
+    return StandaloneDefinition(project, source, compile_source(source, project))
+
+
+def data_folder(crawler: Crawler) -> Path | None:
+    """Return the folder that `ULTRACRAWL_DATA` names, the setting or else the variable; None without it."""
+    named = crawler.settings.get(ENVIRONMENT) or os.environ.get(ENVIRONMENT)
+    return Path(named).expanduser().absolute() if named else None
+
+
+def require_data_folder(crawler: Crawler) -> Path:
+    """Return the folder of state and index. Raises `NotConfigured` if none is named."""
+    folder = data_folder(crawler)
+    if folder is None:
+        raise NotConfigured(f"{ENVIRONMENT} is not set: it names the folder of state and index")
+    return folder
+
+
+def refuse(crawler: Crawler, problem: str) -> None:
+    """End a crawl before its first request: its problem is logged line by line, without a traceback, and once.
+
+    The crawler is left without a spider, which gives `scrapy crawl` exit code 1.
+    """
+    if _refused.setdefault(crawler, problem) is problem:
+        for line in problem.splitlines():
+            logger.error("%s: not crawled: %s", crawler.spidercls.name, line)
+        crawler.signals.connect(_close, signals.spider_opened, weak=False)
+        crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
+
+
+def _close() -> None:
+    raise CloseSpider(REFUSED)
+
+
+def _without_spider(crawler: Crawler) -> Callable[[], None]:
+    def closed() -> None:
+        crawler.spider = None
+
+    return closed

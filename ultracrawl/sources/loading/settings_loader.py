@@ -1,0 +1,155 @@
+"""From Scrapy settings to a source: what a project without definitions says by `ULTRACRAWL_*` settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path as FilePath
+
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rewriting.url_steps import STEPS, UrlStep, is_step, parse_step
+from ultracrawl.rules.boundary.rules import RuleError
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
+from ultracrawl.sources.checking.checks import check_source
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.loading.findings import FindingCollector
+from ultracrawl.sources.loading.loaded import Loaded
+from ultracrawl.sources.mistakes import listed, shown
+from ultracrawl.sources.project import DefinitionHead, make_project
+from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place
+
+SETTINGS: Mapping[str, Path] = {
+    "ULTRACRAWL_BOUNDARY": ("boundary",),
+    "ULTRACRAWL_REWRITE_RULES": ("urls", "rewrite_rules"),
+    "ULTRACRAWL_REWRITER": ("urls", "rewriter"),
+    "ULTRACRAWL_ATTRIBUTES": ("attributes",),
+    "ULTRACRAWL_INDEX": ("index",),
+}
+"""Settings, and the options of a definition that they stand for; `index` is one of the project."""
+_RULES = "ULTRACRAWL_REWRITE_RULES"
+_NO_RULE = "@^$@@"
+"""What stands where a list of rules has a step of w3lib, so that members keep their numbers."""
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class SettingsTree:
+    """The settings as plain data that know their names."""
+
+    file = "settings"
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        self.written = {name: _value(settings[name]) for name in SETTINGS if settings.get(name) is not None}
+        rules = self.written.get(_RULES, [])
+        self.rewriting: list[Data] = rules if isinstance(rules, list) else [rules]
+        """Rewrite rules and steps of w3lib, in their order."""
+
+    def place(self, path: Path) -> Place:
+        """Return the setting that an option comes from, and what of it is meant; members count from 1."""
+        for name, top in SETTINGS.items():
+            if path[: len(top)] == top:
+                rest = (step + 1 if isinstance(step, int) else step for step in path[len(top) :])
+                return Place(self.file, 0, ".".join(map(str, (name, *rest))))
+        return Place(self.file, 0, ".".join(map(str, path)))
+
+    def get(self, key: str) -> Data:
+        """Return the options of a source, or of a project, below a name."""
+        found: dict[str, Data] = {}
+        for name, path in SETTINGS.items():
+            if path[0] == key and name in self.written:
+                value = self.written[name] if name != _RULES else _rules_in(self.rewriting)
+                if len(path) == 1:
+                    return value
+                found[str(path[1])] = value
+        return found or None
+
+
+def source_name(spider: str) -> str:
+    """Return the name of a spider as that of a source, which names files and documents in the index."""
+    return _UNFIT.sub("-", spider).strip("-._")[:100] or "spider"
+
+
+def load_settings(
+    settings: Mapping[str, object], spider: str, start_urls: Iterable[str], base: FilePath
+) -> Loaded:
+    """Load the source and the project that settings describe; relative paths are taken from `base`.
+
+    Findings name the setting; all come at once. Without any of the settings the source has the defaults.
+    """
+    tree, findings = SettingsTree(settings), FindingCollector()
+    findings.begin(tree.file)
+    findings.add_below(tree, (), _check_steps(tree))
+    head = findings.validated(DefinitionHead, _options(tree, "index"), tree, ())
+    urls = [url for url in start_urls if DEFAULT_POLICY.canonical(url)]
+    name = source_name(spider)
+    options = {"name": name, "start_urls": urls, **_options(tree, "boundary", "urls", "attributes")}
+    source = findings.validated(DataSource, options, tree, ())
+    if source is not None:
+        schema = make_project(head or DefinitionHead(), {}, base).schema_attributes
+        found = [one for one in check_source(source, schema) if _option_of_settings(one)]
+        findings.add_below(tree, (), [*found, *_check_hosts(source, tree)])
+    if head is None or source is None or findings.any_fatal:
+        return Loaded(None, findings.in_order())
+    return Loaded(make_project(head, {name: source}, base), findings.in_order())
+
+
+def url_steps(settings: Mapping[str, object]) -> tuple[UrlStep, ...]:
+    """Return what rewrites a URL, in the order of the setting. Raises `RuleError`; what was loaded does not."""
+    steps: list[UrlStep] = []
+    for one in SettingsTree(settings).rewriting:
+        steps.append(parse_step(one) if is_step(one) else RewriteRules([RewriteRule.parse(str(one))]).rewrite)
+    return tuple(steps)
+
+
+def _rules_in(rewriting: list[Data]) -> Data:
+    return [_NO_RULE if is_step(one) else one for one in rewriting]
+
+
+def _check_steps(tree: SettingsTree) -> Iterator[PathFinding]:
+    for number, one in enumerate(tree.rewriting):
+        try:
+            if is_step(one):
+                parse_step(one)
+        except RuleError as error:
+            instead = f"write one of {listed(STEPS)}, or a rule, as '@pattern@replacement@'"
+            yield PathFinding((*SETTINGS[_RULES], number), str(error), instead)
+
+
+def _options(tree: SettingsTree, *keys: str) -> dict[str, Data]:
+    return {key: value for key in keys if (value := tree.get(key)) is not None}
+
+
+def _option_of_settings(finding: PathFinding) -> bool:
+    return any(finding.path[: len(path)] == path for path in SETTINGS.values())
+
+
+def _check_hosts(source: DataSource, tree: SettingsTree) -> Iterator[PathFinding]:
+    """Yield a finding for a boundary that would let every host in without a word."""
+    section = source.boundary
+    if "ULTRACRAWL_BOUNDARY" not in tree.written or source.start_urls:
+        return
+    if not (section.domains.include or section.uris.include):
+        problem = "names no hosts, and the spider has no `start_urls` whose hosts it could mean"
+        instead = "write them, as {'domains': {'include': ['.example.com']}}"
+        yield PathFinding(("boundary",), problem, instead)
+
+
+def _value(value: object) -> Data:
+    """Return a setting as plain data; one of a command line is JSON where it is more than a word."""
+    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
+        try:
+            parsed: Data = json.loads(value)
+        except ValueError:
+            return value
+        return parsed
+    return _plain(value)
+
+
+def _plain(value: object) -> Data:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return str(value) if isinstance(value, FilePath) else shown(value)
