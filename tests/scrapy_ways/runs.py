@@ -95,8 +95,8 @@ class Desk:
         return _ended(process, timeout)
 
     def scrapy(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
-        """Run `scrapy WORDS`."""
-        return self.python("-m", "scrapy", *words, cwd=cwd, **env)
+        """Run `scrapy WORDS`; whatever variables it knows, it reads them when it begins."""
+        return self._hosted(*words, program="scrapy", cwd=cwd, **env)
 
     def ultracrawl(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
         """Run `ultracrawl WORDS`; really started if variables may count before the first import."""
@@ -104,12 +104,12 @@ class Desk:
             self.python("-m", "ultracrawl", *words, cwd=cwd, **env) if env else self._hosted(*words, cwd=cwd)
         )
 
-    def _hosted(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
-        """Run `ultracrawl WORDS` where its own start is not the subject."""
+    def _hosted(self, *words: str, program: str = "ultracrawl", cwd: Path | None = None, **env: str) -> Ended:
+        """Run `PROGRAM WORDS` where its own start is not the subject."""
         if not HOSTED:
-            return self.python("-m", "ultracrawl", *words, cwd=cwd, **env)
+            return self.python("-m", program, *words, cwd=cwd, **env)
         variables = environment(self.directory / ".home", **env)
-        return _ended(HostedCommand(words, cwd or self.directory, variables), 60.0)
+        return _ended(HostedCommand(words, cwd or self.directory, variables, program), 60.0)
 
     def crawled(self, name: str, *words: str, cwd: Path | None = None, **env: str) -> Ended:
         """Run `scrapy crawl NAME`, which must end well and log no error."""

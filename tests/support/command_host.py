@@ -31,6 +31,14 @@ from ultracrawl.stores.sqlite.database import MEMORY, connect_sound
 DYNAMIC = (
     "encodings.idna",
     "pycurl",
+    "scrapy.cmdline",
+    "scrapy.commands.check",
+    "scrapy.commands.crawl",
+    "scrapy.commands.fetch",
+    "scrapy.commands.list",
+    "scrapy.commands.parse",
+    "scrapy.commands.shell",
+    "scrapy.commands.view",
     "scrapy.core.downloader.middleware",
     "scrapy.downloadermiddlewares.httpcache",
     "scrapy.downloadermiddlewares.httpcompression",
@@ -122,7 +130,7 @@ def keep(command: dict[str, Any], descriptors: list[int]) -> None:
 
 
 def become(command: dict[str, Any], streams: list[int], told: int) -> None:
-    """Make this process what `python -m ultracrawl` in that directory would be."""
+    """Make this process what `python -m PROGRAM` in that directory would be."""
     os.setsid()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests that run under `nohup` hand down that it is ignored
     os.write(told, pid_or_status.pack(os.getpid()))
@@ -133,7 +141,7 @@ def become(command: dict[str, Any], streams: list[int], told: int) -> None:
     os.environ.clear()
     os.environ.update(command["environment"])
     sys.path.insert(0, command["directory"])
-    sys.argv = ["ultracrawl", *command["words"]]
+    sys.argv = command["words"]
     if INDEXING.intersection(command["words"]):
         Nursery().lend()
     gc.enable()
@@ -156,4 +164,4 @@ if __name__ == "__main__":
     load()
     gc.freeze()  # what no collection looks at stays shared between all commands
     serve(socket.socket(fileno=int(sys.argv[1])))
-    runpy.run_module("ultracrawl", run_name="__main__", alter_sys=True)
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -30,12 +30,18 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class HostedCommand(subprocess.Popen[str]):
-    """`ultracrawl WORDS`, with the methods of a process that was started with three pipes for text."""
+    """`PROGRAM WORDS`, with the methods of a process that was started with three pipes for text."""
 
     _child_created = False  # `Popen.__del__` has nothing to wait for
 
-    def __init__(self, words: tuple[str, ...], directory: Path, environment: dict[str, str]) -> None:
-        self.args = ["ultracrawl", *words]
+    def __init__(
+        self,
+        words: tuple[str, ...],
+        directory: Path,
+        environment: dict[str, str],
+        program: str = "ultracrawl",
+    ) -> None:
+        self.args = [program, *words]
         self.returncode: int | None = None
         self._readers: list[_Reader] = []
         theirs_in, ours_in = os.pipe()
@@ -48,7 +54,7 @@ class HostedCommand(subprocess.Popen[str]):
             os.fdopen(ours_err),
         )
         theirs = [theirs_in, theirs_out, theirs_err, telling]
-        command = {"words": words, "directory": str(directory), "environment": environment}
+        command = {"words": self.args, "directory": str(directory), "environment": environment}
         try:
             _host().send(json.dumps(command).encode(), theirs)
         finally:
