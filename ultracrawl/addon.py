@@ -6,8 +6,9 @@ The line is `ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}`.
 from __future__ import annotations
 
 import resource
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ultracrawl.crawl.page_inspection import is_inspection
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import WorkError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
@@ -16,7 +17,9 @@ from ultracrawl.settings.presets import (
     MOST_REQUESTS,
     closed_schemes,
     components,
+    followed_at_once,
     hardened,
+    inspecting,
     replaced,
     requests_at_once,
     tuned,
@@ -40,14 +43,18 @@ class UltracrawlAddon:
     (`settings:`) and of the command line win.
     """
 
-    def __init__(self, source: DataSource | None) -> None:
+    def __init__(self, source: DataSource | None, *, inspection: bool = False) -> None:
+        """`inspection`: single pages are looked at through the spider, and nothing is crawled."""
         self._source = source
+        self._inspection = inspection
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the add-on for one crawler; it looks at the spider class to see whether there is work for it."""
         source = getattr(crawler.spidercls, "source", None)
-        return cls(source if isinstance(source, DataSource) else None)
+        if not isinstance(source, DataSource):
+            return cls(None)
+        return cls(source, inspection=is_inspection(crawler))
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
@@ -59,10 +66,13 @@ class UltracrawlAddon:
         settings.set("SPIDER_LOADER_CLASS", LOADER, priority="addon")
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Install the components for one crawl."""
+        """Install the components for one crawl, or for looking at single pages."""
         if self._source is None:
             return
-        for name, value in {**hardened, **tuned}.items():
+        for name, value in {
+            **hardened,
+            **(self._gently(self._source) if self._inspection else tuned),
+        }.items():
             settings.set(name, value, priority="addon")
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if files != resource.RLIM_INFINITY and files < LEAST_FILES:
@@ -71,8 +81,6 @@ class UltracrawlAddon:
             )
         at_once = MOST_REQUESTS if files == resource.RLIM_INFINITY else requests_at_once(files)
         settings.set("CONCURRENT_REQUESTS", at_once, priority="addon")
-        settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")
-        settings.set("ITEM_PROCESSOR", "ultracrawl.pipelines.processor.DocumentPipelines", priority="addon")
         if "ftp" in self._source.boundary.schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault("ftp", FTP_HANDLER)
         for scheme in closed_schemes:
@@ -85,15 +93,24 @@ class UltracrawlAddon:
         self._apply_limits(settings, self._source)
 
     @staticmethod
-    def _install_components(settings: BaseSettings, source: DataSource) -> None:
+    def _gently(source: DataSource) -> dict[str, Any]:
+        """Return what replaces the frontier while single pages are looked at: Scrapy's downloader keeps the delays."""
+        return {
+            "SCHEDULER": "ultracrawl.scheduler.inspection.InspectionScheduler",
+            "DOWNLOAD_DELAY": source.politeness.delay,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": source.politeness.concurrency,
+        }
+
+    def _install_components(self, settings: BaseSettings, source: DataSource) -> None:
         """Add ours and take out what they replace; an entry that the project made itself is left alone.
 
         Out of the base list it is not even imported: Scrapy imports what is only switched off, which takes 0.1 s.
         """
-        for setting, priorities in components.items():
+        for setting, priorities in (inspecting if self._inspection else components).items():
             for path, priority in priorities.items():
                 settings[setting].setdefault(path, priority)
-        unwanted = {setting: set(paths) for setting, paths in replaced.items()}
+        kept = set(followed_at_once) if self._inspection else set()
+        unwanted = {setting: set(paths) - kept for setting, paths in replaced.items()}
         if source.cookies.enabled or not settings.getbool("COOKIES_ENABLED"):
             unwanted["DOWNLOADER_MIDDLEWARES"].add(COOKIES)
         for setting, paths in unwanted.items():

@@ -33,6 +33,8 @@ class CrawlRun:
         """The definition makes other documents of the same pages than in the run before."""
         self.replay = replay
         """Documents are made again from what is stored; no run begins or ends."""
+        self.inspection = False
+        """Single pages are looked at, and nothing is crawled."""
         self.failed = False
         """Whether something happened that no further URL can get around."""
 

@@ -55,8 +55,10 @@ class AnswerMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
-        made = cls(context_of(crawler), feature_of(crawler, FeedTracker))
-        made.listen(crawler.signals)
+        context = context_of(crawler)
+        made = cls(context, feature_of(crawler, FeedTracker))
+        if not context.run.inspection:  # whoever looks at an answer wants to see all of it
+            made.listen(crawler.signals)
         return made
 
     def listen(self, signal_manager: SignalManager) -> None:

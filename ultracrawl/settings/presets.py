@@ -30,7 +30,9 @@ tuned: dict[str, Any] = {
     "DOWNLOAD_DELAY_JITTER": 0,
     "DOWNLOAD_WARNSIZE": 0,
     "DOWNLOADER_STATS": False,
+    "ITEM_PROCESSOR": "ultracrawl.pipelines.processor.DocumentPipelines",
     "LOG_FORMATTER": "ultracrawl.settings.log_formatter.QuietLogFormatter",
+    "SCHEDULER": "ultracrawl.scheduler.UltracrawlScheduler",
     # Documents wait here for their conversion, and the scheduler bounds how much.
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 256 << 20,
     "STATS_DUMP": False,
@@ -71,6 +73,29 @@ components: dict[str, dict[str, int]] = {
         "ultracrawl.crawl.lifecycle.CrawlLifecycle": 0,
     },
 }
+
+inspecting: dict[str, dict[str, int]] = {
+    "DOWNLOADER_MIDDLEWARES": {
+        name: components["DOWNLOADER_MIDDLEWARES"][name]
+        for name in (
+            "ultracrawl.middlewares.filters.FilterMiddleware",
+            "ultracrawl.middlewares.robots.RobotsMiddleware",
+            "ultracrawl.middlewares.answer.AnswerMiddleware",
+        )
+    },
+    "ITEM_PIPELINES": {"ultracrawl.pipelines.AttributePipeline": 200},
+    "EXTENSIONS": {"ultracrawl.crawl.page_inspection.PageInspection": 0},
+}
+"""What is in their place while single pages are looked at: what judges a page, and nothing that records one."""
+
+followed_at_once: tuple[str, ...] = (
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware",
+    "scrapy.downloadermiddlewares.stats.DownloaderStats",
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
+    "scrapy.spidermiddlewares.referer.RefererMiddleware",
+)
+"""Components of Scrapy that stay then: there is no frontier that redirects and repeated attempts could wait in."""
 
 replaced: dict[str, tuple[str, ...]] = {
     "DOWNLOADER_MIDDLEWARES": (

@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import AsyncIterator, Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Spider
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
@@ -97,8 +98,23 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     }
     if base is not SourceSpider:
         members["start"] = _told(base, source)
+    if base.parse is SourceSpider.parse and source.beginnings:
+        members["parse"] = _with_contract(source.beginnings[0])
     members["custom_settings"] = {**(base.custom_settings or {}), **source.settings}
-    return type(name, (base,), members)
+    made: type[SourceSpider] = type(name, (base,), members)
+    made.own_start = made.start
+    return made
+
+
+def _with_contract(url: str) -> Callable[[SourceSpider, Response], AsyncIterator[Any]]:
+    """Return the `parse` of a source as `scrapy check` checks it: the page of a URL is there, and can be read."""
+
+    async def parse(self: SourceSpider, response: Response) -> AsyncIterator[Any]:
+        async for found in SourceSpider.parse(self, response):
+            yield found
+
+    parse.__doc__ = f"{SourceSpider.parse.__doc__}\n\n@url {url}\n@returns items 0\n"
+    return parse
 
 
 def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpider], AsyncIterator[object]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +12,7 @@ from ultracrawl.crawl import context_of, visit_of
 from ultracrawl.model import Page
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.answer_handler import AnswerHandler
+from ultracrawl.spiders.inspection import inspect_page
 
 if TYPE_CHECKING:
     from typing import Self
@@ -48,6 +49,9 @@ class SourceSpider(Spider):
     asked: ClassVar[tuple[str, ...]] = ()
     """URLs that a command line asks for; each that cannot be read is a problem of the run."""
 
+    own_start: ClassVar[Callable[..., Any]]
+    """`start` as the class was made; another one is that of a command that looks at single pages."""
+
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Build the spider of a crawler (Scrapy's component protocol)."""
@@ -77,6 +81,11 @@ class SourceSpider(Spider):
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        """Yield what the source would make of a page, for `scrapy parse` and `scrapy check`; no crawl comes here."""
+        async for found in inspect_page(self.crawler, self._answers, response):
+            yield found
 
     def visit(self, response: Response) -> Iterable[Any] | AsyncIterator[Any]:
         """Handle the answer to a visit: follow its links, yield its document."""

@@ -1,0 +1,72 @@
+"""What stands for a crawl while somebody looks at single pages through the spider of a source."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.lifecycle import CrawlLifecycle
+from ultracrawl.crawl.recorder import Recorder
+from ultracrawl.crawl.relations.related import RelatedDocuments
+from ultracrawl.crawl.run_counters import RunCounters
+from ultracrawl.errors import UserError
+from ultracrawl.stores import RunMark
+from ultracrawl.stores.opening import open_sites, open_state
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.sources import DataSource, Project
+
+logger = logging.getLogger(__name__)
+
+
+def is_inspection(crawler: Crawler) -> bool:
+    """Whether single pages are looked at through the spider of a source, instead of a crawl of the source.
+
+    Scrapy's commands `fetch`, `view`, `parse` and `check` put requests of their own in the place of `start()`;
+    `shell` opens the spider without starting it.
+    """
+    spider = crawler.spidercls
+    return not crawler.crawling or vars(spider).get("own_start", spider.start) is not spider.start
+
+
+class PageInspection(CrawlLifecycle):
+    """Gives components and handlers what they need of a crawl: rules, guard, credentials, and a store in memory.
+
+    Nothing is known of any URL, no run begins, and no file of the project is opened.
+    """
+
+    def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
+        super().__init__(crawler, project, source)
+        self.context.run.inspection = True
+
+    def begin(self) -> bool:
+        """Open what judges a page. Raises `UserError` if the rewriter or the filters of the source cannot be used."""
+        context, features = self.context, self.features
+        name = context.source.name
+        memory = context.project.state.model_copy(update={"engine": "memory"})
+        project = context.project.model_copy(update={"state": memory})
+        context.ports.store, context.ports.sites = open_state(project, name), open_sites(project)
+        context.run.mark, context.run.counters = RunMark(0, context.clock()), RunCounters(name)
+        context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
+        context.hooks.visit_ended.append(_tell)
+        features.relations = RelatedDocuments(context)
+        if not features.rewriting.open():
+            raise UserError("; ".join(context.run.problems))
+        if features.filtering is not None:
+            features.filtering.start()
+        return True
+
+    async def end_run(self, reason: str) -> None:
+        """Let go of everything."""
+        self.features.rewriting.close()
+        await self._close_browser()
+        self._abandon()
+
+
+def _tell(visit: Visit) -> None:
+    ending = visit.ending
+    if ending is not None:
+        logger.info("No document comes of %s: %s", visit.url, ending.cause or ending.outcome)

@@ -1,0 +1,115 @@
+"""Hands out the requests of somebody who looks at single pages through the spider of a source, and no others."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.defer import deferred_from_coro
+
+from ultracrawl.crawl import CrawlContext, Visit, begin_crawl, context_of, end_crawl
+from ultracrawl.crawl.visit import META_KEY
+from ultracrawl.model import UrlRecord
+from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
+from ultracrawl.scheduler.assembly import Features, make_filter
+from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.replay import ReplayQueue
+from ultracrawl.stores import QueueEntry
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+    from ultracrawl.model.page import Link
+
+
+class InspectionScheduler(BaseScheduler):
+    """A scheduler without a frontier: requests go out as they come, dressed as those of the source.
+
+    Each gets a visit of its own, so that the middlewares of the source judge it as they would in a crawl. Links that a
+    page turns out to have are told of (`links_placed`), and nothing is asked for because of them.
+    """
+
+    def __init__(self, crawler: Crawler, context: CrawlContext, features: Features) -> None:
+        self._crawler = crawler
+        self._context = context
+        self._features = features
+        self._waiting: deque[Request] = deque()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the scheduler of a crawler (Scrapy's component protocol)."""
+        return cls(crawler, context_of(crawler), Features.of(crawler))
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Open what judges a page."""
+        begin_crawl(self._crawler)
+        self._context.open_queue(LinkSight(self._context, make_filter(self._context, self._features)))
+        return None
+
+    def close(self, reason: str) -> Deferred[None]:
+        """Let go of everything."""
+        return deferred_from_coro(end_crawl(self._crawler, reason))
+
+    def has_pending_requests(self) -> bool:
+        """Whether a request waits."""
+        return bool(self._waiting)
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request, and give it what the source says to servers."""
+        self._dress(request)
+        self._waiting.append(request)
+        return True
+
+    def next_request(self) -> Request | None:
+        """Hand out the next request."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def _dress(self, request: Request) -> None:
+        """Complete a request in place, because whoever made it waits for this very object."""
+        rules, url, site = self._context.rules, request.url, site_of(request.url)
+        for name, value in rules.headers.items():
+            request.headers.setdefault(name, value)
+        known = UrlRecord(url, self._context.source.name, first_seen=self._context.clock())
+        visit = Visit(QueueEntry(url_key(url), url, site, 0, 0), known)
+        self._context.visits[visit.entry.key] = visit
+        request.meta[META_KEY] = visit
+        request.meta["download_slot"] = site
+        request.meta.setdefault("download_timeout", self._context.source.limits.timeout)
+        if rules.grouping:
+            request.meta["cookiejar"] = rules.grouping.of(host_of(url))
+
+
+class LinkSight(ReplayQueue):
+    """The port `queue` while pages are looked at: links are judged and told of, and lead nowhere."""
+
+    def __init__(self, context: CrawlContext, candidates: CandidateFilter) -> None:
+        super().__init__(context, [], set())
+        self._candidates = candidates
+
+    def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
+        """Tell of the links of a page that are inside."""
+        located = self._candidates.located(hrefs, base)
+        entries, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
+        inside.extend(entry.key for entry in entries)
+        for told in self._context.hooks.links_placed:
+            told(visit, located, inside, named)
+        return len(entries)
+
+    def feed_links(
+        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
+    ) -> dict[str, tuple[int, bool]]:
+        """Tell of what a feed names."""
+        self.follow(visit, hrefs, visit.url)
+        return {}
+
+    def redirect(self, visit: Visit, target: str, display_url: str) -> None:
+        """Tell of the target of a redirect that a page asks for."""
+        for told in self._context.hooks.links_placed:
+            told(visit, {target: target}, array("q", [url_key(target)]), ())

@@ -1,0 +1,54 @@
+"""What a source would make of one page: its links as requests, and its document."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+
+from ultracrawl.crawl import context_of, visit_of
+from ultracrawl.model import Document
+from ultracrawl.rules.urls.canonical import url_key
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from ultracrawl.crawl import Visit
+    from ultracrawl.model.page import Link
+    from ultracrawl.spiders.answer_handler import AnswerHandler
+
+
+async def inspect_page(
+    crawler: Crawler, answers: AnswerHandler, response: Response
+) -> AsyncIterator[Request | Any]:
+    """Yield a request for each link that the source would follow, then the document."""
+    context = context_of(crawler)
+    visit = visit_of(response.request) if response.request else None
+    if visit is None:
+        return
+    urls: dict[str, None] = {}
+
+    def note(_: Visit, located: Mapping[str, str], inside: array[int], __: Sequence[Link]) -> None:
+        kept = set(inside)
+        urls.update((url, None) for url in located.values() if url_key(url) in kept)
+
+    context.hooks.links_placed.append(note)
+    try:
+        items = [] if visit.done else await _collected(answers.handle(visit, response))
+        if visit.deferred is not None:
+            visit.deferred()
+    finally:
+        context.hooks.links_placed.remove(note)
+    for url in urls:
+        yield Request(url)
+    for item in items:
+        mapped = context.rules.attributes.map(item).values if isinstance(item, Document) else None
+        yield item if mapped is None else replace(item, search_attributes=mapped)
+
+
+async def _collected(items: Iterable[Any] | AsyncIterable[Any]) -> list[Any]:
+    return [item async for item in items] if isinstance(items, AsyncIterable) else list(items)
