@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
-from ultracrawl.index.engines import ENGINES, IndexConfig, open_index
+from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.plugins import ENGINES
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
 ATTRIBUTES = attribute_schema([SearchAttribute("Size", AttributeType.NUMBER), SearchAttribute("Doc-Type")])
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=ENGINES.names)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexEngine]:
     opened = open_index(IndexConfig(request.param, tmp_path / "index", tuple(ATTRIBUTES.values())))
     yield opened

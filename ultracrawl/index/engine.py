@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import SearchAttribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +193,19 @@ class IndexEngine(Protocol):
 
     def close(self) -> None:
         """Release files; the engine is not used afterwards."""
+
+
+class OpenEngine(Protocol):
+    """What an entry point of the group `ultracrawl.engines` names: a class, or a function, that opens an index.
+
+    It is called in crawls and commands and in the index process, each time an index is looked at or written. If an
+    index is gone with the process that opened it, the object has an attribute `volatile` that is true: documents are
+    added in the process of the crawl then.
+    """
+
+    def __call__(self, *, path: Path, attributes: Mapping[str, SearchAttribute]) -> IndexEngine:
+        """Open the index in the folder `path`, which need not exist, with search attributes by name.
+
+        Nothing is written before the first change. Raises `MissingExtraError` or another `UserError` if the engine
+        cannot be used here.
+        """

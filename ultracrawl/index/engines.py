@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
-from ultracrawl.errors import MissingExtraError, UserError
-from ultracrawl.index.engine import IndexEngine
+from ultracrawl.index.engine import IndexEngine, OpenEngine
+from ultracrawl.plugins import ENGINES, PluginError
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
-
-ENGINES = ("whoosh", "tantivy", "memory")
-"""The names of all engines; the first is the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +36,20 @@ class IndexConfig:
 
 
 def open_index(config: IndexConfig) -> IndexEngine:
-    """Open the index; the first change creates it. Raises `UserError` for an unknown engine."""
+    """Open the index; the first change creates it. Raises `UserError` if its engine cannot be used."""
     attributes = {attribute.name: attribute for attribute in config.attributes}
-    if config.engine == "memory":
-        from ultracrawl.index.memory import MemoryIndex  # noqa: PLC0415 - as the other engines
-
-        return MemoryIndex(attributes)
-    if config.engine == "whoosh":
-        from ultracrawl.index.whoosh import WhooshIndex  # noqa: PLC0415 - an engine's library loads when it is used
-
-        return WhooshIndex(config.path, attributes)
-    if config.engine == "tantivy":
-        require_engine("tantivy")
-        from ultracrawl.index.tantivy import TantivyIndex  # noqa: PLC0415 - an extra that may be missing
-
-        return TantivyIndex(config.path, attributes)
-    raise UserError(f"unknown index engine {config.engine!r}; known are: {', '.join(ENGINES)}")
+    return _opener(config.engine)(path=config.path, attributes=attributes)
 
 
-def require_engine(engine: str) -> None:
-    """Raise `MissingExtraError` if an engine cannot be used for want of its library; nothing is loaded."""
-    if engine == "tantivy" and find_spec("tantivy") is None:
-        raise MissingExtraError("the index engine tantivy", "tantivy")
+def is_volatile(engine: str) -> bool:
+    """Return whether an index is gone with the process that opened it. Raises `UserError` as `open_index` does."""
+    return bool(getattr(_opener(engine), "volatile", False))
+
+
+def _opener(engine: str) -> OpenEngine:
+    found = ENGINES.load(engine)
+    if not callable(found):
+        raise PluginError(
+            f"{ENGINES.find(engine)} is nothing to call; it has to be an `index.engine.OpenEngine`"
+        )
+    return cast(OpenEngine, found)

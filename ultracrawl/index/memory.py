@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
@@ -80,9 +81,11 @@ class _Entry:
 
 
 class MemoryIndex:
-    """Keeps every document with its words and looks at all of them for every query."""
+    """Keeps every document with its words and looks at all of them for every query; `path` is not used."""
 
-    def __init__(self, attributes: Mapping[str, SearchAttribute]) -> None:
+    volatile = True
+
+    def __init__(self, attributes: Mapping[str, SearchAttribute], path: Path = Path()) -> None:
         self._attributes = dict(attributes)
         self._entries: dict[tuple[str, str], _Entry] = {}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
-from ultracrawl.index.engines import IndexConfig, require_engine
+from ultracrawl.index.engines import IndexConfig, is_volatile
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination import IndexDestination, Indexer
@@ -77,10 +77,9 @@ def former_indexes(project: Project, source: DataSource) -> list[str]:
 
 
 def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
-    """Return what applies cache segments to an index: a process of its own, except for the engine in memory.
+    """Return what applies cache segments to an index: a process of its own, except for engines in memory.
 
-    Raises `MissingExtraError` here, and not in that process, which would be after the first pages.
+    Raises `UserError` here, and not in that process, which would be after the first pages.
     """
     config = index_config(project, name)
-    require_engine(config.engine)
-    return InlineIndexer(open_engine(config)) if config.engine == "memory" else IndexProcess(config)
+    return InlineIndexer(open_engine(config)) if is_volatile(config.engine) else IndexProcess(config)

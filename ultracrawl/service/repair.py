@@ -11,7 +11,7 @@ from ultracrawl.index.soundness import make_sound
 from ultracrawl.model import UrlRecord
 from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Project
-from ultracrawl.stores import SqliteStore
+from ultracrawl.stores import Store
 from ultracrawl.stores.opening import open_state, state_to_read, stored_documents_exist
 
 
@@ -48,7 +48,7 @@ def rebuild(project: Project, name: str) -> Repair:
         left = _missing(project, name)
     for source in left:  # so that they are fetched in full
         with closing(open_state(project, source)) as state:
-            forget_documents(state, _lost(project, name, state))
+            forget_documents(state, _lost(project, name, source, state))
     unreadable, fetched = sum(missing.values()), sum(left.values())
     return Repair(unreadable, unreadable - fetched)
 
@@ -59,10 +59,10 @@ def _missing(project: Project, name: str) -> dict[str, int]:
     for source, definition in project.sources.items():
         if name in indexes_of(definition):
             with state_to_read(project, source) as state:
-                numbers[source] = len(_lost(project, name, state)) if state else 0
+                numbers[source] = len(_lost(project, name, source, state)) if state else 0
     return {source: number for source, number in numbers.items() if number}
 
 
-def _lost(project: Project, name: str, state: SqliteStore) -> list[UrlRecord]:
+def _lost(project: Project, name: str, source: str, state: Store) -> list[UrlRecord]:
     with closing(open_index(project, name)) as index:
-        return lost_records(state, index, state.source)
+        return lost_records(state, index, source)

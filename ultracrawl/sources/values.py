@@ -8,11 +8,23 @@ from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from ultracrawl.content.converters.registry import GROUPS
+from ultracrawl.plugins import PluginGroup, clash
 from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.sources.mistakes import matching, mistake, shown
+from ultracrawl.sources.mistakes import listed, matching, mistake, shown, suggestion
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(?:([kmg])(?:i?b)?|b)?", re.IGNORECASE)
 _SHIFTS = {"k": 10, "m": 20, "g": 30}
@@ -134,6 +146,41 @@ def _check_header_text(value: str) -> str:
     if not _HEADER_TEXT.fullmatch(value) or not value.strip():
         raise mistake(f"{shown(value)} cannot be sent in a header", "write one line of plain ASCII text")
     return value.strip()
+
+
+class PluginName:
+    """Marks a text that names a plug-in of a group; what is installed is looked up when a definition writes one."""
+
+    def __init__(self, group: PluginGroup, *, without: Iterable[str] = ()) -> None:
+        self._group = group
+        self._without = frozenset(without)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return a schema that checks the name."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return a schema with the names that are there now."""
+        return {**handler(schema), "enum": self._known}
+
+    @property
+    def _known(self) -> list[str]:
+        return [name for name in self._group.names if name not in self._without]
+
+    def _check(self, name: str) -> str:
+        found = [one for one in self._group.listed() if one.name == name and name not in self._without]
+        if not found:
+            otherwise = f"write {listed(self._known)}, or install the package that brings it"
+            raise mistake(
+                f"there is no {self._group.what} {shown(name)}", suggestion(name, self._known, otherwise)
+            )
+        if len(found) > 1:
+            raise mistake(
+                f"the {self._group.what} {shown(name)} is brought {clash(found)}", "uninstall one of them"
+            )
+        return name
 
 
 Size = Annotated[int, BeforeValidator(parse_size, json_schema_input_type=int | str)]

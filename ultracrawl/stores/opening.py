@@ -6,23 +6,32 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from ultracrawl.plugins import STORES, PluginError
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
-from ultracrawl.stores import SiteStore, SqliteSiteStore, SqliteStore, Store
+from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
+from ultracrawl.stores.port.engine import StoreEngine
 from ultracrawl.stores.sqlite.response_blocks import BlockStore
 
 
-def _state_path(project: Project, source: str) -> Path:
-    return project.state.path / f"{source}.sqlite"
+def _engine(project: Project) -> StoreEngine:
+    """Return what keeps the state of a project. Raises `UserError` if it cannot be used."""
+    made = STORES.load(project.state.engine)
+    engine = made() if callable(made) else None
+    if not isinstance(engine, StoreEngine):
+        raise PluginError(
+            f"{STORES.find(project.state.engine)} does not make a `stores.port.engine.StoreEngine`"
+        )
+    return engine
 
 
 def state_file(project: Project, source: str) -> Path | None:
-    """Return the file with the state of a source, whether it exists or not; None if the state is kept in memory."""
-    return None if project.state.engine == "memory" else _state_path(project, source)
+    """Return the path beside which the files lie that steer a crawl of a source; None if its state is in memory."""
+    return _engine(project).control_file(project.state.path, source)
 
 
 def robot_file(project: Project, source: str) -> Path | None:
@@ -33,20 +42,24 @@ def robot_file(project: Project, source: str) -> Path | None:
 
 def state_exists(project: Project, source: str) -> bool:
     """Whether a source was ever crawled."""
-    return _state_path(project, source).exists()
+    return _engine(project).has_store(project.state.path, source)
 
 
-def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> SqliteStore:
+def remove_state(project: Project, source: str) -> None:
+    """Delete what is known of a source; whoever calls this has it open for writing."""
+    _engine(project).remove_store(project.state.path, source)
+
+
+def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> Store:
     """Open the document table and queue of one source. Raises `UserError`, `StateError`.
 
-    With `renew`, a damaged file is set aside and a new one begun.
+    With `renew`, a damaged store is set aside and a new one begun.
     """
-    path = ":memory:" if project.state.engine == "memory" else _state_path(project, source)
-    return SqliteStore(path, source, read_only=read_only, renew=renew)
+    return _engine(project).open_store(project.state.path, source, read_only=read_only, renew=renew)
 
 
 @contextmanager
-def state_to_read(project: Project, source: str) -> Iterator[SqliteStore | None]:
+def state_to_read(project: Project, source: str) -> Iterator[Store | None]:
     """Give the document table and queue of one source to look at, None if it was never crawled. Raises `StateError`."""
     if not state_exists(project, source):
         yield None
@@ -55,15 +68,12 @@ def state_to_read(project: Project, source: str) -> Iterator[SqliteStore | None]
         yield state
 
 
-def open_sites(project: Project, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
+def open_sites(project: Project, *, read_only: bool = False, renew: bool = False) -> SiteStore:
     """Open what all sources of a project know of sites; in memory if the state is. Raises `StateError`.
 
-    With `renew`, a damaged file is set aside and a new one begun. With `read_only` one that is not there is empty.
+    With `renew`, a damaged store is set aside and a new one begun. With `read_only` one that is not there is empty.
     """
-    if project.state.engine == "memory":
-        return SqliteSiteStore.in_memory()
-    # In a folder of its own: beside the files of the sources it could be taken for that of a source `sites`.
-    return SqliteSiteStore(project.state.path / "sites" / "sites.sqlite", read_only=read_only, renew=renew)
+    return _engine(project).open_sites(project.state.path, read_only=read_only, renew=renew)
 
 
 def hand_over_sites(store: Store, sites: SiteStore, shown: str) -> None:

@@ -12,6 +12,7 @@ from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
 from ultracrawl.errors import IndexDamagedError, IndexOutdatedError, IndexStoreError
 from ultracrawl.index import IndexEngine
+from ultracrawl.index.engines import is_volatile
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
 from ultracrawl.index.opening import cache_folder, index_config, open_index
 from ultracrawl.index.soundness import make_sound, probe
@@ -95,7 +96,7 @@ class Agreement(Feature):
         """Return how many documents of the source an index has, None if it cannot be asked now."""
         context, source = self._context, self._context.source.name
         config = index_config(context.project, name)
-        if config.engine == "memory":
+        if is_volatile(config.engine):
             return None
         index = open_index(context.project, name)
         try:

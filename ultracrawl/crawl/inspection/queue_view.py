@@ -14,7 +14,7 @@ from ultracrawl.rules.recrawl.adaptive import ScoreParts
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.stores import QueuedUrl, SqliteStore
+from ultracrawl.stores import QueuedUrl, Store
 
 LEFT_OVER = "left over by the cycle before"
 WAITS = "waits in this cycle"
@@ -112,7 +112,7 @@ class QueueViewer:
 
     def __init__(
         self,
-        state: SqliteStore,
+        state: Store,
         source: DataSource,
         rules: CompiledSource,
         now: float,

@@ -13,7 +13,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.control import POLL, robot_sign, running_crawl, steer
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
-from ultracrawl.stores.opening import open_state, robot_file, state_file
+from ultracrawl.stores.opening import open_state, remove_state, robot_file, state_exists
 
 
 class RobotState(StrEnum):
@@ -139,12 +139,10 @@ def clear_robot(project: Project, source: str) -> int:
     is off.
     """
     require_offered(robot_state(project, source), "clear")
-    file = state_file(project, source)
-    if file is None or not file.exists():
+    if not state_exists(project, source):
         return 0
-    state = open_state(project, source)  # it holds the lock of the source until the file is gone
+    state = open_state(project, source)  # it holds the lock of the source until the store is gone
     known = state.records.count_urls().known
-    for suffix in ("", "-wal", "-shm"):
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    remove_state(project, source)
     state.close()
     return known

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from ultracrawl.plugins import ENGINES, STORES
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Size
+from ultracrawl.sources.values import PluginName, Size
 
 
 class StorageSection(Section):
@@ -32,7 +33,7 @@ class StorageSection(Section):
 class IndexSection(StorageSection):
     """The full-text index, one for all sources of a project."""
 
-    engine: Literal["whoosh", "tantivy", "memory"] = Field(default="whoosh", examples=["whoosh"])
+    engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["whoosh"])
     """The index engine. `tantivy` needs the extra of this name; `memory` keeps nothing on disk."""
     path: Path = Field(default=Path("var/index"), examples=["var/index"])
     """Folder of the index."""
@@ -49,7 +50,9 @@ class IndexSection(StorageSection):
 class FurtherIndex(StorageSection):
     """An index beside that of the project, which sources feed by naming it; may be written as its path alone."""
 
-    engine: Literal["whoosh", "tantivy"] = Field(default="whoosh", examples=["tantivy"])
+    engine: Annotated[str, PluginName(ENGINES, without=["memory"])] = Field(
+        default="whoosh", examples=["tantivy"]
+    )
     """The index engine. `tantivy` needs the extra of this name."""
     path: Path = Field(examples=["var/archive"])
     """Folder of the index."""
@@ -58,7 +61,7 @@ class FurtherIndex(StorageSection):
 class StateSection(StorageSection):
     """The document table and the URL queue of each source."""
 
-    engine: Literal["sqlite", "memory"] = Field(default="sqlite", examples=["sqlite"])
+    engine: Annotated[str, PluginName(STORES)] = Field(default="sqlite", examples=["sqlite"])
     """The state store. `memory` keeps nothing after the process ends."""
     path: Path = Field(default=Path("var/state"), examples=["var/state"])
     """Folder with one file for each source, and one for the sites of all."""

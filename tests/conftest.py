@@ -1,0 +1,22 @@
+"""What has to hold before any test runs."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+
+def pytest_sessionstart() -> None:
+    """Stop with a line if the installation tells of other plug-ins of ours than `pyproject.toml`."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    for group, written in project["entry-points"].items():
+        installed = {one.name: one.value for one in entry_points(group=group)}
+        if missing := {name: value for name, value in written.items() if installed.get(name) != value}:
+            pytest.exit(
+                f"the installation does not know {', '.join(missing)} of {group}: run `make venv`, "
+                "or `pip install --no-deps --no-build-isolation --editable .`",
+                returncode=2,
+            )

@@ -1,0 +1,138 @@
+"""Plug-ins: what packages bring under a name by entry points, ours and those of others alike.
+
+Each `PluginGroup` is one kind of them; docs/plugins.md says what those of a group have to be. Packages are looked
+through once, when the first name is looked up; nothing of a plug-in is imported before it is loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import Distribution, EntryPoint, distributions
+
+from ultracrawl.errors import UserError
+
+PREFIX = "ultracrawl."
+"""The beginning of the names of our groups, and of whatever our own entry points name."""
+
+
+class PluginError(UserError):
+    """A plug-in is not there, is there twice, or cannot be loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """Something that a package brings under a name, not loaded yet."""
+
+    what: str
+    """What plug-ins of its group are called."""
+    name: str
+    reference: str
+    """What it is: `package.module:object`, or a module alone."""
+    origin: Distribution | None = field(default=None, compare=False)
+    """Who brings it; None in a process that was told of it by another."""
+
+    @property
+    def package(self) -> str:
+        """The name of the distribution that brings it, as `pip` knows it."""
+        return str(self.origin.name) if self.origin else self.reference.partition(".")[0]
+
+    def load(self) -> object:
+        """Import it. Raises `PluginError` with one line if that fails, and a `UserError` of its own as it is."""
+        try:
+            found: object = EntryPoint(self.name, self.reference, self.what).load()
+        except UserError:
+            raise
+        except (Exception, SystemExit) as error:  # the edge to code of others, which runs when it is imported
+            told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise PluginError(
+                f"{self} cannot be loaded: {told}; update or uninstall the package {self.package}"
+            ) from error
+        return found
+
+    def __str__(self) -> str:
+        return f"the {self.what} {self.name!r} of the package {self.package}"
+
+
+class PluginGroup:
+    """The plug-ins of one kind, by name."""
+
+    def __init__(self, group: str, what: str, *, has_ours: bool = True) -> None:
+        self.group = PREFIX + group
+        self.what = what
+        """What one of them is called in messages."""
+        self._has_ours = has_ours
+        self._adopted: tuple[Plugin, ...] | None = None
+
+    def listed(self) -> tuple[Plugin, ...]:
+        """Return all plug-ins, also those that share a name. Raises `PluginError` if our own are not there."""
+        if self._adopted is not None:
+            return self._adopted
+        found = _installed(tuple(sys.path)).get(self.group, ())
+        if self._has_ours and not any(one.reference.startswith(PREFIX) for one in found):
+            raise PluginError(
+                f"the parts of ultracrawl are found by what its installation says of it, and that has no {self.what}; "
+                "install it (again): pip install --editable . in its folder"
+            )
+        return tuple(Plugin(self.what, one.name, one.reference, one.origin) for one in found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that a definition may write."""
+        return tuple(dict.fromkeys(one.name for one in self.listed()))
+
+    def find(self, name: str) -> Plugin:
+        """Return the plug-in of a name. Raises `PluginError` if there is none, or more than one."""
+        found = [one for one in self.listed() if one.name == name]
+        if not found:
+            raise PluginError(f"unknown {self.what} {name!r}; known are: {', '.join(self.names) or 'none'}")
+        if len(found) > 1:
+            raise PluginError(f"the {self.what} {name!r} is brought {clash(found)}; uninstall one of them")
+        return found[0]
+
+    def load(self, name: str) -> object:
+        """Import what a name stands for. Raises `PluginError`, or a `UserError` of the plug-in."""
+        return self.find(name).load()
+
+    def adopt(self, told: Iterable[Sequence[str]]) -> None:
+        """Take the names and references that another process found, and look through no packages in this one."""
+        self._adopted = tuple(Plugin(self.what, name, reference) for name, reference in told)
+
+
+def clash(found: Iterable[Plugin]) -> str:
+    """Return in words who brings one thing twice."""
+    return "by " + " and by ".join(f"{one.package} ({one.reference})" for one in found)
+
+
+@lru_cache(maxsize=8)
+def _installed(path: tuple[str, ...]) -> dict[str, list[Plugin]]:
+    """Return the plug-ins of all packages on a search path, by group; what a path has twice counts once."""
+    found: dict[str, dict[Plugin, None]] = {}
+    for one in distributions(path=list(path)):
+        # Few packages have any: the texts of the others are not taken apart, which is most of the time.
+        if f"[{PREFIX}" not in (one.read_text("entry_points.txt") or ""):
+            continue
+        for entry in one.entry_points:
+            if entry.group.startswith(PREFIX):
+                found.setdefault(entry.group, {}).setdefault(
+                    Plugin(entry.group, entry.name, entry.value, one)
+                )
+    return {group: list(plugins) for group, plugins in found.items()}
+
+
+CONVERTERS = PluginGroup("converters", "converters")
+"""Lists of `content.converters.registry.Converter`: readers of media types."""
+ENGINES = PluginGroup("engines", "index engine")
+"""Callables that open an index (`index.engine.OpenEngine`)."""
+STORES = PluginGroup("stores", "state store")
+"""What keeps what is known of sources (`stores.port.engine.StoreEngine`)."""
+SOURCE_KINDS = PluginGroup("source_kinds", "type of source")
+"""Subclasses of `spiders.SourceSpider`."""
+REWRITERS = PluginGroup("rewriters", "URL rewriter", has_ours=False)
+"""Subclasses of `rules.boundary.UrlRewriter`."""
+FILTER_FUNCTIONS = PluginGroup("filter_functions", "filter functions")
+"""Modules with functions that `rules.filters.filter_function` marks, or their mappings by name."""
+DESTINATIONS = PluginGroup("destinations", "destination")
+"""Where documents go."""

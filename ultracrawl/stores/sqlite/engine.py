@@ -1,0 +1,62 @@
+"""The stores of a project on SQLite: a file each, or in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY
+from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
+from ultracrawl.stores.sqlite.store import SqliteStore
+
+
+class SqliteEngine:
+    """Keeps each store in a file of its own; see `StoreEngine`."""
+
+    def open_store(
+        self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
+    ) -> SqliteStore:
+        """Open the document table and queue of one source."""
+        return SqliteStore(self.control_file(folder, source), source, read_only=read_only, renew=renew)
+
+    def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
+        """Open what all sources know of sites."""
+        # In a folder of its own: beside the files of the sources it could be taken for that of a source `sites`.
+        return SqliteSiteStore(folder / "sites" / "sites.sqlite", read_only=read_only, renew=renew)
+
+    def has_store(self, folder: Path, source: str) -> bool:
+        """Return whether a source was ever crawled."""
+        return self.control_file(folder, source).exists()
+
+    def remove_store(self, folder: Path, source: str) -> None:
+        """Delete the file of a source, and what SQLite keeps beside it."""
+        file = self.control_file(folder, source)
+        for suffix in ("", *COMPANIONS):
+            file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+    def control_file(self, folder: Path, source: str) -> Path:
+        """Return the file of a source."""
+        return folder / f"{source}.sqlite"
+
+
+class MemoryEngine:
+    """Keeps nothing after the process ends; see `StoreEngine`."""
+
+    def open_store(
+        self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
+    ) -> SqliteStore:
+        """Begin the document table and queue of one source."""
+        return SqliteStore(MEMORY, source, read_only=read_only, renew=renew)
+
+    def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
+        """Begin what a crawl knows of sites."""
+        return SqliteSiteStore.in_memory()
+
+    def has_store(self, folder: Path, source: str) -> bool:
+        """Return False: nothing is kept."""
+        return False
+
+    def remove_store(self, folder: Path, source: str) -> None:
+        """Do nothing: it ends with its process."""
+
+    def control_file(self, folder: Path, source: str) -> None:
+        """Return None: nobody else sees it."""
