@@ -1,7 +1,9 @@
 # Everything a contributor types. `make` alone lists the targets.
 
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Tests write thousands of small files and wait for each to be on the disk: in memory that costs nothing.
+SCRATCH := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 { print "TMPDIR=/dev/shm" }')
 VENV := .venv
 BIN := $(VENV)/bin
 SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0
@@ -9,10 +11,10 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test bench clean
+.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test servers-test soak coverage bench clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 venv: $(VENV)/.installed ## Create .venv and install the project with its tools; again when pyproject.toml has changed
 
@@ -66,12 +68,26 @@ mirror: venv ## Print sizes, rings of imports and who touches what; ARGS="--tree
 plain: venv ## Install the wheel without extras, for the oldest and the newest Python at hand
 	@$(BIN)/python tests/install/environments.py
 
-unit: venv samples plain ## Run the tests; ARGS="-k name" picks some
-	@# Tests start thousands of commands. A host that has everything imported forks them (tests/support/hosted.py);
-	@# with ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+# Tests start thousands of commands. A host that has everything imported forks them (tests/support/hosted.py);
+# with ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
+PYTEST = $(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
 
-test: servers lint types contracts unit ## Everything that must hold before a change is merged
+unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks some
+	$(PYTEST) -m "not servers and not soak" $(ARGS)
+
+test: lint types contracts unit ## Everything that must hold before a change is merged, in minutes
+
+servers-test: servers venv samples plain ## Run the tests with server programs, a browser, real sites and installed wheels
+	$(PYTEST) -m servers $(ARGS)
+
+soak: servers venv samples ## Run what takes long: kills and random changes by the hundred
+	$(PYTEST) -m soak $(ARGS)
+
+coverage: servers venv samples plain ## Measure which branches all tests but the long ones take; fails below the gate
+	rm -f .coverage .coverage.*
+	$(SCRATCH) $(BIN)/python -m coverage run -m pytest -n $(JOBS) -m "not soak" $(ARGS)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --skip-covered --skip-empty
 
 bench: servers venv ## Measure rules, index, answers and crawl; each prints JSON
 	$(BIN)/python benchmarks/rules.py

@@ -1,4 +1,4 @@
-"""What has to hold before any test runs."""
+"""What has to hold before any test runs, and before each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from support.requirement import note_markers
 
 
 def pytest_sessionstart() -> None:
@@ -20,3 +21,9 @@ def pytest_sessionstart() -> None:
                 "or `pip install --no-deps --no-build-isolation --editable .`",
                 returncode=2,
             )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tell `require` which test begins."""
+    note_markers(item)

@@ -11,6 +11,8 @@ from ultracrawl.content.converters.conversion import ConversionError
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import Conversion
 
+pytestmark = pytest.mark.servers
+
 Convert = Callable[..., Conversion]
 OOXML = "application/vnd.openxmlformats-officedocument"
 

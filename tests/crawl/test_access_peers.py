@@ -17,6 +17,8 @@ from support.roundup_site import roundup_site
 from support.tls_site import secured
 from support.written import LANGUAGES, Written, section_of
 
+pytestmark = pytest.mark.servers
+
 PASSWORD = "correct:hörse &battery"
 
 

@@ -48,6 +48,7 @@ def crawl(workspace: Workspace, code: int | None = 0) -> dict[str, Any]:
     return workspace.crawl(code=code, STAFF_PASSWORD=PASSWORD).run
 
 
+@pytest.mark.servers
 def test_ultra_search_104_basic_against_nginx(tmp_path: Path, workspace: Workspace) -> None:
     root = tmp_path / "root"
     (root / "staff").mkdir(parents=True)

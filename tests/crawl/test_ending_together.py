@@ -13,6 +13,8 @@ from support.until import until
 
 from ultracrawl.crawl.rendering.browser import PROGRAMS
 
+pytestmark = pytest.mark.servers
+
 
 @pytest.mark.parametrize("javascript", [False, True], ids=["index-and-conversion", "browser-too"])
 def test_nothing_outlives_a_crawl_that_is_killed(

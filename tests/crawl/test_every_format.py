@@ -18,6 +18,8 @@ from support.site import Site
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.index.searching import Searcher
 
+pytestmark = pytest.mark.servers
+
 LIES = {"octet": "application/octet-stream", "plain": "text/plain", "html": "text/html; charset=utf-8"}
 DATE = "2024-03-01"
 

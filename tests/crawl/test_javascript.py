@@ -16,6 +16,8 @@ from support.site import Site
 
 from ultracrawl.crawl.rendering.browser import PROGRAMS
 
+pytestmark = pytest.mark.servers
+
 SHELL = """<html lang=en><head><title>Shell</title></head><body><p id=p>static words</p>
 <script src="/app.js"></script></body></html>"""
 APP = """

@@ -17,6 +17,8 @@ from support.site import Site
 
 from ultracrawl.crawl.rendering.browser import PROGRAMS, Browser, Rendered, browser_program
 
+pytestmark = pytest.mark.servers
+
 PAGES = 8
 SCRIPT = """fetch('/next?' + location.pathname.slice(2)).then(answer => answer.text()).then(next => {
   if (next) document.body.insertAdjacentHTML('beforeend', `<a href="${next}">on</a> written`);

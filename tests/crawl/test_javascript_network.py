@@ -15,6 +15,8 @@ from support.site import Site
 
 from ultracrawl.crawl.rendering.browser import PROGRAMS, WALLS, browser_program
 
+pytestmark = pytest.mark.servers
+
 HEAD = """
 <link rel=preconnect href="http://HOST/"><link rel=dns-prefetch href="http://HOST/">
 <link rel=prefetch href="http://HOST/prefetch"><link rel=modulepreload href="http://HOST/module">

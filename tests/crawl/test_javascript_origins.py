@@ -16,6 +16,8 @@ from support.site import Site
 
 from ultracrawl.crawl.rendering.browser import PROGRAMS
 
+pytestmark = pytest.mark.servers
+
 SECRET = "the salary of the director"
 
 

@@ -175,6 +175,7 @@ def test_proxies_of_the_environment_are_not_taken(site: Site, url: str, workspac
         assert proxy.heads == []
 
 
+@pytest.mark.servers
 def test_p4_https_goes_through_a_tunnel_that_holds_nothing_of_the_proxy(
     tmp_path: Path, workspace: Workspace
 ) -> None:
@@ -217,6 +218,7 @@ def tinyproxy(folder: Path) -> Iterator[str]:
         process.wait()
 
 
+@pytest.mark.servers
 def test_a_crawl_through_tinyproxy(site: Site, url: str, workspace: Workspace) -> None:
     pages(site)
     with tinyproxy(workspace.directory) as address:

@@ -169,6 +169,7 @@ def test_compression_is_offered_or_not(
     assert ["gzip" in (value or "") for value in heads(site, "Accept-Encoding").values()] == [offered] * 3
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize(
     ("version", "tls", "spoken"),
     [
@@ -201,6 +202,7 @@ ASKS = 'ssl_verify_client optional; ssl_client_certificate "{ca}";'
 SAYS = 'if ($ssl_client_s_dn = "") { return 403; } return 200 "seen $ssl_client_s_dn";'
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize("password", ["", "key secret"])
 def test_fast_27_28_a_client_certificate_against_nginx(
     tmp_path: Path, workspace: Workspace, password: str
@@ -216,6 +218,7 @@ def test_fast_27_28_a_client_certificate_against_nginx(
         assert workspace.search("crawler") == ["/page"]
 
 
+@pytest.mark.servers
 def test_p4_another_site_does_not_see_the_certificate(tmp_path: Path, workspace: Workspace) -> None:
     authority = Authority(tmp_path)
     certificate, key = authority.issue("crawler")

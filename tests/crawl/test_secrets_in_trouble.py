@@ -32,6 +32,7 @@ def holders(folder: Path, *texts: str, secret: str = SECRET, user: str = "robot"
     return [name for name, data in {**named, **files}.items() if any(form in data for form in forms)]
 
 
+@pytest.mark.servers
 def test_p4_a_chain_to_https_and_on_to_another_host(site: Site, url: str, workspace: Workspace) -> None:
     """Each hop says in the URL of the next one what it was shown."""
     authority = Authority(workspace.directory)

@@ -196,6 +196,7 @@ SESSIONS = "location = /enter { add_header Set-Cookie 'session=ok; Path=/; Secur
 INSIDE = 'if ($cookie_session != ok) { return 403; } return 200 "needle";'
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize(
     "scheme", ["https", "http", ""], ids=["fast_215-https", "fast_215-http", "fast_215-none"]
 )

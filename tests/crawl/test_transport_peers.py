@@ -23,6 +23,8 @@ from support.written import LANGUAGES, Written, section_of
 
 from ultracrawl.crawl.rendering.browser import PROGRAMS
 
+pytestmark = pytest.mark.servers
+
 SECRET = "proxy:secret&1"
 
 

@@ -6,7 +6,7 @@ inside the program changes a test. `traces/NAME.json` keeps what came out: reque
 
 **A change of a trace is a change of behaviour: the commit that changes one says in its message which, and why.**
 
-Traces are written anew by `make unit ARGS=tests/golden JOBS=0` with `ULTRACRAWL_GOLDEN=write` in the environment (the
-tests still fail if a kill leaves something else than an undisturbed crawl); `git diff tests/golden/traces` shows what
-became of them. What is left out of them, and why, stands in `normal`.
+Traces are written anew by `make servers-test ARGS=tests/golden JOBS=0` with `ULTRACRAWL_GOLDEN=write` in the
+environment (the tests still fail if a kill leaves something else than an undisturbed crawl); `git diff
+tests/golden/traces` shows what became of them. What is left out of them, and why, stands in `normal`.
 """

@@ -14,6 +14,8 @@ import pytest
 from golden import recorder
 from golden.pair import PAIRS
 
+pytestmark = pytest.mark.servers
+
 TRACES = Path(__file__).with_name("traces")
 WRITING = os.environ.get("ULTRACRAWL_GOLDEN") == "write"
 WIDTH = 118

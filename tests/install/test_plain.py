@@ -15,11 +15,10 @@ from support.site import Site
 
 from .environments import environments
 
-pytestmark = pytest.mark.timeout(300)  # everything is really started
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]  # everything is really started
 
 MAKE = "make plain"
 PAGES = ["/", "/plain", "/gzip", "/chunked"]
-
 
 class Installed(Workspace):
     """A workspace whose commands are those of an installation, with nothing of this tree in their way."""

@@ -18,7 +18,7 @@ from support.site import Site
 
 from ultracrawl.index.searching import Searcher
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
 FAQ = Path("/usr/share/doc/debian/FAQ")
 

@@ -13,7 +13,7 @@ from support.samples import POLICY
 
 MANUAL = POLICY / "policy.html"
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
 
 def test_the_default_filters_describe_a_real_site_by_category(workspace: Workspace, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ Classify source=protocol by=is       string=ftp    category="Files"
 Classify source=title    by=contains string=Notes  category="Notes"
 """
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
 
 class Docs:

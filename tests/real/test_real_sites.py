@@ -16,7 +16,7 @@ from support.nginx import Nginx, nginx_site
 from support.project import Workspace
 from support.requirement import require
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
 TITLE = re.compile(rb"<title>(.*?)</title>", re.S)
 MEGABYTE = 1 << 20

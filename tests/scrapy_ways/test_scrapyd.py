@@ -15,7 +15,7 @@ from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.opening import open_state
 
-pytestmark = pytest.mark.server
+pytestmark = pytest.mark.servers
 
 NAME = "deployed_sources"
 

@@ -11,7 +11,7 @@ from support.client import ask
 from support.nginx import nginx_site
 
 
-@pytest.mark.server
+@pytest.mark.servers
 def test_nginx_serves_and_counts(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>one</title>")
     (tmp_path / "sub").mkdir()
@@ -32,7 +32,7 @@ def test_nginx_serves_and_counts(tmp_path: Path) -> None:
         ask(f"{nginx.url}/")
 
 
-@pytest.mark.server
+@pytest.mark.servers
 def test_nginx_serves_several_directories(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir(mode=0o700)
@@ -42,12 +42,13 @@ def test_nginx_serves_several_directories(tmp_path: Path) -> None:
         assert ask(f"{nginx.url}/docs/two/")[2] == b"two"
 
 
-@pytest.mark.server
+@pytest.mark.servers
 def test_nginx_that_does_not_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="nonsense"), nginx_site(tmp_path, extra="nonsense;"):
         pass
 
 
+@pytest.mark.servers
 def test_a_missing_program_skips_on_a_desk_and_fails_in_ci(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_missing_program_skips_on_a_desk_and_fails_in_ci(
     requirement.require(present=True, what="nothing", package="none")
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize("find", [docs.postgresql_html, docs.python_html])
 def test_documentation_sites_are_real(find: object) -> None:
     assert callable(find)
