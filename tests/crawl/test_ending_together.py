@@ -33,7 +33,7 @@ def test_nothing_outlives_a_crawl_that_is_killed(
         types=["text/html", "text/csv"],
         **options,
     )
-    crawl = workspace.start("crawl", ULTRACRAWL_UMASK="077")  # really started
+    crawl = workspace.start("crawl", PYTHONUNBUFFERED="1")  # really started
     started = 4 if javascript else 2
     until(lambda: len(descendants(crawl.pid)) >= started, crawl)
     family = descendants(crawl.pid)

@@ -162,9 +162,7 @@ def test_portal_robot_152_functions_of_your_own(pages: Site, url: str, robot: Ro
         "filter.conf", 'Setup fn=load-modules module="mine" funcs="tag"\n' + robot.text("filter.conf")
     )
     robot.site(f"{url}/a/1")
-    robot.workspace.command(
-        "crawl", "-c", "config/robot.conf", PYTHONPATH=f".:{__file__.rpartition('/tests/')[0]}"
-    )
+    robot.workspace.command("crawl", "-c", "config/robot.conf")
     (hit,) = robot.found("needle")
     attributes = hit["attributes"]
     assert isinstance(attributes, dict)

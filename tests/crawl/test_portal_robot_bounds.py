@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.crowd import Crowd
-from support.project import ROOT, Workspace, kill_group
+from support.project import Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
 
@@ -57,7 +57,7 @@ def test_a_function_that_misbehaves_costs_one_resource(
         "function_memory": "200 MB",
     }
     workspace.define(f"{url}/", filters=filters, sitemaps={"use": False})
-    run = workspace.crawl(PYTHONPATH=f".:{ROOT}").run
+    run = workspace.crawl().run
     outcomes = {"NEW": 2, "NOT_INDEXED": 1}
     assert run["outcomes"] == outcomes
     assert str(workspace.urls()["/bad"]["reason"]).startswith("bad answered REQ_ABORTED: ")

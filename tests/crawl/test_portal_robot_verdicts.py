@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from support.project import ROOT, Workspace, kill_group
+from support.project import Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
 
@@ -73,7 +73,7 @@ def notes(robot: RobotFiles) -> list[str]:
 
 
 def crawl(robot: RobotFiles) -> list[dict[str, object]]:
-    ended = robot.workspace.command("crawl", "--json", "-c", "config/robot.conf", PYTHONPATH=f".:{ROOT}")
+    ended = robot.workspace.command("crawl", "--json", "-c", "config/robot.conf")
     assert ended.code == 0, ended.err
     runs = ended.json["runs"]
     assert isinstance(runs, list)
@@ -110,7 +110,7 @@ def test_req_exit_ends_a_robot_that_would_loop(robot: RobotFiles) -> None:
     hook.write_text("#!/bin/sh\ntouch hooked\n")
     hook.chmod(0o755)
     judging(robot, "REQ_EXIT", onCompletion="loop", cmd_hook=hook)
-    ended = robot.workspace.command("robot", "start", "-c", "config/robot.conf", PYTHONPATH=f".:{ROOT}")
+    ended = robot.workspace.command("robot", "start", "-c", "config/robot.conf")
     assert ended.code == 0, ended.err
     assert robot.command("robot", "status", "--json").json["state"] == "Off"
     assert not (robot.workspace.directory / "hooked").exists(), "the run was not complete"
@@ -121,7 +121,7 @@ def test_req_exit_ends_a_robot_that_would_loop(robot: RobotFiles) -> None:
 def test_req_restart_begins_the_cycle_anew_a_few_times_and_no_more(robot: RobotFiles, verb: str) -> None:
     judging(robot, "REQ_RESTART", "MetaData")
     words = [*verb.split(), "-c", "config/robot.conf"]
-    ended = robot.workspace.command(*words, PYTHONPATH=f".:{ROOT}")
+    ended = robot.workspace.command(*words)
     assert ended.code == 0, ended.err
     assert notes(robot).count("judged") == 4, "three new cycles, then the answer only denies"
     assert robot.command("robot", "status", "--json").json["waiting"] == 0, "the last cycle comes to its end"
@@ -141,7 +141,7 @@ def test_the_number_of_restarts_is_an_option(workspace: Workspace, site: Site, u
     for restarts, runs in ((0, 1), (2, 3)):
         filters = {"file": "filter.conf", "modules": ["mine"], "restarts": restarts}
         workspace.define(f"{url}/", filters=filters, sitemaps={"use": False})
-        ended = workspace.command("crawl", "--json", "--force", PYTHONPATH=f".:{ROOT}")
+        ended = workspace.command("crawl", "--json", "--force")
         assert len(ended.json["runs"]) == runs, ended.err
         assert ended.code == 0
 
@@ -150,7 +150,7 @@ def test_portal_robot_7_8_setup_and_shutdown_run_once_in_the_life_of_a_robot_tha
     robot: RobotFiles, site: Site
 ) -> None:
     judging(robot, "0", onCompletion="loop")
-    process = robot.workspace.start("robot", "start", "-c", "config/robot.conf", PYTHONPATH=f".:{ROOT}")
+    process = robot.workspace.start("robot", "start", "-c", "config/robot.conf")
     try:
         deadline = time.monotonic() + 40
         while site.count("/11") < 3:

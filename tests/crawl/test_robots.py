@@ -22,7 +22,7 @@ def test_first_requests_at_once_all_wait_for_robots_txt(
     site.robots("User-agent: *\nDisallow: /private\n")
     starts = [page for pair in zip(private, open_pages, strict=True) for page in pair]
     workspace.define(start_urls=starts, politeness={"delay": 0, "concurrency": concurrency})
-    run = workspace.crawl(PYTHONASYNCIODEBUG="0").run
+    run = workspace.crawl().run
     assert run["outcomes"] == {"NEW": 30, "ROBOTS": 30}
     assert [path for path in site.paths() if path.startswith("/private")] == []
     assert site.count("/robots.txt") == 1

@@ -17,13 +17,19 @@ import signal
 import socket
 import struct
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[1])
+    from support import clock
 
+    clock.install()  # before anything is imported that keeps hold of `time.time`
+
+from support import clock
+from support.clock import AHEAD
 from support.worker_host import Nursery
 from ultracrawl.content.service.confinement import die_with_parent
 from ultracrawl.stores.sqlite.database import MEMORY, connect_sound
@@ -140,6 +146,8 @@ def become(command: dict[str, Any], streams: list[int], told: int) -> None:
     os.chdir(command["directory"])
     os.environ.clear()
     os.environ.update(command["environment"])
+    time.tzset()
+    clock.set_ahead(float(os.environ.get(AHEAD, "0")))
     sys.path.insert(0, command["directory"])
     sys.argv = command["words"]
     if INDEXING.intersection(command["words"]):

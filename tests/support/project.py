@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from support.clock import AHEAD
 from support.hosted import HOSTED, HostedCommand
 from ultracrawl.index.opening import open_index
 from ultracrawl.sources import require
@@ -78,10 +79,10 @@ class Workspace:
     def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
         """Start `ultracrawl WORDS` as the leader of a process group of its own; its standard input is a pipe.
 
-        With an environment of its own it is really started: variables may count before the first import.
+        It is hosted unless a variable counts before the first import: those of Python itself.
         """
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env}
-        if HOSTED and not env:
+        if HOSTED and (AHEAD in env or not any(name.startswith("PYTHON") for name in env)):
             return HostedCommand(words, self.directory, environment)
         return subprocess.Popen(
             [sys.executable, "-m", "ultracrawl", *words],

@@ -7,11 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from support.family import all_end, descendants
-from support.hosted import HostedCommand
+from support.hosted import HOSTED, HostedCommand
+from support.later import later
 from support.project import ROOT, Workspace, kill_group
 from support.site import Site
 from support.until import until
@@ -53,6 +55,44 @@ def test_output_and_exit_code(tmp_path: Path, words: tuple[str, ...]) -> None:
     one, other = (begin(tmp_path, *words) for begin in (started, hosted))
     assert one.communicate(timeout=60) == other.communicate(timeout=60)
     assert one.returncode == other.returncode
+
+
+CLOCK = """
+import json, time
+from ultracrawl.spiders import SourceSpider
+from ultracrawl.stores.sqlite.spider_state import SpiderState
+
+def told():
+    kept = SpiderState.__init__.__defaults__[0]
+    return time.time(), kept(), time.localtime(time.time()).tm_hour, __import__("os").environ.get("OWN")
+
+class Own(SourceSpider):
+    print(json.dumps(told()))
+"""
+
+
+def test_variables_the_time_zone_and_a_clock_that_is_ahead(tmp_path: Path) -> None:
+    """Whatever has the clock from long ago, as a default of a function, has the one that is ahead."""
+    (tmp_path / "own.py").write_text(CLOCK)
+    Workspace(tmp_path).define("http://127.0.0.1:9/", **{"class": "own.Own"})
+    for environment in ({}, {"OWN": "word", "TZ": "XXX-07:00:00", **later(tmp_path, 7200)}):
+        process = Workspace(tmp_path).start("crawl", **environment)
+        assert isinstance(process, HostedCommand) is HOSTED
+        out, err = process.communicate(timeout=60)
+        assert out, err
+        moment, kept, hour, word = json.loads(out.splitlines()[0])
+        ahead = 7200 if environment else 0
+        assert ahead <= moment - time.time() + 60 < ahead + 60
+        assert abs(kept - moment) < 1
+        assert word == environment.get("OWN")
+        if environment:
+            assert hour == time.gmtime(moment + 7 * 3600).tm_hour
+
+
+def test_variables_of_python_itself_have_a_command_really_started(tmp_path: Path) -> None:
+    process = Workspace(tmp_path).start("--version", PYTHONUNBUFFERED="1")
+    assert not isinstance(process, HostedCommand)
+    assert process.communicate(timeout=60)[0]
 
 
 def crawl(directory: Path, url: str) -> HostedCommand:
