@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -22,11 +23,9 @@ def times(site: Site) -> list[float]:
 # ---- politeness around robots.txt
 
 
-@pytest.mark.parametrize("concurrency", [1, 2, 8, 16])
-@pytest.mark.parametrize("case", ["plain", "redirected robots.txt", "redirects", "retries", "no robots.txt"])
-def test_two_requests_are_never_closer_than_the_delay(
-    site: Site, url: str, workspace: Workspace, concurrency: int, case: str
-) -> None:
+def plain(case: str) -> Site:
+    """Return a site of some pages that answers robots.txt, or a page, in the way of the case."""
+    site = Site()
     site.page("/", title="Home", text="words", links=["/a", "/b", "/c"])
     for name in "abc":
         site.page(f"/{name}", title=name, text=name)
@@ -43,11 +42,25 @@ def test_two_requests_are_never_closer_than_the_delay(
         site.respond("/b", status=429)
     elif case == "no robots.txt":
         site.remove("/robots.txt")
-    starts = [f"{url}/", f"{url}/a", f"{url}/b", f"{url}/c"]
-    workspace.define(start_urls=starts, politeness={"delay": 0.3, "concurrency": concurrency})
-    workspace.crawl(code=None)
-    assert len(site.requests) >= 5
-    assert kept(times(site), 0.3), gaps(times(site))
+    return site
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 8, 16])
+def test_two_requests_are_never_closer_than_the_delay(workspace: Workspace, concurrency: int) -> None:
+    """The cases are sites of one crawl: the delay is that of each site."""
+    cases = ["plain", "redirected robots.txt", "redirects", "retries", "no robots.txt"]
+    sites = [plain(case) for case in cases]
+    with ExitStack() as stack:
+        urls = [
+            stack.enter_context(site.serve(f"127.0.0.{number}"))
+            for number, site in enumerate(sites, start=41)
+        ]
+        starts = [f"{url}{path}" for path in ("/", "/a", "/b", "/c") for url in urls]
+        workspace.define(start_urls=starts, politeness={"delay": 0.3, "concurrency": concurrency})
+        workspace.crawl(code=None)
+    for case, site in zip(cases, sites, strict=True):
+        assert len(site.requests) >= 5, case
+        assert kept(times(site), 0.3), (case, gaps(times(site)))
 
 
 def test_a_slow_robots_txt_holds_up_its_own_site_only(site: Site, url: str, workspace: Workspace) -> None:
