@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.errors import IndexDamagedError
+from ultracrawl.errors import IndexDamagedError, IndexOutdatedError
 from ultracrawl.index.engine import IndexEngine, SearchQuery
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
+
+logger = logging.getLogger(__name__)
 
 _SUSPICION = "suspect.txt"
 """The file of an index in which a search found damage; the next crawl reads the whole index."""
@@ -32,6 +36,23 @@ def probe(index: IndexEngine, path: Path, source: str) -> int:
         with suppress(OSError):
             (path / _SUSPICION).unlink()
     return count
+
+
+def sound_count(index: IndexEngine, path: Path, source: str, problems: list[str], remarks: list[str]) -> int:
+    """Return how many documents of a source an index has, after it was repaired if that was necessary.
+
+    What was done goes into the lists, a sentence each. Raises `IndexStoreError`.
+    """
+    try:
+        probe(index, path, source)
+    except IndexDamagedError as error:
+        logger.warning("%s; it is repaired", error.what)
+        make_sound(index, path)
+        problems.append(f"{error.what}; what could be read of it was indexed anew")
+    except IndexOutdatedError:
+        index.rebuild()
+        remarks.append(BROUGHT_UP_TO_DATE % path)
+    return index.count(source)
 
 
 def make_sound(index: IndexEngine, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
-from ultracrawl.errors import IndexDamagedError, IndexOutdatedError, IndexStoreError
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import is_volatile
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
 from ultracrawl.index.opening import cache_folder, index_config, open_index
-from ultracrawl.index.soundness import make_sound, probe
+from ultracrawl.index.soundness import sound_count
 from ultracrawl.index.writing.destinations import leave_unfilled
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
@@ -25,8 +23,6 @@ from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
-
-logger = logging.getLogger(__name__)
 
 
 def indexes_of(source: DataSource) -> list[str]:
@@ -98,23 +94,12 @@ class Agreement(Feature):
         config = index_config(context.project, name)
         if is_volatile(config.engine):
             return None
-        index = open_index(context.project, name)
-        try:
+        with closing(open_index(context.project, name)) as index:
             try:
-                return probe(index, config.path, source)
-            except IndexDamagedError as error:
-                logger.warning("%s; it is repaired", error.what)
-                make_sound(index, config.path)
-                self.problems.append(f"{error.what}; what could be read of it was indexed anew")
-            except IndexOutdatedError:
-                index.rebuild()
-                self.remarks.append(BROUGHT_UP_TO_DATE % config.path)
-            return index.count(source)
-        except IndexStoreError as error:
-            self.problems.append(str(error))
-            return None
-        finally:
-            index.close()
+                return sound_count(index, config.path, source, self.problems, self.remarks)
+            except IndexStoreError as error:
+                self.problems.append(str(error))
+                return None
 
     def _ask_again(self, name: str) -> None:
         context = self._context

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import time
@@ -14,7 +13,7 @@ from ultracrawl.crawl.removal.deletions import Deletions
 from ultracrawl.crawl.removal.scope import with_links_left
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.start_chain import judge_run
-from ultracrawl.errors import WorkError
+from ultracrawl.crawl.writing.finishing import INDEX_TIMEOUT, finish_writing
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
@@ -27,8 +26,6 @@ logger = logging.getLogger(__name__)
 
 LEFT = "left"
 """The key of a stored report that says whether the run goes on; reports of versions that lost URLs have none."""
-INDEX_TIMEOUT = 3600.0
-"""Seconds that the index process may take for what waits at the end."""
 LEAST_INDEX_TIMEOUT = 60.0
 """Seconds that it may take although the time of the run is over."""
 
@@ -66,21 +63,10 @@ class RunEnd:
             context.flush()
             for done in context.hooks.deletions_done:
                 await done()
-        context.flush()
-        context.documents.writer.drain()
-        context.documents.writer.retry()
         patience = self._limits.allowance(INDEX_TIMEOUT, LEAST_INDEX_TIMEOUT)
-        deadline = time.monotonic() + patience
-        while context.documents.writer.busy and time.monotonic() < deadline:
-            context.documents.writer.collect()
-            await asyncio.sleep(0.02)
-        context.documents.writer.collect()
-        context.flush()
-        if context.documents.writer.busy:
-            told = f"the index process gave no answer for {patience:.0f} seconds"
-            context.run.note_problem(
-                WorkError(f"{told}; what waits for it is kept, and handed over by the next crawl")
-            )
+        problem = await finish_writing(context.documents.writer, context.flush, patience)
+        if problem:
+            context.run.note_problem(problem)
 
     def write_report(self, started: float) -> None:
         """Write the report; a run with URLs left in its queue stays open, so that the next start resumes it.
