@@ -27,7 +27,7 @@ def told(**settings: Any) -> list[str]:
 def test_without_settings_everything_is_as_by_default() -> None:
     whole = project()
     assert list(whole.sources) == ["my-spider"]
-    assert whole.index.path == Path("/data/var/index")
+    assert whole.index.path == Path("/data/index")
 
 
 def test_each_setting_is_an_option() -> None:
@@ -66,13 +66,53 @@ def test_all_mistakes_are_told_at_once_with_the_names_of_their_settings() -> Non
         "ULTRACRAWL_REWRITE_RULES.4",
     ]
     assert (
-        str(found[1]) == "settings - ULTRACRAWL_INDEX.engine - `woosh` is not a known value; write `whoosh`"
+        str(found[1])
+        == "settings - ULTRACRAWL_INDEX.engine - there is no index engine `woosh`; write `whoosh`"
     )
 
 
-def test_a_search_attribute_that_does_not_exist_is_a_mistake() -> None:
-    (line,) = told(attributes={"author": "Writer"})
-    assert line.startswith("settings - ULTRACRAWL_ATTRIBUTES.author - there is no search attribute `Writer`")
+def test_a_mapping_of_attributes_defines_those_that_it_names() -> None:
+    mapped = {
+        "Author": "Author",
+        "price": {"name": "Price", "type": "Number"},
+        "cost": "Price",
+        "ink": "Colour",
+    }
+    whole = project(attributes=mapped)
+    source = whole.sources["my-spider"]
+    assert dict(source.attributes) == {"author": "Author", "price": "Price", "cost": "Price", "ink": "Colour"}
+    types = {name: whole.schema_attributes[name].type.value for name in ("Author", "Price", "Colour")}
+    assert types == {"Author": "string", "Price": "number", "Colour": "string"}
+
+
+def test_a_new_attribute_that_looks_like_a_slip_is_told_of() -> None:
+    found = loaded(attributes={"author": "Autor", "subject": {"name": "Subjekt", "type": "string"}})
+    assert [(finding.key, finding.fatal) for finding in found.findings] == [
+        ("ULTRACRAWL_ATTRIBUTES.author", False)
+    ]
+    assert "write `Author` if that is meant" in str(found.findings[0])
+
+
+@pytest.mark.parametrize(
+    ("mapped", "place", "part"),
+    [
+        (["author"], "ULTRACRAWL_ATTRIBUTES", "is not a group of options"),
+        ({"made": 5}, "ULTRACRAWL_ATTRIBUTES.made", "is not a group of options"),
+        ({"made": {"type": "date"}}, "ULTRACRAWL_ATTRIBUTES.made.name", "is missing"),
+        ({"made": {"name": "On", "type": "day"}}, "ULTRACRAWL_ATTRIBUTES.made.type", "is not a known value"),
+        ({"made": "LastModifiedDate", "at": "lastmodifieddate"}, "ULTRACRAWL_ATTRIBUTES.at", "only in upper"),
+        ({"by": {"name": "Author", "type": "date"}}, "ULTRACRAWL_ATTRIBUTES.by", "has the type `string`"),
+        (
+            {"a": {"name": "On", "type": "date"}, "b": {"name": "On", "type": "number"}},
+            "ULTRACRAWL_ATTRIBUTES.b",
+            "has the type `date`",
+        ),
+    ],
+)
+def test_a_mistake_in_the_mapping_names_its_member(mapped: Any, place: str, part: str) -> None:
+    (line,) = told(attributes=mapped)
+    assert line.startswith(f"settings - {place} - ")
+    assert part in line
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,19 @@ def config_option(function: F) -> F:
     )(function)
 
 
-def project_option(function: Callable[..., None]) -> Callable[..., None]:
+def project_option(function: Callable[..., None], *, plain: bool = False) -> Callable[..., None]:
     """Add `-c/--config`; the verb gets the project that it names, as `project`."""
 
     @wraps(function)
     def with_project(*, config: str | None = None, **others: Any) -> None:
-        function(project=open_project(config), **others)
+        function(project=open_project(config, plain=plain), **others)
 
     return config_option(with_project)
+
+
+def searchable_project_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c/--config`; the project may be one of spiders without a definition, which has an index and no more."""
+    return project_option(function, plain=True)
 
 
 def json_option(function: F) -> F:
@@ -46,13 +51,14 @@ def json_option(function: F) -> F:
     )(function)
 
 
-def open_project(config: str | None) -> Project:
+def open_project(config: str | None, *, plain: bool = False) -> Project:
     """Read the project that `-c`, the environment, the Scrapy project or the working directory names.
 
     Without any file, what `crawl --url` left in ./var/ is the project. Sources with mistakes are set apart in it, and
-    do not keep a verb from the others. Raises `UserError`.
+    do not keep a verb from the others. With `plain`, settings of spiders without a definition make a project, too.
+    Raises `UserError`.
     """
-    project, hints = find_project(config)
+    project, hints = find_project(config, plain=plain)
     show_hints(hints)
     return project
 

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ultracrawl.cli.options import json_option, print_json, project_option
+from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, SearchResult, as_html
@@ -35,7 +35,7 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
 
 @click.command("search")
 @click.argument("query", default="")
-@project_option
+@searchable_project_option
 @click.option(
     "--source", multiple=True, metavar="S", help="Only documents of this source; repeat for several."
 )

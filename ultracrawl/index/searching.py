@@ -36,7 +36,11 @@ class Searcher:
 
         Without `where` the project is the one that `ultracrawl search` would take. Raises `UserError`.
         """
-        project = where if isinstance(where, Project) else find_project(str(where) if where else None)[0]
+        project = (
+            where
+            if isinstance(where, Project)
+            else find_project(str(where) if where else None, plain=True)[0]
+        )
         self._project = project
         name = index or searched_index(project)
         self._index, self._path = open_index(project, name), index_config(project, name).path

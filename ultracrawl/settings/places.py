@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.sources import Project
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
 
 ENVIRONMENT = "ULTRACRAWL_DATA"
 """The environment variable, and the Scrapy setting, with the folder that relative paths are taken from."""
@@ -31,16 +34,23 @@ class Place(NamedTuple):
     data: str = ""
 
 
-def scrapy_place() -> Place:
-    """Return what the Scrapy project around the working directory says, as `scrapy` commands would read it.
+def scrapy_settings() -> BaseSettings | None:
+    """Return the settings of the Scrapy project around the working directory, as `scrapy` commands would read them.
 
-    Its folder becomes importable, as it does for them. Without a project all is empty, and Scrapy is not imported.
+    Its folder becomes importable, as it does for them. Without a project there are none, and Scrapy is not imported.
     """
     here = Path.cwd()
     inside = any((folder / "scrapy.cfg").is_file() for folder in (here, *here.parents))
     if not inside and "SCRAPY_SETTINGS_MODULE" not in os.environ:
-        return Place()
+        return None
     from scrapy.utils.project import get_project_settings  # noqa: PLC0415 - slow, and seldom needed
 
-    settings = get_project_settings()
+    return get_project_settings()
+
+
+def scrapy_place() -> Place:
+    """Return what the Scrapy project around the working directory says; empty texts without one."""
+    settings = scrapy_settings()
+    if settings is None:
+        return Place()
     return Place(settings.get("ULTRACRAWL_CONFIG") or "", settings.get(ENVIRONMENT) or "")

@@ -3,34 +3,60 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
 from ultracrawl.settings.adhoc import remembered
-from ultracrawl.settings.places import placed, scrapy_place
-from ultracrawl.sources import Project, usable
+from ultracrawl.settings.places import ENVIRONMENT, placed, scrapy_place, scrapy_settings
+from ultracrawl.sources import Project, require, usable
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
+from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
 
 
-def find_project(config: str | None = None) -> tuple[Project, Iterable[Finding]]:
+def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Project, Iterable[Finding]]:
     """Read the project that `config`, the environment, the Scrapy project or the working directory names.
 
     Without any file, what `crawl --url` left in ./var/ is the project. Sources with mistakes are set apart in it; what
-    else was found in the file comes beside it. Raises `UserError`.
+    else was found in the file comes beside it. With `plain`, the project may be one to look at only: of the spiders
+    without a definition that write to an index by settings of the Scrapy project. Raises `UserError`.
     """
     location, data = found_definitions(config)
     if location is not None:
         loaded = read_definitions(location)
         return placed(usable(loaded), data), [finding for finding in loaded.findings if not finding.fatal]
-    adhoc = remembered(Path.cwd())
+    settings = scrapy_settings() if plain and not config else None
+    own = None if settings is None else plain_project(settings)
+    if own is not None and own.index.path.exists():
+        return own, ()
+    adhoc = remembered(Path.cwd()) or own
     if adhoc is None:
         raise UserError(
             "there is no definition file: write ultracrawl.yaml here (`ultracrawl init DIR` makes a project), name one "
             "with -c, or crawl without any by `ultracrawl crawl --url URL`"
         )
     return adhoc, ()
+
+
+def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
+    """Return the project that settings of a Scrapy project describe, None if they name no folder for data.
+
+    Its sources are the spiders that have written to the index. Raises `DefinitionError`.
+    """
+    data = settings.get(ENVIRONMENT) or os.environ.get(ENVIRONMENT)
+    if not data:
+        return None
+    written = {name: settings.get(name) for name in SETTINGS}
+    project = require(load_settings(written, "spider", (), Path(data).expanduser().absolute()))
+    (alike,) = project.sources.values()
+    names = sorted(folder.name for folder in project.cache.path.glob("*") if folder.is_dir())
+    sources = {name: alike.model_copy(update={"name": name}) for name in names}
+    return project.model_copy(update={"sources": sources})
 
 
 def found_definitions(config: str | None = None) -> tuple[str | None, str]:

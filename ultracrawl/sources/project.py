@@ -35,6 +35,9 @@ def _lower_text(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
+AttributeKind = Annotated[AttributeType, BeforeValidator(_lower_text)]
+
+
 def _check_indexes(value: Mapping[str, FurtherIndex]) -> Mapping[str, FurtherIndex]:
     if PROJECT_INDEX in value:
         raise mistake(f"`{PROJECT_INDEX}` is the index of the project", "choose another name")
@@ -60,7 +63,7 @@ class DefinitionHead(Section):
     """The logs of sources, or their path alone."""
     key_file: Path | None = Field(default=None, examples=["config/password.key"])
     """The key of encrypted passwords; `ultracrawl secret new-key` makes one."""
-    attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
+    attributes: Mapping[AttributeName, AttributeKind] = Field(
         default={}, examples=[{"Product": "string", "Price": "number", "Published": "date"}]
     )
     """Search attributes beside the eight that always exist: name and type."""

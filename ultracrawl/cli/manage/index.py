@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import json_option, print_json, project_option
+from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.opening import open_index
@@ -51,7 +51,7 @@ def command() -> None:
 
 @command.command("info", short_help="Show how many documents it holds, and the room it takes.")
 @index_option
-@project_option
+@searchable_project_option
 @json_option
 def info(name: str, project: Project, as_json: bool) -> None:
     """Show how many documents the index holds, of which sources, and the room it takes.
@@ -75,7 +75,7 @@ def info(name: str, project: Project, as_json: bool) -> None:
 
 @command.command("check", short_help="Read the whole index, and say what is wrong.")
 @index_option
-@project_option
+@searchable_project_option
 @json_option
 def check(name: str, project: Project, as_json: bool) -> None:
     """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs.
@@ -97,7 +97,7 @@ def check(name: str, project: Project, as_json: bool) -> None:
 
 @command.command("optimise", short_help="Merge all segments into one, and free space.")
 @index_option
-@project_option
+@searchable_project_option
 @json_option
 def optimise(name: str, project: Project, as_json: bool) -> None:
     """Merge all segments into one and free the space of deleted documents.
@@ -114,7 +114,7 @@ def optimise(name: str, project: Project, as_json: bool) -> None:
 
 @command.command("rebuild", short_help="Index every document anew, without any request.")
 @index_option
-@project_option
+@searchable_project_option
 @json_option
 def rebuild(name: str, project: Project, as_json: bool) -> None:
     """Index every document anew from what the index has kept of it, without any request.
@@ -133,7 +133,7 @@ def rebuild(name: str, project: Project, as_json: bool) -> None:
 
 @command.command("dump", short_help="Print every document as one line of JSON.")
 @index_option
-@project_option
+@searchable_project_option
 def dump(name: str, project: Project) -> None:
     """Print every document of the index as one line of JSON; exit code 1 if some cannot be read.
 

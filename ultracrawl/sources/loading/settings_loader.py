@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import starmap
 from pathlib import Path as FilePath
 
+from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rewriting.url_steps import STEPS, UrlStep, is_step, parse_step
 from ultracrawl.rules.boundary.rules import RuleError
@@ -15,6 +17,7 @@ from ultracrawl.sources.checking.checks import check_source
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
+from ultracrawl.sources.loading.mapped_attributes import read_attributes
 from ultracrawl.sources.mistakes import listed, shown
 from ultracrawl.sources.project import DefinitionHead, make_project
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place
@@ -27,6 +30,8 @@ SETTINGS: Mapping[str, Path] = {
     "ULTRACRAWL_INDEX": ("index",),
 }
 """Settings, and the options of a definition that they stand for; `index` is one of the project."""
+_INDEX, _CACHE = "index", "cache"
+"""Where the index, and what is on its way there, lie in the folder of data, which is for them alone."""
 _RULES = "ULTRACRAWL_REWRITE_RULES"
 _NO_RULE = "@^$@@"
 """What stands where a list of rules has a step of w3lib, so that members keep their numbers."""
@@ -79,13 +84,19 @@ def load_settings(
     tree, findings = SettingsTree(settings), FindingCollector()
     findings.begin(tree.file)
     findings.add_below(tree, (), _check_steps(tree))
-    head = findings.validated(DefinitionHead, _options(tree, "index"), tree, ())
+    attributes = read_attributes(tree, findings)
+    head = findings.validated(DefinitionHead, {"index": _index(tree), "cache": _CACHE}, tree, ())
+    if head is not None:
+        # Without anchors: nobody tells what links to these documents are called.
+        index = head.index.model_copy(update={"anchors": False})
+        head = head.model_copy(update={"index": index, "attributes": attributes.types})
     urls = [url for url in start_urls if DEFAULT_POLICY.canonical(url)]
     name = source_name(spider)
-    options = {"name": name, "start_urls": urls, **_options(tree, "boundary", "urls", "attributes")}
+    options = {"name": name, "start_urls": urls, **_options(tree, "boundary", "urls")}
+    options["attributes"] = dict(attributes.targets)
     source = findings.validated(DataSource, options, tree, ())
     if source is not None:
-        schema = make_project(head or DefinitionHead(), {}, base).schema_attributes
+        schema = attribute_schema(starmap(SearchAttribute, attributes.types.items()))
         found = [one for one in check_source(source, schema) if _option_of_settings(one)]
         findings.add_below(tree, (), [*found, *_check_hosts(source, tree)])
     if head is None or source is None or findings.any_fatal:
@@ -113,6 +124,14 @@ def _check_steps(tree: SettingsTree) -> Iterator[PathFinding]:
         except RuleError as error:
             instead = f"write one of {listed(STEPS)}, or a rule, as '@pattern@replacement@'"
             yield PathFinding((*SETTINGS[_RULES], number), str(error), instead)
+
+
+def _index(tree: SettingsTree) -> Data:
+    """Return the options of the index, with its place in the folder of data."""
+    written = tree.get("index")
+    if isinstance(written, dict):
+        return {"path": _INDEX, **written}
+    return _INDEX if written is None else written
 
 
 def _options(tree: SettingsTree, *keys: str) -> dict[str, Data]:

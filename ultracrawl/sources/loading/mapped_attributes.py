@@ -1,0 +1,76 @@
+"""Document attributes and the search attributes that they go to, where one mapping says both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator, Field
+
+from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, AttributeType
+from ultracrawl.sources.loading.findings import FindingCollector
+from ultracrawl.sources.mistakes import closest
+from ultracrawl.sources.project import AttributeKind, AttributeName
+from ultracrawl.sources.reading.tree import PathFinding, Tree
+from ultracrawl.sources.sections.section import Section
+
+_DEFAULTS = {one.name: one.type for one in DEFAULT_ATTRIBUTES}
+
+
+class TargetSection(Section):
+    """A search attribute; may be written as its name alone."""
+
+    name: AttributeName = Field(examples=["Price"])
+    """Its name."""
+    type: AttributeKind | None = Field(default=None, examples=["number"])
+    """Its type; a new one is a string unless this is said."""
+
+
+def _named(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+class _Mapping(Section):
+    attributes: Mapping[str, Annotated[TargetSection, BeforeValidator(_named)]] = Field(
+        default={}, examples=[{"author": "Author", "price": {"name": "Price", "type": "number"}}]
+    )
+
+
+class MappedAttributes(NamedTuple):
+    """Where document attributes go, and the types of the search attributes that do not always exist."""
+
+    targets: Mapping[str, str]
+    types: Mapping[str, AttributeType]
+
+
+def read_attributes(tree: Tree, findings: FindingCollector) -> MappedAttributes:
+    """Read `attributes` of a tree; both mappings are empty if there are mistakes in it, which are added."""
+    written = tree.get("attributes")
+    read = None if written is None else findings.validated(_Mapping, {"attributes": written}, tree, ())
+    targets = read.attributes if read is not None else {}
+    findings.add_below(tree, (), _check(targets))
+    kinds = {one.name: one.type or AttributeType.STRING for one in targets.values()}
+    # A type that is said once is meant wherever the attribute is named.
+    kinds |= {one.name: one.type for one in targets.values() if one.type is not None}
+    return MappedAttributes(
+        {name: one.name for name, one in targets.items()},
+        {name: kind for name, kind in kinds.items() if name not in _DEFAULTS},
+    )
+
+
+def _check(targets: Mapping[str, TargetSection]) -> Iterator[PathFinding]:
+    """Yield two spellings or two types of one search attribute, and new ones that look like a slip of the pen."""
+    types: dict[str, AttributeType] = dict(_DEFAULTS)
+    names = {name.lower(): name for name in types}
+    for attribute, target in targets.items():
+        path = ("attributes", attribute)
+        known = names.setdefault(target.name.lower(), target.name)
+        if known != target.name:
+            problem = f"`{target.name}` differs from `{known}` only in upper and lower case"
+            yield PathFinding(path, problem, f"write `{known}`")
+        elif target.type is not None and types.setdefault(known, target.type) is not target.type:
+            problem = f"`{known}` has the type `{types[known]}`"
+            yield PathFinding(path, problem, "leave `type` out, or choose another name")
+        elif target.type is None and known not in types and (meant := closest(known, _DEFAULTS)):
+            problem = f"`{known}` is a new search attribute"
+            yield PathFinding(path, problem, f"write `{meant}` if that is meant, or its type", fatal=False)
