@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, cast
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from ultracrawl.crawl.ending import Ending
-    from ultracrawl.model import UrlOutcome, UrlRecord
+    from ultracrawl.model import AttributeValue, UrlOutcome, UrlRecord
 
 META_KEY = "ultracrawl_visit"
 VIEWS_KEY = "ultracrawl_views"
@@ -83,6 +83,8 @@ class Visit:
     """The keys of its links that are inside, as they are stored."""
     deferred: Callable[[], None] | None = None
     """Follows its links, once it has turned out that it is no duplicate."""
+    search_attributes: Mapping[str, list[AttributeValue]] | None = None
+    """Those of an item that has no field for them."""
     ending: Ending | None = None
     """How it ended, as it was recorded; None as long as it has not."""
 
@@ -134,6 +136,10 @@ class Visit:
     def note_checksum(self, checksum: bytes) -> None:
         """Take what the next visit compares its answer with."""
         self.checksum = checksum
+
+    def note_search_attributes(self, values: Mapping[str, list[AttributeValue]]) -> None:
+        """Take the search attributes of an item that has no field for them."""
+        self.search_attributes = values
 
     def note_media_type(self, media_type: str) -> None:
         """Take what the answer turned out to be."""

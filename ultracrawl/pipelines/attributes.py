@@ -10,6 +10,7 @@ from itemadapter import ItemAdapter
 from ultracrawl.crawl import Visit
 from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
+from ultracrawl.pipelines.fields import SEARCH_ATTRIBUTES, attributes_of, fill_field, text_of
 from ultracrawl.rules.attributes.mapping import listed
 
 _FIELDS = frozenset(field.name for field in fields(Document))
@@ -17,14 +18,22 @@ _TEXTS = frozenset({"title", "text", "language", "mimetype", "last_modified"})
 
 
 class AttributePipeline(DocumentPipeline):
-    """Fills `search_attributes` by the attribute map of the source (Ultra Search 5.2, 5.3)."""
+    """Fills `search_attributes` by the attribute map of the source (Ultra Search 5.2, 5.3).
+
+    For a spider without a definition `ULTRACRAWL_ATTRIBUTES` is the map, and every field of an item is an attribute.
+    """
 
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Map the attributes of one document; values that do not fit their type are left out and counted."""
-        document = item.item if isinstance(item.item, Document) else _document(item, visit)
+        if isinstance(item.item, Document):
+            document = item.item
+        else:
+            document = _plain_document(item, visit) if self._plain else _document(item, visit)
         rules = self._context.rules.attributes
-        mapped, own = rules.map(document), rules.typed(item.get("search_attributes", {}))
-        item["search_attributes"] = {**mapped.values, **own.values}
+        mapped, own = rules.map(document), rules.typed(item.get(SEARCH_ATTRIBUTES) or {})
+        values = {**mapped.values, **own.values}
+        if not fill_field(item, SEARCH_ATTRIBUTES, values):
+            visit.note_search_attributes(values)
         self._context.counters.count_dropped_values(len(mapped.dropped) + len(own.dropped))
 
 
@@ -37,6 +46,12 @@ def _document(item: ItemAdapter, visit: Visit) -> Document:
         for name, value in attributes.items()
     }
     return Document(**{**_identity(visit), **known})
+
+
+def _plain_document(item: ItemAdapter, visit: Visit) -> Document:
+    """Return an item of somebody's spider as a document, whatever its fields hold."""
+    texts: dict[str, Any] = {name: text_of(item.get(name)) for name in _TEXTS}
+    return Document(**{**_identity(visit), **texts, "attributes": attributes_of(item)})
 
 
 def _text(name: str, value: Any) -> Any:

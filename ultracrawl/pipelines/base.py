@@ -9,6 +9,8 @@ from itemadapter import ItemAdapter
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of
 from ultracrawl.crawl.indexing.items import ItemTracker
+from ultracrawl.crawl.standalone.definition import has_definition
+from ultracrawl.crawl.standalone.items import PlainItems, items_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -19,15 +21,32 @@ if TYPE_CHECKING:
 class DocumentPipeline:
     """Base of the pipelines; items that belong to no visit pass untouched."""
 
-    def __init__(self, context: CrawlContext, visit_of: Callable[[Any], Visit | None]) -> None:
-        """`visit_of` returns the visit that an item came from, None if it has ended or there is none."""
+    def __init__(
+        self,
+        context: CrawlContext,
+        visit_of: Callable[[Any], Visit | None],
+        plain: PlainItems | None = None,
+    ) -> None:
+        """`visit_of` returns the visit that an item came from, None if it has ended or there is none.
+
+        `plain` is there for a spider without a definition: whatever fields its items have are their content.
+        """
         self._context = context
         self._visit_of = visit_of
+        self._plain = plain
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the pipeline of a crawler."""
-        return cls(context_of(crawler), feature_of(crawler, ItemTracker).visit_of)
+        """Build the pipeline of a crawler: of a source, or by its settings of a spider without a definition."""
+        if has_definition(crawler):
+            return cls(context_of(crawler), feature_of(crawler, ItemTracker).visit_of)
+        items = items_of(crawler)
+        cls.prepare(items, crawler)
+        return cls(items.context, items.visit_of, items)
+
+    @classmethod
+    def prepare(cls, plain: PlainItems, crawler: Crawler) -> None:
+        """Say what the pipeline needs where there is no definition, before the spider is opened."""
 
     def process_item(self, item: Any) -> Any:
         """Hand the item to `process` together with its visit (Scrapy's pipeline protocol)."""

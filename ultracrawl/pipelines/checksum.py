@@ -3,42 +3,62 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from ultracrawl.crawl import Visit
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.standalone.items import PlainItems
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.pipelines.base import DocumentPipeline
+from ultracrawl.pipelines.fields import CHECKSUM, content_of, fill_field, text_of
 from ultracrawl.rules.recrawl.change import checksum, classify
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 
 class ChecksumPipeline(DocumentPipeline):
     """Compares the checksum of a document with the stored one; an unchanged document is not indexed again.
 
-    An item without a checksum gets one over its title, text and attributes.
+    An item without a checksum gets one over its title, text and attributes; one of a spider without a definition over
+    all its fields.
     """
+
+    @classmethod
+    def prepare(cls, plain: PlainItems, crawler: Crawler) -> None:
+        """Have it remembered which items came out of earlier crawls. Raises `NotConfigured`."""
+        plain.compare_items(crawler)
 
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Drop the item if it is unchanged. Raises `DropItem`."""
-        value = item.get("checksum") or checksum(_content(item))
+        value = self._checksum(item)
         if visit.page.expires or visit.page.unrendered:
             # Neither validators nor the checksum of the body may end the next visit before the page is looked at.
             value = checksum(value)
             visit.drop_validators()
         visit.note_checksum(value)
-        if (
-            self._context.run.force
-            or visit.page.renewed
-            or not visit.record.retained
-            or classify(visit.record, value) is not UrlOutcome.UNMODIFIED
-        ):
+        if self._context.run.force or visit.page.renewed or not self._is_known(visit, value):
             return
         ending = Ending(UrlOutcome.UNMODIFIED, cause=part_of(visit.fetch.truncated))
         self._context.endings.end_visit(visit, ending)
-        raise DropItem("unchanged")
+        raise DropItem("unchanged", log_level="DEBUG")
+
+    def _is_known(self, visit: Visit, value: bytes) -> bool:
+        if self._plain is not None:
+            return self._plain.is_known(visit, value)
+        return visit.record.retained and classify(visit.record, value) is UrlOutcome.UNMODIFIED
+
+    def _checksum(self, item: ItemAdapter) -> bytes:
+        own = item.get(CHECKSUM)
+        if self._plain is None:
+            return own or checksum(_content(item))
+        value = checksum(own if isinstance(own, bytes) else text_of(own).encode() or content_of(item))
+        fill_field(item, CHECKSUM, value.hex())
+        return value
 
 
 def _content(item: ItemAdapter) -> bytes:

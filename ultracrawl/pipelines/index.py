@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from ultracrawl.crawl import Visit
 from ultracrawl.crawl.ports import Refused
+from ultracrawl.crawl.standalone.items import PlainItems
 from ultracrawl.index import IndexDocument
 from ultracrawl.pipelines.base import DocumentPipeline
+from ultracrawl.pipelines.fields import CHECKSUM, SEARCH_ATTRIBUTES, fill_field, text_of, words_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 
 class IndexPipeline(DocumentPipeline):
@@ -18,14 +25,26 @@ class IndexPipeline(DocumentPipeline):
     What comes out can be exported: its checksum is hexadecimal text, because JSON has no bytes.
     """
 
+    @classmethod
+    def prepare(cls, plain: PlainItems, crawler: Crawler) -> None:
+        """Have the items written to the index that the settings name."""
+        plain.write_index(crawler)
+
+    def close_spider(self) -> None:
+        """Make what was accepted durable, before its items count as known (Scrapy's pipeline protocol)."""
+        if self._plain is not None:
+            self._plain.index.sync()
+
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Propose one document. Raises `DropItem` if another URL stands for it."""
-        values = self._context.rules.attributes.typed(item.get("search_attributes", {}))
+        values = self._context.rules.attributes.typed(
+            item.get(SEARCH_ATTRIBUTES) or visit.search_attributes or {}
+        )
         document = IndexDocument(
             source=visit.record.source,
             url=str(item.get("url") or visit.shown_url),
-            title=str(item.get("title", "")),
-            text=str(item.get("text", "")),
+            title=text_of(item.get("title")) if self._plain else str(item.get("title", "")),
+            text=words_of(item) if self._plain else str(item.get("text", "")),
             # As pipelines of users left them, without values that no index can hold.
             attributes=values.values,
             secret_text=visit.page.hides_text,
@@ -34,4 +53,5 @@ class IndexPipeline(DocumentPipeline):
         if isinstance(placement, Refused):
             raise DropItem(str(placement))
         self._context.counters.count_dropped_values(len(values.dropped))
-        item["checksum"] = visit.checksum.hex()
+        if visit.checksum:
+            fill_field(item, CHECKSUM, visit.checksum.hex())

@@ -26,12 +26,13 @@ def open_writer(
     *,
     crawling: bool = False,
     destinations: IndexDestinations | None = None,
+    kind: type[IndexWriter] = IndexWriter,
 ) -> IndexWriter:
     """Return the feed of a source, which counts what is committed; call `recover` before anything else.
 
     What depends on the time that documents wait, and on phases of a crawl, counts while crawling only.
     """
-    return IndexWriter(
+    return kind(
         source.name,
         open_cache(project, source.name),
         destinations or open_destinations(project, source),

@@ -89,10 +89,10 @@ class IndexWriter:
             urls = self._segments.urls_of(path)
             self._segments.note_sealed(path, urls)
             waiting.update(urls)
-        self._adopt({key: url for key, url in waiting.items() if url})
+        self.adopt_documents({key: url for key, url in waiting.items() if url})
         return frozenset(waiting)
 
-    def _adopt(self, documents: Mapping[int, str]) -> None:
+    def adopt_documents(self, documents: Mapping[int, str]) -> None:
         """See to documents of which the store was not told before the crawler was killed: their pages come again."""
         unrecorded = self._state.documents.adopt_unrecorded(documents)
         if self._links is not None:

@@ -1,0 +1,202 @@
+"""The items of a spider without a definition: which are as they were before, and their way to the index."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary, ref
+
+from itemadapter import ItemAdapter
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
+from scrapy.utils.defer import deferred_from_coro
+
+from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.crawl_run import CrawlRun
+from ultracrawl.crawl.hooks import Hooks
+from ultracrawl.crawl.ports import Placed
+from ultracrawl.crawl.run_counters import RunCounters
+from ultracrawl.crawl.standalone.definition import REFUSED, definition_of, refuse, require_data_folder
+from ultracrawl.crawl.standalone.plain_index import PlainIndex
+from ultracrawl.crawl.standalone.state import state_of
+from ultracrawl.crawl.visit import Visit
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.stores import QueueEntry
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from ultracrawl.crawl.ending import Ending
+    from ultracrawl.crawl.ports import DocumentPort
+    from ultracrawl.crawl.recorder import Recorder
+    from ultracrawl.crawl.standalone.state import CrawlerState
+    from ultracrawl.index import IndexDocument
+
+logger = logging.getLogger(__name__)
+
+MOST_IN_FLIGHT = 2000
+"""Items whose way is followed at a time."""
+STATS = "ultracrawl/items"
+"""How the names of the statistics begin."""
+_CHECKSUM = re.compile("[0-9a-f]{64}")
+
+
+class PlainItems:
+    """What the item pipelines ask for where there is no source: each item is a visit that needs no request.
+
+    A checksum is known to the next crawl when its item has passed all pipelines, those of others included. What the
+    index pipeline takes lies in the durable cache at once, and goes to the index while the crawl goes on; what a
+    killed crawl left there, the next one hands over first.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Prepare for one crawl; nothing is opened before the spider is. Raises `NotConfigured`."""
+        require_data_folder(crawler)
+        definition = definition_of(crawler)
+        # Weak, because the items of a crawler are kept for as long as there is somebody who holds it.
+        self._crawler = ref(crawler)
+        run = CrawlRun(self._close_soon, force=crawler.settings.getbool("ULTRACRAWL_FORCE"), replay=False)
+        run.counters = RunCounters(definition.source.name)
+        self.context = CrawlContext(
+            definition.project, definition.source, definition.rules, time.time, run, Hooks()
+        )
+        self.context.ports.documents = cast("DocumentPort", self)
+        self.context.ports.endings = cast("Recorder", self)
+        self._state: CrawlerState | None = None
+        self._in_flight: dict[int, tuple[Any, Visit]] = {}
+        """Items and their visits, by the identity of the item."""
+        self._without_url = self._unchanged = 0
+        self.index = PlainIndex(self.context)
+        for heed, signal in (
+            (self._scraped, signals.item_scraped),
+            (self._dropped, signals.item_dropped),
+            (self._failed, signals.item_error),
+            (self._close, signals.spider_closed),
+        ):
+            crawler.signals.connect(heed, signal)
+
+    # ---- what pipelines need
+
+    def compare_items(self, crawler: Crawler) -> None:
+        """Have it remembered which items came out of earlier crawls. Raises `NotConfigured`."""
+        self._state = state_of(crawler)
+
+    def write_index(self, crawler: Crawler) -> None:
+        """Have items written to the index that the settings name."""
+        crawler.signals.connect(self._open_index, signals.spider_opened)
+
+    # ---- what pipelines ask
+
+    def visit_of(self, item: Any) -> Visit | None:
+        """Return the visit that stands for an item; None for one without `url`."""
+        url = ItemAdapter(item).get("url")
+        if not isinstance(url, str) or not url.strip():
+            return None
+        known = self._in_flight.get(id(item))
+        if known is not None:
+            return known[1]
+        url = url.strip()
+        entry = QueueEntry(url_key(url), url, "", 0, 0)
+        visit = Visit(entry, UrlRecord(url, self.context.source.name), given=True)
+        self._in_flight[id(item)] = item, visit
+        if len(self._in_flight) > MOST_IN_FLIGHT:  # a pipeline put others in their place
+            del self._in_flight[next(iter(self._in_flight))]
+        return visit
+
+    def is_known(self, visit: Visit, checksum: bytes) -> bool:
+        """Return whether an item came out of an earlier crawl as it is now."""
+        return self._state is not None and self._state.has_item(visit.url, checksum)
+
+    # ---- the ports `documents` and `endings`
+
+    def propose(self, visit: Visit, document: IndexDocument) -> Placed:
+        """Take a document into the durable cache. Raises `IndexStoreError`."""
+        self.index.add(visit.entry.key, document)
+        return Placed(visit.url, UrlOutcome.NEW)
+
+    def end_visit(self, visit: Visit, ending: Ending) -> None:
+        """Take note of how an item ended, as it goes on or is dropped."""
+        visit.ending = ending
+
+    # ---- what becomes of items
+
+    def _scraped(self, item: Any) -> None:
+        """Remember an item that has passed all pipelines; one that was put in its place tells its checksum itself."""
+        visit = self.visit_of(item)
+        if visit is None:
+            self._note_without_url(item)
+            return
+        self._in_flight.pop(id(item), None)
+        told = ItemAdapter(item).get("checksum")
+        if not visit.checksum and isinstance(told, str) and _CHECKSUM.fullmatch(told):
+            visit.note_checksum(bytes.fromhex(told))
+        self._remember(visit)
+
+    def _note_without_url(self, item: Any) -> None:
+        if not self._without_url:
+            logger.warning(
+                "Items without a `url` pass the pipelines of ultracrawl untouched, as this: %r", item
+            )
+        self._without_url += 1
+
+    def _dropped(self, item: Any) -> None:
+        _, visit = self._in_flight.pop(id(item), (None, None))
+        if visit is not None and visit.done:
+            self._unchanged += 1
+            self._remember(visit)
+
+    def _failed(self, item: Any) -> None:
+        self._in_flight.pop(id(item), None)
+
+    def _remember(self, visit: Visit) -> None:
+        if self._state is not None and visit.checksum:
+            self._state.note_item(visit.url, visit.checksum)
+
+    # ---- the index
+
+    def _open_index(self) -> None:
+        try:
+            self.index.open()
+        except UltracrawlError as error:
+            refuse(self._running(), str(error))
+            raise CloseSpider(REFUSED) from error
+
+    async def _close(self) -> None:
+        await self.index.close()
+        self._report()
+
+    def _report(self) -> None:
+        """Put the counts into the statistics of the crawl."""
+        stats, counters = self._running().stats, self.context.counters
+        counts = {
+            "unchanged": self._unchanged,
+            "indexed": counters.indexed,
+            "without_url": self._without_url,
+            "dropped_values": counters.dropped_values,
+        }
+        for name, count in counts.items():
+            if count:
+                stats.set_value(f"{STATS}/{name}", count)
+
+    def _running(self) -> Crawler:
+        crawler = self._crawler()
+        assert crawler is not None
+        return crawler
+
+    def _close_soon(self, reason: str) -> None:
+        deferred_from_coro(self._running().engine.close_spider_async(reason=reason))
+
+
+_known: WeakKeyDictionary[Crawler, PlainItems] = WeakKeyDictionary()
+
+
+def items_of(crawler: Crawler) -> PlainItems:
+    """Return the items of a crawler without a definition; one for all its pipelines. Raises `NotConfigured`."""
+    items = _known.get(crawler)
+    if items is None:
+        items = _known[crawler] = PlainItems(crawler)
+    return items

@@ -1,0 +1,120 @@
+"""The way of items to the index of a Scrapy project, for spiders without a definition."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+from scrapy.utils.asyncio import create_looping_call
+
+from ultracrawl.crawl.writing.finishing import INDEX_TIMEOUT, finish_writing
+from ultracrawl.crawl.writing.opening import open_writer
+from ultracrawl.crawl.writing.writer import IndexWriter
+from ultracrawl.errors import IndexStoreError, WorkError
+from ultracrawl.files import writing
+from ultracrawl.index.engines import is_volatile
+from ultracrawl.index.opening import cache_folder, open_index
+from ultracrawl.index.soundness import sound_count
+from ultracrawl.stores import SqliteStore
+from ultracrawl.stores.sqlite.database import MEMORY, lock_file
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.index import IndexDocument
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY = 0.3
+"""Seconds between two looks at the documents that wait."""
+
+
+class PlainWriter(IndexWriter):
+    """Keeps what a killed crawl left: there is no document table that should know of it."""
+
+    def adopt_documents(self, documents: Mapping[int, str]) -> None:
+        """Let them go to the index as they are."""
+
+
+class PlainIndex:
+    """Writes documents to the index that the settings name, by the durable cache of the spider.
+
+    No document table says what the index has: what is in it is asked of the index itself.
+    """
+
+    writer: IndexWriter
+    """What takes documents, once it is open."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._releasing = ExitStack()
+
+    def open(self) -> None:
+        """Open the way to the index, and hand over what a killed crawl left. Raises `UserError`, `WorkError`."""
+        context, project, source = self._context, self._context.project, self._context.source
+        cache = cache_folder(project, source.name)
+        for folder in (cache, project.index.path):
+            with writing(folder):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # One process at a time owns the cache of a spider.
+        self._releasing.callback(lock_file(cache, source.name).close)
+        context.ports.store = SqliteStore(MEMORY, source.name)
+        self._releasing.callback(context.store.close)
+        self.writer = open_writer(
+            project, source, context.store, context.counters, crawling=True, kind=PlainWriter
+        )
+        self._releasing.callback(self.writer.close, timeout=10.0)
+        waiting = self.writer.recover()
+        if self._indexed_before() == 0 and not waiting:
+            context.run.force = True  # what earlier crawls brought is in no index
+        ticking = create_looping_call(self._look)
+        ticking.start(LOOK_EVERY, now=False)
+        self._releasing.callback(ticking.stop)
+
+    def _indexed_before(self) -> int | None:
+        """Return how many documents of the spider the index has, None if it cannot be asked now; damage is repaired."""
+        project, told = self._context.project, list[str]()
+        if is_volatile(project.index.engine):
+            return 0
+        with closing(open_index(project)) as index:
+            try:
+                return sound_count(index, project.index.path, self._context.source.name, told, told)
+            except IndexStoreError as error:
+                told.append(str(error))
+                return None
+            finally:
+                for line in told:
+                    logger.warning("%s", line)
+
+    def add(self, key: int, document: IndexDocument) -> None:
+        """Take a document into the durable cache; if it is full, the crawl ends. Raises `IndexStoreError`."""
+        try:
+            self.writer.add(key, document)
+        except WorkError as error:
+            self._context.run.fail(str(error))
+            raise
+
+    def sync(self) -> None:
+        """Make what was taken durable, so that it may be said of items that they are known."""
+        if "writer" in vars(self):
+            self.writer.sync()
+
+    def _look(self) -> None:
+        try:
+            self.writer.sync()
+            self.writer.tick()
+        except WorkError as error:
+            self._context.run.fail(str(error))
+
+    async def close(self) -> None:
+        """Wait until everything is in the index; what does not get there is handed over by the next crawl."""
+        run = self._context.run
+        try:
+            with self._releasing:
+                if "writer" in vars(self) and not run.failed:
+                    problem = await finish_writing(self.writer, self.writer.sync, INDEX_TIMEOUT)
+                    if problem:
+                        run.note_problem(problem)
+        except WorkError as error:
+            run.note_problem(error)
