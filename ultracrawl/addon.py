@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 LOADER = "ultracrawl.spiders.SourceSpiderLoader"
+_OWN = frozenset({None, HTTP_HANDLER, FTP_HANDLER})
 COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 
 
@@ -89,6 +90,10 @@ class UltracrawlAddon:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, HTTP_HANDLER)
         if HTTP_HANDLER in settings["DOWNLOAD_HANDLERS"].values():
             require_libcurl(f"source {self._source.name}: fetching pages")
+        if not _OWN.issuperset(settings["DOWNLOAD_HANDLERS"].values()):
+            from ultracrawl.handlers.guarding.choice import guard_handlers  # noqa: PLC0415 - most crawls need none
+
+            guard_handlers(settings, self._source)
         self._install_components(settings, self._source)
         self._apply_limits(settings, self._source)
 

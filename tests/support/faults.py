@@ -201,6 +201,7 @@ class CloseHangs:
 
 class Handler:
     lazy = True
+    ultracrawl_guarded_by = "itself"
 
     def __init__(self, crawler):
         self.real = load_object(HTTP_HANDLER).from_crawler(crawler)

@@ -54,6 +54,7 @@ from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.settings.presets import FOREIGN_HANDLERS
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.opening import state_file
@@ -110,7 +111,8 @@ class CrawlFeatures:
         self.start_chain = StartChain(context)
         self.retry_policy = RetryPolicy(context)
         self.logs = CrawlLogs(context, self._crawler.settings, self.filtering)
-        self.auth = AuthChain(context, self.logs.events.headers)
+        lanes = not self._crawler.settings.getbool(FOREIGN_HANDLERS)
+        self.auth = AuthChain(context, self.logs.events.headers, lanes=lanes)
         self.ftp = ftp_access_of(context.source, context.project.key_file)
         """How FTP servers are spoken to, with the passwords."""
         self.robots = RobotsCache(context, self._send)

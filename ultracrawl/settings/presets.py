@@ -7,6 +7,9 @@ from typing import Any
 WATCHED = "ULTRACRAWL_WATCHED"
 """The setting of a process that looks at `RunningCrawl.refused` when a crawl has ended."""
 
+FOREIGN_HANDLERS = "ULTRACRAWL_FOREIGN_HANDLERS"
+"""The setting of a crawl in which a download handler that is not ours opens connections."""
+
 hardened: dict[str, Any] = {
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,

@@ -66,11 +66,14 @@ class Authenticator:
     than `REFUSALS` attempts. Each URL is looked at by itself, so no redirect can carry anything elsewhere.
     """
 
-    def __init__(self, credentials: CredentialStore, note: Callable[[WorkError], None]) -> None:
+    def __init__(
+        self, credentials: CredentialStore, note: Callable[[WorkError], None], *, lanes: bool = True
+    ) -> None:
+        """Without `lanes`, connections of one user's own, NTLM is not answered."""
         self._credentials = credentials
         self._note = note
         self._accounts: dict[str, _Account] = {}
-        self._usable = _EVERYWHERE | NTLM_SCHEMES if ntlm_installed() else _EVERYWHERE
+        self._usable = _EVERYWHERE | NTLM_SCHEMES if lanes and ntlm_installed() else _EVERYWHERE
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request with what belongs to its URL, and return the answer, which may still be 401."""

@@ -50,8 +50,11 @@ class Layer(Protocol):
 class AuthChain:
     """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
 
-    def __init__(self, context: CrawlContext, last: Layer | None = None) -> None:
-        """`last` sees each request as it goes out, with all that was added to it."""
+    def __init__(self, context: CrawlContext, last: Layer | None = None, *, lanes: bool = True) -> None:
+        """`last` sees each request as it goes out, with all that was added to it.
+
+        `lanes` tells whether requests may have a connection of their own, which NTLM is about.
+        """
         source, rules = context.source, context.rules
         secrets = SecretReader(os.environ, context.project.key_file)
         own = rules.own
@@ -78,7 +81,7 @@ class AuthChain:
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication:
             book = compile_credentials(source, own, secrets)
-            self._proofs.append(Authenticator(book, context.run.note_problem))
+            self._proofs.append(Authenticator(book, context.run.note_problem, lanes=lanes))
         if self.certificates:
             self._proofs.append(SiteCertificates(self.certificates))
         if any(url.startswith("https:") for url in proxy_addresses(source)):
@@ -91,7 +94,7 @@ class AuthChain:
 
     def around(self, send: Send) -> Send:
         """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
-        bare = _through(self._ways, send)
+        bare = self.around_bare(send)
         if not self._proofs:
             return bare
         proven = _through(self._proofs, bare)
@@ -100,6 +103,10 @@ class AuthChain:
             return await (bare if BARE in request.meta else proven)(request)
 
         return chosen
+
+    def around_bare(self, send: Send) -> Send:
+        """Return a sender that goes the way of all requests, and shows nothing that says who asks."""
+        return _through(self._ways, send)
 
 
 def _through(layers: Sequence[Layer], send: Send) -> Send:

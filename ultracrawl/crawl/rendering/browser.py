@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+NO_DATAGRAMS = (
+    # WebRTC sends datagrams past every proxy unless it is told not to; older versions know the second name.
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-quic",
+)
+"""What keeps Chromium from sending anything past its proxy."""
 WALLS = (
     # A proxy that is nowhere, since no name is found: what is not answered from here fails, over whatever protocol.
     "--proxy-server=http://nowhere.invalid:9",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    # WebRTC sends datagrams past every proxy unless it is told not to; older versions know the second name.
-    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-quic",
+    *NO_DATAGRAMS,
 )
 """What keeps Chromium from the network."""
 _FLAGS = (

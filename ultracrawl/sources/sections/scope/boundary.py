@@ -184,3 +184,7 @@ class BoundarySection(Section):
     """Private networks that the source may reach. Private, loopback and link-local addresses are refused
     otherwise, wherever a link, a redirect or a host name leads.
     """
+    guard: Literal["connections", "names"] = Field(default="connections", examples=["names"])
+    """What is checked against `networks`: the connections themselves. `names` is content with host names where a
+    download handler of your own opens connections that nobody can check; without it such a crawl is refused.
+    """

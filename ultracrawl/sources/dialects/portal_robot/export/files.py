@@ -33,6 +33,7 @@ RULES = "./config/filterrules.conf"
 _PAGES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 _BOUNDS = "boundary"
 _UNSAID = (
+    "boundary.guard",
     "boundary.networks",
     "boundary.other_hosts",
     "filters.function_timeout",

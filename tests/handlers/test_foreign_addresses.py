@@ -1,0 +1,267 @@
+"""No handler, ours or foreign, connects to an address that the source may not reach."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from handlers.conftest import Runner
+from handlers.ways import WAYS, Way, connected_addresses
+from scrapy.http import Response
+from support.listener import Listener
+from twisted.internet.address import IPv4Address
+
+from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
+from ultracrawl.handlers.guarding.reactor import ConnectionAttempt, guard_reactor
+from ultracrawl.model import Decision
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+
+HOSTS = (
+    "127.0.0.1",
+    "localhost",
+    "127.1",
+    "0x7f000001",
+    "2130706433",
+    "[::1]",
+    "[::ffff:10.0.0.1]",
+    "[64:ff9b::a00:1]",
+    "[2002:a00:1::]",
+    "172.16.0.5",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+)
+FOREIGN = [one for one in WAYS if one != "ours"]
+OWN = "127.0.0.1"
+
+
+@dataclass
+class Changing:
+    """The policy of a source that can be another one for the next test."""
+
+    policy: AddressPolicy = field(default_factory=AddressPolicy)
+
+    def check(self, address: str) -> Decision:
+        return self.policy.check(address)
+
+
+@pytest.fixture(scope="module")
+def made(runner: Runner) -> Iterator[dict[str, tuple[Way, Changing]]]:
+    made: dict[str, tuple[Way, Changing]] = {}
+    yield made
+    for way, _ in made.values():
+        way.close()
+
+
+@pytest.fixture
+def way_of(made: dict[str, tuple[Way, Changing]], runner: Runner) -> Callable[..., Way]:
+    def way_of(kind: str, *networks: str) -> Way:
+        if kind not in made:
+            guard = Changing()
+            made[kind] = Way(kind, runner, guard), guard
+        way, guard = made[kind]
+        guard.policy = AddressPolicy(tuple(map(ip_network, networks)))
+        return way
+
+    return way_of
+
+
+def refused(way: Way, url: str) -> None:
+    """Expect that a request is refused; a browser may say so in its own words, because it knows the host by another."""
+    error: Any = AddressRefusedError
+    if way.kind == "playwright":
+        from playwright.async_api import Error
+
+        error = (AddressRefusedError, Error)
+    with pytest.raises(error):
+        way.get(url)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("kind", WAYS)
+def test_p1_a_refused_address_is_not_connected_to(
+    way_of: Callable[..., Way], serve: Any, kind: str, host: str
+) -> None:
+    way, server = way_of(kind), serve(b"")
+    with connected_addresses() as addresses:
+        refused(way, f"{way.scheme}://{host}:{server.port}/")
+    assert server.connections == 0
+    assert {one for one in addresses if one != OWN} == set()
+
+
+@pytest.mark.parametrize("kind", ["ours", "http11", "playwright"])
+def test_p2_an_allowed_address_is_connected_to(way_of: Callable[..., Way], serve: Any, kind: str) -> None:
+    server = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nneedle")
+    assert b"needle" in way_of(kind, OWN).get(server.url).body
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("kind", ["ours", "http11", "playwright"])
+def test_p1_a_redirect_leads_to_no_refused_address(
+    way_of: Callable[..., Way], serve: Any, kind: str, status: int
+) -> None:
+    with Listener().open() as inner:
+        location = f"http://{inner.address}/".encode()
+        server = serve(b"HTTP/1.1 %d R\r\nLocation: %b\r\nContent-Length: 0\r\n\r\n" % (status, location))
+        way = way_of(kind, OWN)
+        if kind == "playwright":
+            refused(way, server.url)
+        else:
+            assert way.get(server.url).status == status
+    assert inner.came == []
+
+
+PAGE = """<html><body>needle<img src="http://HOST/i"><iframe src="http://HOST/f"></iframe><script>
+new WebSocket('ws://HOST/'); fetch('http://HOST/').catch(() => 0); navigator.sendBeacon('http://HOST/', 'x');
+const one = new RTCPeerConnection({iceServers: [{urls: 'stun:HOST'}]});
+one.createDataChannel('x'); one.createOffer().then(offer => one.setLocalDescription(offer));
+</script></body></html>"""
+
+
+def test_p1_what_a_page_asks_for_in_the_browser_is_checked_too(
+    way_of: Callable[..., Way], serve: Any
+) -> None:
+    with Listener().open() as inner:
+        page = PAGE.replace("HOST", inner.address).encode()
+        server = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page)
+        assert b"needle" in way_of("playwright", OWN).get(server.url).body
+    assert inner.came == []
+
+
+class Flipping:
+    """Names that lead to the next address whenever they are looked up, and stay with the last."""
+
+    def __init__(self, *addresses: str) -> None:
+        self._addresses = list(addresses)
+        self.asked = 0
+
+    def next_address(self) -> str:
+        self.asked += 1
+        return self._addresses.pop(0) if len(self._addresses) > 1 else self._addresses[0]
+
+    def resolveHostName(self, receiver: Any, _name: str, portNumber: int = 0, *_: Any, **__: Any) -> Any:
+        receiver.resolutionBegan(self)
+        receiver.addressResolved(IPv4Address("TCP", self.next_address(), portNumber))
+        receiver.resolutionComplete()
+        return self
+
+
+@pytest.fixture
+def flipping(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Flipping]]:
+    before, looked_up = runner.reactor.nameResolver, socket.getaddrinfo
+
+    def install(*addresses: str) -> Flipping:
+        names = Flipping(*addresses)
+
+        def look_up(host: Any, *options: Any, **more: Any) -> Any:
+            return looked_up(names.next_address() if host == "flip.test" else host, *options, **more)
+
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+        runner.reactor.installNameResolver(names)
+        return names
+
+    yield install
+    runner.reactor.installNameResolver(before)
+
+
+@pytest.mark.parametrize("kind", ["http11", "playwright"])
+def test_p1_a_name_that_flips_is_looked_up_once_for_a_connection(
+    way_of: Callable[..., Way], serve: Any, flipping: Callable[..., Flipping], kind: str
+) -> None:
+    server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+    names = flipping(OWN, "127.0.0.2")
+    way = way_of(kind, OWN)
+    with connected_addresses() as addresses:
+        assert way.get(f"http://flip.test:{server.port}/").status == 200
+        refused(way, f"http://flip.test:{server.port}/")
+    assert (server.connections, "127.0.0.2" in addresses) == (1, False)
+    assert names.asked == 2 or kind == "playwright"  # a browser asks for an icon, too
+
+
+def test_p1_a_flipped_name_is_refused_over_http2(
+    way_of: Callable[..., Way], flipping: Callable[..., Flipping]
+) -> None:
+    flipping("127.0.0.2")
+    way = way_of("http2", OWN)
+    with connected_addresses() as addresses:
+        refused(way, "https://flip.test:9/")
+        refused(way, "https://flip.test:9/again")
+    assert addresses == []
+
+
+def test_p1_only_the_allowed_address_of_a_name_is_taken(
+    runner: Runner, way_of: Callable[..., Way], serve: Any
+) -> None:
+    server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    with connected_addresses() as addresses:
+        way_of("http11", OWN).get(f"http://localhost:{server.port}/")
+    assert set(addresses) == {OWN}
+
+
+def test_p1_a_peer_that_is_another_gets_no_byte(runner: Runner) -> None:
+    server = socket.create_server((OWN, 0))
+
+    class Second:
+        """Accepts an address when it is connected to, and no more when the connection stands."""
+
+        asked = 0
+
+        def check(self, address: str) -> Decision:
+            self.asked += 1
+            return Decision(self.asked == 1, "address", "address test", address)
+
+    async def connect() -> Decision:
+        from twisted.internet.protocol import ClientFactory, Protocol
+
+        class Speaking(Protocol):
+            def connectionMade(self) -> None:
+                self.transport.write(b"GET / HTTP/1.1\r\n\r\n")
+
+        guard_reactor()
+        attempt = ConnectionAttempt(Second())
+        with attempt.current():
+            runner.reactor.connectTCP(OWN, server.getsockname()[1], ClientFactory.forProtocol(Speaking))
+        return await attempt.refused
+
+    assert runner.run(connect()).reason == OWN
+    with server, server.accept()[0] as connection:
+        connection.settimeout(10)
+        assert connection.recv(100) == b""
+
+
+def test_connections_of_others_pass(runner: Runner, serve: Any) -> None:
+    server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async def get() -> Response:
+        from scrapy import Request, Spider
+        from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+        from scrapy.crawler import Crawler
+
+        guard_reactor()
+        crawler = Crawler(Spider)
+        crawler.spider = Spider("s")
+        handler = HTTP11DownloadHandler(crawler)
+        try:
+            return await handler.download_request(Request(server.url))
+        finally:
+            await handler.close()
+
+    assert runner.run(get()).body == b"ok"
+
+
+@pytest.mark.parametrize("kind", ["http11"])
+def test_p1_the_address_of_a_proxy_is_checked(way_of: Callable[..., Way], serve: Any, kind: str) -> None:
+    server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    way = way_of(kind)
+    for host in (OWN, "localhost"):
+        for target in ("http", "https"):
+            request = way.request(
+                f"{target}://{host}.example.test/", meta={"proxy": f"http://{host}:{server.port}"}
+            )
+            with pytest.raises(AddressRefusedError):
+                way.get(request)
+    assert server.connections == 0

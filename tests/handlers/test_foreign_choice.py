@@ -1,0 +1,212 @@
+"""Which wall a handler class gets, and which crawls are refused because nobody can build one."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from ipaddress import ip_address, ip_network
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from handlers.ways import PATHS, path_of
+from scrapy import Request
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.http import Response
+from scrapy.settings import Settings
+from support.context import made_context
+
+from ultracrawl.crawl.auth.proxy_selector import TRUSTED
+from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
+from ultracrawl.errors import UserError
+from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
+from ultracrawl.handlers.guarding.choice import Guarding, guard_handlers, guarding_of
+from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
+from ultracrawl.handlers.guarding.walls import BrowserWall, NamesWall, ProxyWall, ReactorWall
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.sources import DataSource
+
+STORED = "ultracrawl.handlers.stored.StoredDownloadHandler"
+
+
+class Unknown:
+    lazy = True
+
+
+class Declared:
+    ultracrawl_guarded_by = "proxy"
+
+
+class MadeAroundOurs:
+    ultracrawl_guarded_by = "itself"
+
+
+class Derived(HTTP11DownloadHandler):
+    pass
+
+
+def chosen(path: Any, *, settings: dict[str, Any] | None = None, **options: Any) -> Any:
+    """Return what handles http after the guard has looked at the handlers."""
+    made = Settings(
+        {"DOWNLOAD_HANDLERS": {"http": path, "https": HTTP_HANDLER, "s3": None}, **(settings or {})}
+    )
+    made["DOWNLOAD_HANDLERS"].set("ftp", FTP_HANDLER)
+    source = DataSource.model_validate({"name": "s", "start_urls": ["http://a.example/"], **options})
+    guard_handlers(made, source)
+    handlers = made["DOWNLOAD_HANDLERS"]
+    assert (handlers["https"], handlers["ftp"], handlers["s3"]) == (HTTP_HANDLER, FTP_HANDLER, None)
+    return handlers["http"]
+
+
+@pytest.mark.parametrize(
+    ("path", "wall"),
+    [
+        pytest.param(PATHS["http11"], ReactorWall, id="http11"),
+        pytest.param(PATHS["http2"], ReactorWall, id="http2"),
+        pytest.param(PATHS["playwright"], BrowserWall, id="playwright"),
+        pytest.param("scrapy.core.downloader.handlers._httpx.HttpxDownloadHandler", ProxyWall, id="httpx"),
+        pytest.param(Derived, ReactorWall, id="derived"),
+        pytest.param(Declared, ProxyWall, id="declared"),
+    ],
+)
+def test_a_foreign_handler_gets_the_wall_that_fits(path: Any, wall: type) -> None:
+    for kind, known in PATHS.items():
+        if path == known:
+            path_of(kind)
+    guarded = chosen(path)
+    assert issubclass(guarded, GuardedDownloadHandler)
+    assert guarded.wall is wall
+
+
+@pytest.mark.parametrize("path", [HTTP_HANDLER, STORED, MadeAroundOurs])
+def test_a_handler_that_guards_itself_is_left_alone(path: Any) -> None:
+    assert chosen(path) is path
+
+
+def test_what_is_declared_wins_over_what_a_base_is_known_for() -> None:
+    assert guarding_of(type("Own", (Derived,), {"ultracrawl_guarded_by": "proxy"})) is Guarding.PROXY
+
+
+def test_a_handler_that_nobody_can_guard_is_refused() -> None:
+    with pytest.raises(
+        UserError, match=r"source s: settings.DOWNLOAD_HANDLERS.http: nobody can guard .*guard: names"
+    ):
+        chosen(Unknown)
+    assert chosen(Unknown, boundary={"guard": "names"}).wall is NamesWall
+
+
+def test_names_alone_are_no_reason_to_check_less() -> None:
+    assert chosen(PATHS["http11"], boundary={"guard": "names"}).wall is ReactorWall
+
+
+def test_a_handler_that_cannot_be_loaded_is_a_mistake() -> None:
+    with pytest.raises(UserError, match=r"nowhere.Handler cannot be loaded: No module named 'nowhere'"):
+        chosen("nowhere.Handler")
+
+
+NTLM = {"a": {"url": "http://a.example/", "user": "u", "password": "p", "scheme": "ntlm"}}
+PROXY = {"servers": {"p": {"url": "http://proxy.example:8080"}}}
+
+
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [
+        pytest.param(PATHS["http11"], {"authentication": NTLM}, id="ntlm"),
+        pytest.param(
+            PATHS["http11"],
+            {"client_certificates": {"c": {"url": "https://a.example/", "certificate": "c.pem"}}},
+            id="certificate",
+        ),
+        pytest.param(Declared, {"proxy": PROXY}, id="proxy"),
+    ],
+)
+def test_what_a_handler_cannot_do_is_refused(path: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="cannot do what the definition asks for"):
+        chosen(path, **options)
+    if options.get("proxy"):
+        assert chosen(PATHS["http11"], **options)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"PLAYWRIGHT_CDP_URL": "http://elsewhere:9222"},
+        {"PLAYWRIGHT_CONNECT_URL": "ws://elsewhere"},
+        {"PLAYWRIGHT_BROWSER_PROVIDER": "own.Provider"},
+        {"PLAYWRIGHT_BROWSER_TYPE": "firefox"},
+        {"PLAYWRIGHT_LAUNCH_OPTIONS": {"proxy": {"server": "http://elsewhere:1"}}},
+        {"PLAYWRIGHT_LAUNCH_OPTIONS": {"args": ["--no-proxy-server"]}},
+        {"PLAYWRIGHT_CONTEXTS": {"own": {"proxy": {"server": "http://elsewhere:1"}}}},
+        {"PLAYWRIGHT_CONTEXTS": {"own": {"user_data_dir": "/tmp/x"}}},
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_a_browser_that_would_go_past_the_guard_is_refused(settings: dict[str, Any]) -> None:
+    path_of("playwright")
+    with pytest.raises(UserError, match=f"with {next(iter(settings))} as it is set"):
+        chosen(PATHS["playwright"], settings=settings)
+
+
+# ---- by names
+
+
+class Hosts:
+    """Knows addresses of hosts."""
+
+    def __init__(self, **known: tuple[str, ...]) -> None:
+        self._known = known
+
+    def begin_look_up(self, host: str) -> Future[tuple[str, ...]]:
+        found: Future[tuple[str, ...]] = Future()
+        found.set_result(self._known.get(host.replace(".", "_"), ()))
+        return found
+
+
+def fetched(request: Request, answered_by: str = "", **known: tuple[str, ...]) -> Response:
+    """Return the answer to a request behind a wall of names; 10.1.0.0/16 is open."""
+    policy = AddressPolicy((ip_network("10.1.0.0/16"),))
+    hosts: Any = Hosts(**known)
+
+    async def send(request: Request) -> Response:
+        return Response(request.url, ip_address=ip_address(answered_by) if answered_by else None)
+
+    return asyncio.run(NamesWall(policy, hosts).fetch(request, send))
+
+
+def test_names_are_checked_before_a_request_goes_out() -> None:
+    assert (
+        fetched(Request("http://in.example/"), in_example=("10.1.0.1", "8.8.8.8")).url == "http://in.example/"
+    )
+    with pytest.raises(AddressRefusedError):
+        fetched(Request("http://in.example/"), in_example=("8.8.8.8", "10.2.0.1"))
+    with pytest.raises(AddressRefusedError):
+        fetched(Request("http://user@in.example:8080/"), in_example=("127.0.0.1",))
+    with pytest.raises(CannotResolveHostError):
+        fetched(Request("http://in.example/"))
+
+
+def test_the_proxy_of_a_request_is_what_is_connected_to() -> None:
+    request = Request("http://in.example/", meta={"proxy": "proxy.example:8080"})
+    with pytest.raises(AddressRefusedError):
+        fetched(request, in_example=("8.8.8.8",), proxy_example=("127.0.0.1",))
+    trusted = Request("http://in.example/", meta={"proxy": "http://proxy.example:1", TRUSTED: "p"})
+    assert fetched(trusted, proxy_example=("127.0.0.1",)).status == 200
+
+
+def test_an_answer_that_names_a_refused_address_is_dropped() -> None:
+    with pytest.raises(AddressRefusedError):
+        fetched(Request("http://in.example/"), "127.0.0.1", in_example=("8.8.8.8",))
+
+
+def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ultracrawl.handlers.guarding.walls.feature_of", lambda *_: Hosts())
+    context = made_context(rules=SimpleNamespace(addresses=AddressPolicy()))
+    for _ in range(2):
+        NamesWall.for_crawl(Any, context, Unknown())  # type: ignore[arg-type]  # no crawler is asked
+    for ending in context.hooks.run_ending:
+        ending(complete=True)
+    (remark,) = context.counters.remarks
+    assert remark.startswith(
+        "the address guard is by names only, because Unknown opens its connections itself"
+    )

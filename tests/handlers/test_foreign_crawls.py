@@ -1,0 +1,183 @@
+"""Whole crawls with handlers that are not ours: what they reach, what they show, and what they leave behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handlers.ways import PATHS, launch_options, path_of
+from support.listener import Listener
+from support.project import Workspace
+from support.site import Site
+
+from ultracrawl.rules.access.basic import basic_answer
+
+SECRET = "hunter2-of-the-source"
+OPENS = """
+class Opens:
+    def process_request(self, request):
+        if not request.url.endswith(("/robots.txt", ".xml")):
+            request.meta["playwright"] = True
+"""
+OWN = """
+from urllib.request import urlopen
+from scrapy.http import HtmlResponse
+
+class Handler:
+    lazy = True
+
+    async def download_request(self, request):
+        with urlopen(request.url) as answer:
+            return HtmlResponse(request.url, body=answer.read(), headers=dict(answer.headers))
+
+    async def close(self):
+        pass
+"""
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    with site.serve() as address:
+        yield address
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    (tmp_path / "project").mkdir()
+    return Workspace(tmp_path / "project")
+
+
+def with_handler(path: str, **settings: Any) -> dict[str, Any]:
+    return {"DOWNLOAD_HANDLERS": {"http": path, "https": path}, **settings}
+
+
+@pytest.mark.parametrize("kind", ["http11", "playwright"])
+def test_a_crawl_reaches_what_its_source_may_reach(
+    site: Site, url: str, workspace: Workspace, kind: str
+) -> None:
+    own: dict[str, Any] = {}
+    if kind == "playwright":
+        (workspace.directory / "opens.py").write_text(OPENS)
+        own = {"DOWNLOADER_MIDDLEWARES": {"opens.Opens": 800}, "PLAYWRIGHT_LAUNCH_OPTIONS": launch_options()}
+    with Listener().open() as inner:
+        refused = f"http://{inner.address}"
+        site.robots(f"User-agent: *\nSitemap: {refused}/sitemap.xml\nSitemap: {url}/sitemap.xml\n")
+        site.page("/", title="Home", text="needle", links=["/moved", f"{refused}/linked", "/next"])
+        site.page("/next", title="Next", text="needle")
+        site.redirect("/moved", f"{refused}/moved")
+        site.file(
+            "/sitemap.xml", f"<urlset><url><loc>{refused}/listed</loc></url></urlset>".encode(), "text/xml"
+        )
+        boundary = {"networks": ["127.0.0.1/32"], "domains": {"include": ["127.0.0.1", "127.0.0.2"]}}
+        workspace.write(
+            {
+                "sources": {
+                    "site": {
+                        "start_urls": [f"{url}/"],
+                        "boundary": boundary,
+                        "politeness": {"delay": 0},
+                        "limits": {"retries": 1, "retry_delay": 0.05},
+                        "settings": with_handler(path_of(kind), **own),
+                    }
+                }
+            }
+        )
+        ended = workspace.crawl(code=None)
+    assert inner.came == []
+    assert sorted(workspace.search("needle")) == ["/", "/next"]
+    assert [one for one in site.requests if one.path == "/next"]
+    assert ended.json["runs"][0]["problems"] == []
+
+
+def test_p4_what_a_crawl_leaves_behind_holds_no_secret(
+    site: Site, url: str, workspace: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.txt").write_text(SECRET)
+    site.page("/", title="Home", links=["/staff/a", "/staff/gone", "/staff/busy"])
+    site.page("/staff/a", title="A", text="needle", headers={"Set-Cookie": f"sid={SECRET}"})
+    site.redirect("/staff/gone", "/elsewhere")
+    site.page("/elsewhere", title="E", text="elsewhere")
+    site.respond("/staff/busy", status=503)
+    secret = f"file:{tmp_path / 'secret.txt'}"
+    scrapys = {
+        f"scrapy.downloadermiddlewares.{name}": priority
+        for name, priority in {
+            "httpcache.HttpCacheMiddleware": 900,
+            "retry.RetryMiddleware": 550,
+            "redirect.RedirectMiddleware": 600,
+        }.items()
+    }
+    workspace.define(
+        f"{url}/",
+        authentication={"a": {"url": f"{url}/staff", "user": "u", "password": secret, "scheme": "basic"}},
+        site_headers={"h": {"url": f"{url}/staff", "headers": {"X-Token": secret}}},
+        settings=with_handler(
+            PATHS["http11"],
+            DOWNLOADER_MIDDLEWARES=scrapys,
+            HTTPCACHE_ENABLED=True,
+            HTTPCACHE_DIR=str(workspace.directory / "cache"),
+            LOG_LEVEL="DEBUG",
+            LOG_FILE=str(workspace.directory / "crawl.log"),
+            RETRY_TIMES=1,
+        ),
+    )
+    ended = workspace.crawl(code=None)
+    basic = basic_answer("u", SECRET)
+    shown = {one.path: one.headers.get("authorization", "") for one in site.requests}
+    assert shown["/staff/a"] == shown["/staff/gone"] == shown["/staff/busy"] == basic
+    assert shown["/elsewhere"] == shown["/"] == ""
+    files = [one for one in workspace.directory.rglob("*") if one.is_file()]
+    assert any("cache" in one.parts and one.name == "request_headers" for one in files)
+    told = [ended.out, ended.err, *(one.read_bytes().decode("latin-1") for one in files)]
+    leaked = [
+        text for text in told if basic.split()[1] in text or SECRET in text.replace(f"sid={SECRET}", "")
+    ]
+    assert leaked == []
+
+
+def test_a_handler_that_nobody_can_guard(site: Site, url: str, workspace: Workspace) -> None:
+    (workspace.directory / "own.py").write_text(OWN)
+    with Listener().open() as inner:
+        site.page("/", title="Home", text="needle", links=[f"http://{inner.address}/"])
+        boundary = {"networks": ["127.0.0.1/32"], "domains": {"include": ["127.0.0.1", "127.0.0.2"]}}
+        options: dict[str, Any] = {"settings": with_handler("own.Handler"), "robots": {"obey": False}}
+        workspace.define(f"{url}/", boundary=boundary, **options)
+        ended = workspace.command("crawl")
+        assert (ended.code, ended.out, ended.err.count("\n"), site.requests) == (2, "", 1, [])
+        assert "nobody can guard the connections of own.Handler" in ended.err
+        workspace.define(f"{url}/", boundary={**boundary, "guard": "names"}, **options)
+        ended = workspace.command("crawl")
+        assert "Note: the address guard is by names only, because Handler opens" in ended.out + ended.err
+    assert inner.came == []
+    assert workspace.search("needle") == ["/"]
+
+
+PLAIN = """
+import sys
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+from ultracrawl.addon import UltracrawlAddon
+from ultracrawl.sources import DataSource
+
+settings = Settings()
+source = DataSource.model_validate({"name": "s", "start_urls": ["http://a.example/"]})
+UltracrawlAddon(source).update_settings(settings)
+for path in filter(None, settings["DOWNLOAD_HANDLERS"].values()):
+    load_object(path)
+print([name for name in sys.modules if "guarding" in name])
+"""
+
+
+def test_with_our_own_handler_nothing_of_it_is_imported() -> None:
+    command = [sys.executable, "-c", PLAIN]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.stdout, ended.stderr) == ("[]\n", "")
