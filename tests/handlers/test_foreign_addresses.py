@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from handlers.conftest import Runner
-from handlers.ways import WAYS, Way, connected_addresses
+from handlers.ways import PLAYWRIGHT, WAYS, Way, connected_addresses
 from scrapy.http import Response
 from support.listener import Listener
 from twisted.internet.address import IPv4Address
@@ -35,7 +35,6 @@ HOSTS = (
     "100.64.0.1",
     "0.0.0.0",
 )
-FOREIGN = [one for one in WAYS if one != "ours"]
 OWN = "127.0.0.1"
 
 
@@ -93,14 +92,14 @@ def test_p1_a_refused_address_is_not_connected_to(
     assert {one for one in addresses if one != OWN} == set()
 
 
-@pytest.mark.parametrize("kind", ["ours", "http11", "playwright"])
+@pytest.mark.parametrize("kind", ["ours", "http11", PLAYWRIGHT])
 def test_p2_an_allowed_address_is_connected_to(way_of: Callable[..., Way], serve: Any, kind: str) -> None:
     server = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nneedle")
     assert b"needle" in way_of(kind, OWN).get(server.url).body
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("kind", ["ours", "http11", "playwright"])
+@pytest.mark.parametrize("kind", ["ours", "http11", PLAYWRIGHT])
 def test_p1_a_redirect_leads_to_no_refused_address(
     way_of: Callable[..., Way], serve: Any, kind: str, status: int
 ) -> None:
@@ -122,6 +121,7 @@ one.createDataChannel('x'); one.createOffer().then(offer => one.setLocalDescript
 </script></body></html>"""
 
 
+@pytest.mark.servers
 def test_p1_what_a_page_asks_for_in_the_browser_is_checked_too(
     way_of: Callable[..., Way], serve: Any
 ) -> None:
@@ -168,7 +168,7 @@ def flipping(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     runner.reactor.installNameResolver(before)
 
 
-@pytest.mark.parametrize("kind", ["http11", "playwright"])
+@pytest.mark.parametrize("kind", ["http11", PLAYWRIGHT])
 def test_p1_a_name_that_flips_is_looked_up_once_for_a_connection(
     way_of: Callable[..., Way], serve: Any, flipping: Callable[..., Flipping], kind: str
 ) -> None:

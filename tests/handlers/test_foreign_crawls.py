@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handlers.ways import PATHS, launch_options, path_of
+from handlers.ways import PATHS, PLAYWRIGHT, launch_options, path_of
 from support.listener import Listener
 from support.project import Workspace
 from support.site import Site
@@ -60,7 +60,7 @@ def with_handler(path: str, **settings: Any) -> dict[str, Any]:
     return {"DOWNLOAD_HANDLERS": {"http": path, "https": path}, **settings}
 
 
-@pytest.mark.parametrize("kind", ["http11", "playwright"])
+@pytest.mark.parametrize("kind", ["http11", PLAYWRIGHT])
 def test_a_crawl_reaches_what_its_source_may_reach(
     site: Site, url: str, workspace: Workspace, kind: str
 ) -> None:

@@ -217,6 +217,7 @@ def test_p4_the_password_of_a_proxy_goes_to_the_proxy(
     assert "proxy" not in request.meta
 
 
+@pytest.mark.servers
 def test_p4_a_page_in_the_browser_gets_no_credentials(serve: Any, way_to: Callable[..., Way]) -> None:
     other: RawServer = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nneedle")
 
@@ -233,6 +234,7 @@ def test_p4_a_page_in_the_browser_gets_no_credentials(serve: Any, way_to: Callab
         assert SECRET.encode() not in request
 
 
+@pytest.mark.servers
 def test_p4_scrapy_playwright_shows_them_where_it_opens_no_browser(
     serve: Any, way_to: Callable[..., Way]
 ) -> None:

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from handlers.conftest import Runner
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -28,7 +29,8 @@ PATHS = {
     "http2": "scrapy.core.downloader.handlers.http2.H2DownloadHandler",
     "playwright": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
 }
-WAYS = ("ours", *PATHS)
+PLAYWRIGHT = pytest.param("playwright", marks=pytest.mark.servers)
+WAYS = ("ours", "http11", "http2", PLAYWRIGHT)
 
 
 class Way:
@@ -40,7 +42,10 @@ class Way:
         self.handler = runner.run(self._made(guard, access), 60)
 
     async def _made(self, guard: Any, access: Any) -> Any:
-        crawler = Crawler(Spider, {"DOWNLOAD_TIMEOUT": 8, "PLAYWRIGHT_LAUNCH_OPTIONS": launch_options()})
+        settings: dict[str, Any] = {"DOWNLOAD_TIMEOUT": 8}
+        if self.kind == "playwright":
+            settings["PLAYWRIGHT_LAUNCH_OPTIONS"] = launch_options()
+        crawler = Crawler(Spider, settings)
         crawler.spider = Spider("s")
         if self.kind == "ours":
             handler = CurlDownloadHandler(crawler, guard)
@@ -84,13 +89,13 @@ def path_of(kind: str) -> str:
         require(find_spec("h2") and find_spec("priority"), "HTTP/2", get='pip install "Twisted[http2]"')
     if kind == "playwright":
         require(find_spec("scrapy_playwright"), "scrapy-playwright", get="pip install scrapy-playwright")
-        require(any(map(shutil.which, PROGRAMS)), "Chromium", "chromium")
     return PATHS[kind]
 
 
 def launch_options() -> dict[str, Any]:
-    """Return how scrapy-playwright finds the Chromium of the machine."""
-    return {"executable_path": next(filter(None, map(shutil.which, PROGRAMS)), ""), "args": []}
+    """Return how scrapy-playwright finds the Chromium of the machine; skips the test if there is none."""
+    require(any(map(shutil.which, PROGRAMS)), "Chromium", "chromium")
+    return {"executable_path": next(filter(None, map(shutil.which, PROGRAMS))), "args": []}
 
 
 _connected: list[str] | None = None
