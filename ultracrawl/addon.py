@@ -15,6 +15,7 @@ from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
 from ultracrawl.settings.presets import (
     LEAST_FILES,
     MOST_REQUESTS,
+    alone,
     closed_schemes,
     components,
     followed_at_once,
@@ -111,6 +112,9 @@ class UltracrawlAddon:
 
         Out of the base list it is not even imported: Scrapy imports what is only switched off, which takes 0.1 s.
         """
+        for setting, names in alone.items():
+            for path in names:
+                settings[setting].pop(path, None)
         for setting, priorities in (inspecting if self._inspection else components).items():
             for path, priority in priorities.items():
                 settings[setting].setdefault(path, priority)

@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]  # everything is re
 MAKE = "make plain"
 PAGES = ["/", "/plain", "/gzip", "/chunked"]
 
+
 class Installed(Workspace):
     """A workspace whose commands are those of an installation, with nothing of this tree in their way."""
 

@@ -21,10 +21,10 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.portal_filters.filtering import FilterViews
 from ultracrawl.crawl.visit import META_KEY, Visit
 from ultracrawl.middlewares.answer import AnswerMiddleware
-from ultracrawl.middlewares.conditional import ConditionalMiddleware
+from ultracrawl.middlewares.conditional import ConditionalMiddleware, VisitConditions
 from ultracrawl.middlewares.filters import FilterMiddleware
-from ultracrawl.middlewares.redirect import RedirectMiddleware
-from ultracrawl.middlewares.robots import RobotsMiddleware
+from ultracrawl.middlewares.redirect import RedirectBoundaryMiddleware, VisitRedirects
+from ultracrawl.middlewares.robots import RobotsMiddleware, VisitGate
 from ultracrawl.middlewares.status import StatusMiddleware
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.change import checksum
@@ -117,7 +117,7 @@ def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, re
 
 
 def conditional(endings: Endings, refusal: Cause = NO_CAUSE) -> ConditionalMiddleware:
-    return ConditionalMiddleware(context_of(endings), lambda _: refusal, lambda _: False)
+    return ConditionalMiddleware(VisitConditions(context_of(endings), lambda _: refusal, lambda _: False))
 
 
 def test_what_is_known_of_a_page_goes_out_and_304_ends_its_visit(endings: Endings, request_: Request) -> None:
@@ -146,7 +146,9 @@ def test_a_redirect_is_handed_over_as_it_came(request_: Request) -> None:
         followed.extend(told)
         return True
 
-    RedirectMiddleware(follow).process_response(request_, answer(302, Location=" /there "))
+    RedirectBoundaryMiddleware(VisitRedirects(follow).judge_answer).process_response(
+        request_, answer(302, Location=" /there ")
+    )
     assert followed == [visit, 302, "/there", URL]
 
 
@@ -205,7 +207,7 @@ class Robots:
 
 def test_a_page_that_robots_txt_forbids_is_not_asked_for(endings: Endings, request_: Request) -> None:
     visit, robots = visit_with(request_), Robots(RobotsRules.parse("User-agent: *\nDisallow: /page"))
-    middleware = RobotsMiddleware(context_of(endings), robots, lambda *_: None)
+    middleware = RobotsMiddleware(robots, VisitGate(context_of(endings), robots.silence, lambda *_: None))
     with pytest.raises(IgnoreRequest):
         asyncio.run(middleware.process_request(request_))
     assert endings.ended is not None
@@ -220,9 +222,9 @@ def test_the_error_of_a_silent_server_counts_for_the_page(endings: Endings, requ
     silence = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.READ_TIMEOUT, "silent", again=True)
     told: list[object] = []
     rules = RobotsRules.deny_all("no answer")
-    middleware = RobotsMiddleware(
-        context_of(endings), Robots(rules, silence), lambda _, failure, reason: told.extend([failure, reason])
-    )
+    robots = Robots(rules, silence)
+    end_unasked = lambda _, failure, reason: told.extend([failure, reason])  # noqa: E731
+    middleware = RobotsMiddleware(robots, VisitGate(context_of(endings), robots.silence, end_unasked))
     with pytest.raises(IgnoreRequest):
         asyncio.run(middleware.process_request(request_))
     assert (told[:1], endings.ended) == ([silence], None)

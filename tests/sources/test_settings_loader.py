@@ -65,10 +65,7 @@ def test_all_mistakes_are_told_at_once_with_the_names_of_their_settings() -> Non
         "ULTRACRAWL_REWRITE_RULES.1",
         "ULTRACRAWL_REWRITE_RULES.4",
     ]
-    assert (
-        str(found[1])
-        == "settings - ULTRACRAWL_INDEX.engine - there is no index engine `woosh`; write `whoosh`"
-    )
+    assert str(found[3]) == "settings - ULTRACRAWL_BOUNDARY.domain - unknown option `domain`; write `domains`"
 
 
 def test_a_mapping_of_attributes_defines_those_that_it_names() -> None:
@@ -136,6 +133,11 @@ def test_a_boundary_without_hosts_needs_start_urls() -> None:
     assert [finding.key for finding in found] == ["ULTRACRAWL_BOUNDARY"]
     assert load_settings(settings, "s", START, Path("/data")).fatal == ()
     assert load_settings({}, "s", (), Path("/data")).fatal == ()
+
+
+def test_what_only_sources_heed_is_an_advice() -> None:
+    (advice,) = loaded(boundary={"networks": ["10.0.0.0/8"]}).findings
+    assert (advice.key, advice.fatal) == ("ULTRACRAWL_BOUNDARY.networks", False)
 
 
 def test_rules_and_steps_of_w3lib_go_in_their_order() -> None:

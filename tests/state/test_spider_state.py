@@ -13,7 +13,7 @@ from support.project import ROOT
 
 from ultracrawl.errors import UserError
 from ultracrawl.model.answer import StoredAnswer
-from ultracrawl.stores.sqlite.spider_state import KEPT, KnownAnswer, SpiderState
+from ultracrawl.stores.sqlite.answers.spider_state import KEPT, KnownAnswer, SpiderState
 
 KEY = b"k" * 20
 KNOWN = KnownAnswer('"1"', "Mon, 01 Jan 2024 00:00:00 GMT", (("accept-language", "d"),), personal=True)
@@ -100,7 +100,7 @@ def test_all_items_of_a_url_count_and_those_of_the_latest_crawl_alone(path: Path
 KILLED = """
 import os, sys
 from pathlib import Path
-from ultracrawl.stores.sqlite.spider_state import BATCH, SpiderState, KnownAnswer
+from ultracrawl.stores.sqlite.answers.spider_state import BATCH, SpiderState, KnownAnswer
 from ultracrawl.model.answer import StoredAnswer
 state = SpiderState(Path(sys.argv[1]), "s")
 for number in range(BATCH + 5):

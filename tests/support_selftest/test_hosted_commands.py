@@ -60,7 +60,7 @@ def test_output_and_exit_code(tmp_path: Path, words: tuple[str, ...]) -> None:
 CLOCK = """
 import json, time
 from ultracrawl.spiders import SourceSpider
-from ultracrawl.stores.sqlite.spider_state import SpiderState
+from ultracrawl.stores.sqlite.answers.spider_state import SpiderState
 
 def told():
     kept = SpiderState.__init__.__defaults__[0]

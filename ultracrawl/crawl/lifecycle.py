@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
@@ -16,6 +16,7 @@ from ultracrawl.crawl.hooks import TICK
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.refusal import leave_note, refuse
+from ultracrawl.crawl.standalone.definition import has_definition
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
 from ultracrawl.settings.gc_tuning import spare_what_is_there
@@ -65,11 +66,10 @@ class CrawlLifecycle:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the extension of a crawler whose spider was made from a definition."""
-        project = getattr(crawler.spidercls, "project", None)
-        source = getattr(crawler.spidercls, "source", None)
-        if not isinstance(project, Project) or not isinstance(source, DataSource):
+        if not has_definition(crawler):
             raise NotConfigured("the spider has no data source definition")
-        return cls(crawler, project, source)
+        spider: Any = crawler.spidercls
+        return cls(crawler, spider.project, spider.source)
 
     # ---- the beginning
 
@@ -207,7 +207,11 @@ class CrawlLifecycle:
 def _life_of(crawler: Crawler) -> CrawlLifecycle:
     life = crawler.get_extension(CrawlLifecycle)
     if life is None:
-        raise NotConfigured("the ultracrawl add-on is not switched on")
+        raise NotConfigured(
+            "the ultracrawl add-on is not switched on"
+            if has_definition(crawler)
+            else f"the spider {crawler.spidercls.name!r} has no data source definition"
+        )
     return life
 
 

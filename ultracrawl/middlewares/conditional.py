@@ -1,13 +1,15 @@
-"""Conditional requests: stored validators go out, an unchanged answer ends the visit early."""
+"""Conditional requests: stored validators go out, an unchanged answer costs no page."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
+from ultracrawl.crawl.standalone.conditional_requests import ConditionalRequests
+from ultracrawl.crawl.standalone.definition import has_definition
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
@@ -24,12 +26,49 @@ _CONDITIONS = {b"If-None-Match", b"If-Modified-Since"}
 _UNMODIFIED = UrlOutcome.UNMODIFIED
 
 
-class ConditionalMiddleware:
-    """Sends If-None-Match and If-Modified-Since; 304 means NOT_MODIFIED, an equal body means UNMODIFIED.
+class Conditions(Protocol):
+    """What is known of pages, and what it means that one did not change."""
 
-    Ends such a visit before the page is parsed; the stored links of the page stay as they are, and with them
-    its children stay alive. In a run that must scan every page nothing is sent and nothing ends here; without
-    `refresh.conditional` nothing is sent, and an equal body still ends the visit.
+    def add_validators(self, request: Request) -> None:
+        """Add If-None-Match and If-Modified-Since to a request, if something is known of its page."""
+
+    def judge_answer(self, request: Request, response: Response) -> Response | Request:
+        """Act on an answer; returns it, or what takes its place. Raises `IgnoreRequest` to end its way here."""
+
+
+class ConditionalMiddleware:
+    """Sends If-None-Match and If-Modified-Since, and acts on 304.
+
+    In the crawl of a source 304 means NOT_MODIFIED, and an equal body UNMODIFIED. For spiders without a definition the
+    stored body takes the place of a 304, with the flag `not-modified`, or the page is dropped.
+    """
+
+    def __init__(self, conditions: Conditions) -> None:
+        self._conditions = conditions
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware of a crawler."""
+        if not has_definition(crawler):
+            return cls(ConditionalRequests.from_crawler(crawler))
+        permissions, duplicates = feature_of(crawler, PermissionReader), feature_of(crawler, Duplicates)
+        return cls(VisitConditions(context_of(crawler), permissions.head_refusal, duplicates.stays_duplicate))
+
+    def process_request(self, request: Request) -> None:
+        """Add the validators of what is known."""
+        self._conditions.add_validators(request)
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """Act on what did not change."""
+        return self._conditions.judge_answer(request, response)
+
+
+class VisitConditions:
+    """Ends visits of pages that did not change.
+
+    They end before the page is parsed; its stored links stay as they are, and with them its children stay alive. In a
+    run that must scan every page nothing is sent and nothing ends here; without `refresh.conditional` nothing is sent,
+    and an equal body still ends the visit.
     """
 
     def __init__(
@@ -44,22 +83,14 @@ class ConditionalMiddleware:
         self._stays_duplicate = stays_duplicate
         self._conditional = context.source.refresh.conditional
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
-        permissions = feature_of(crawler, PermissionReader)
-        return cls(
-            context_of(crawler), permissions.head_refusal, feature_of(crawler, Duplicates).stays_duplicate
-        )
-
-    def process_request(self, request: Request) -> None:
-        """Add the validators of what is known."""
+    def add_validators(self, request: Request) -> None:
+        """Add the validators of the record of a visit."""
         visit = visit_of(request)
         if visit is not None and self._conditional and not visit.rescan and request.method == "GET":
             for name, value in conditional_headers(visit.record).items():
                 request.headers[name] = value
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    def judge_answer(self, request: Request, response: Response) -> Response:
         """Note the checksum; end the visit if nothing changed."""
         visit = visit_of(request)
         if visit is None or visit.done:

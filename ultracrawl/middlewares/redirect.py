@@ -1,4 +1,4 @@
-"""Redirects by status: nothing is followed in place, the target goes through boundary and frontier."""
+"""Redirects by status: those out of the boundary are refused, by the table of Ultra Search 9.6."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import feature_of, visit_of
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
+from ultracrawl.crawl.standalone.definition import has_definition
+from ultracrawl.crawl.standalone.redirect_boundary import RedirectBoundary
 from ultracrawl.model.status import REDIRECTS
 
 if TYPE_CHECKING:
@@ -19,23 +21,44 @@ if TYPE_CHECKING:
     from ultracrawl.crawl import Visit
 
 
-class RedirectMiddleware:
-    """Ends the visit of a URL that redirects; headers and credentials of this request go nowhere else."""
+class RedirectBoundaryMiddleware:
+    """Judges the redirects of servers before anything follows them.
+
+    In the crawl of a source nothing is followed in place: the target goes through boundary and frontier, the visit of
+    the old URL ends here, and headers and credentials of its request go nowhere else. For spiders without a definition,
+    what `ULTRACRAWL_BOUNDARY` refuses ends here, and Scrapy's own middlewares follow the rest.
+    """
+
+    def __init__(self, judge: Callable[[Request, Response, str | None], None]) -> None:
+        """`judge` takes the answer to a request, with its location as received; it may raise `IgnoreRequest`."""
+        self._judge = judge
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware of a crawler."""
+        if not has_definition(crawler):
+            return cls(RedirectBoundary.from_crawler(crawler).judge_answer)
+        return cls(VisitRedirects(feature_of(crawler, RedirectFollower).follow).judge_answer)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Judge a redirect. Raises `IgnoreRequest` if it is refused, and no visit says so."""
+        if response.status in REDIRECTS:
+            location = response.headers.get("Location")
+            self._judge(
+                request, response, None if location is None else location.decode("utf-8", "replace").strip()
+            )
+        return response
+
+
+class VisitRedirects:
+    """Ends the visit of a URL that redirects."""
 
     def __init__(self, follow: Callable[[Visit, int, str | None, str], bool]) -> None:
         """`follow` decides a redirect and carries it out: visit, status, location as received, URL of the answer."""
         self._follow = follow
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
-        return cls(feature_of(crawler, RedirectFollower).follow)
-
-    def process_response(self, request: Request, response: Response) -> Response:
+    def judge_answer(self, request: Request, response: Response, location: str | None) -> None:
         """Hand the target over and record the redirect."""
         visit = visit_of(request)
-        if visit is not None and not visit.done and response.status in REDIRECTS:
-            location = response.headers.get("Location")
-            target = None if location is None else location.decode("utf-8", "replace").strip()
-            self._follow(visit, response.status, target, response.url)
-        return response
+        if visit is not None and not visit.done:
+            self._follow(visit, response.status, location, response.url)

@@ -13,6 +13,8 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.standalone.definition import has_definition
+from ultracrawl.crawl.standalone.site_robots import SiteRobots
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.robots.rules import RobotsRules
 
@@ -35,50 +37,79 @@ class RobotsSource(Protocol):
     def fetch(self, url: str) -> Awaitable[RobotsRules]:
         """Fetch the rules for a URL."""
 
-    def silence(self, url: str) -> Failure | None:
-        """Return the network error with which the server met the latest request for its rules, if it did."""
+
+class RobotsGate(Protocol):
+    """Which requests robots.txt is asked about, and what is done about one that it forbids."""
+
+    def judged_url(self, request: Request) -> str:
+        """Return the URL of a request as rules see it, empty for one that they do not concern."""
+
+    def record_refusal(self, request: Request, rules: RobotsRules) -> str:
+        """Record that a request is forbidden; returns why."""
 
 
 class RobotsMiddleware:
-    """Ends the visits that robots.txt forbids.
+    """Ends the requests that robots.txt forbids.
 
-    The scheduler hands a request out only when the rules of its origin are known. A request that comes another way
-    awaits them here, so that the first requests to a host wait for its rules however many run at once.
+    The first requests to a host wait for its rules, however many run at once. The scheduler of a source hands a request
+    out only when the rules of its origin are known, so there only those wait that come another way. Spiders without a
+    definition have the rules that follow from Scrapy's settings.
     """
 
-    def __init__(
-        self,
-        context: CrawlContext,
-        robots: RobotsSource,
-        end_unasked: Callable[[Visit, Failure, Cause], None],
-    ) -> None:
-        """`end_unasked` acts on a visit whose server is silent: with its error, and the cause to be recorded."""
-        self._context = context
+    def __init__(self, robots: RobotsSource, gate: RobotsGate) -> None:
         self._robots = robots
-        self._end_unasked = end_unasked
-        self._policy = context.rules.robots
+        self._gate = gate
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
+        if not has_definition(crawler):
+            alone = SiteRobots.from_crawler(crawler)
+            return cls(alone, alone)
         robots, errors = feature_of(crawler, RobotsCache), feature_of(crawler, RetryPolicy)
-        return cls(context_of(crawler), robots, errors.handle_unasked)
+        return cls(robots, VisitGate(context_of(crawler), robots.silence, errors.handle_unasked))
 
     async def process_request(self, request: Request) -> None:
-        """Let a request pass if robots.txt does; else end its visit with 951 or as a network error."""
-        visit = visit_of(request)
-        if visit is None or not self._policy.obey:
+        """Let a request pass if robots.txt does. Raises `IgnoreRequest`."""
+        url = self._gate.judged_url(request)
+        if not url:
             return
-        rules = self._robots.known(request.url)
+        rules = self._robots.known(url)
         if rules is None:
-            rules = await asyncio.shield(self._robots.fetch(request.url))
-        if rules.blocks(request.url):
-            self._refuse(visit, rules, request.url)
+            rules = await asyncio.shield(self._robots.fetch(url))
+        if rules.blocks(url):
+            raise IgnoreRequest(self._gate.record_refusal(request, rules))
 
-    def _refuse(self, visit: Visit, rules: RobotsRules, url: str) -> None:
+
+class VisitGate:
+    """Ends the visits that robots.txt forbids, with 951 or as a network error."""
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        silence: Callable[[str], Failure | None],
+        end_unasked: Callable[[Visit, Failure, Cause], None],
+    ) -> None:
+        """`silence` returns the network error with which a server met the latest request for its rules.
+
+        `end_unasked` acts on a visit whose server is silent: with its error, and the cause to be recorded.
+        """
+        self._context = context
+        self._silence = silence
+        self._end_unasked = end_unasked
+        self._obeys = context.rules.robots.obey
+
+    def judged_url(self, request: Request) -> str:
+        """Return the URL of a visit, if robots.txt is obeyed."""
+        return request.url if self._obeys and visit_of(request) is not None else ""
+
+    def record_refusal(self, request: Request, rules: RobotsRules) -> str:
+        """End the visit."""
+        visit = visit_of(request)
+        assert visit is not None
         decision = rules.allowed(visit.url)
         cause = Cause(CauseCode.ROBOTS_UNKNOWN, decision.reason)
-        silence = self._robots.silence(url)
+        silence = self._silence(request.url)
         if rules.unavailable and silence is not None:
             # The page would have met the same error: what the definition says of such errors holds for it.
             self._end_unasked(visit, silence, cause)
@@ -89,7 +120,7 @@ class RobotsMiddleware:
             self._context.counters.count_excluded_later(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
             self._finish(visit, UrlOutcome.ROBOTS, cause)
-        raise IgnoreRequest(str(cause))
+        return str(cause)
 
     def _finish(self, visit: Visit, outcome: UrlOutcome, cause: Cause) -> None:
         self._context.endings.end_visit(visit, Ending(outcome, StatusCode.NOT_CRAWLED, cause, asked=False))

@@ -63,7 +63,7 @@ components: dict[str, dict[str, int]] = {
         "ultracrawl.middlewares.robots.RobotsMiddleware": 100,
         # Answers pass these from the bottom to the top.
         "ultracrawl.middlewares.status.StatusMiddleware": 510,
-        "ultracrawl.middlewares.redirect.RedirectMiddleware": 520,
+        "ultracrawl.middlewares.redirect.RedirectBoundaryMiddleware": 520,
         "ultracrawl.middlewares.conditional.ConditionalMiddleware": 540,
         "ultracrawl.middlewares.answer.AnswerMiddleware": 560,
     },
@@ -99,6 +99,14 @@ followed_at_once: tuple[str, ...] = (
     "scrapy.spidermiddlewares.referer.RefererMiddleware",
 )
 """Components of Scrapy that stay then: there is no frontier that redirects and repeated attempts could wait in."""
+
+alone: dict[str, tuple[str, ...]] = {
+    "DOWNLOADER_MIDDLEWARES": tuple(
+        f"ultracrawl.middlewares.{name}Middleware"
+        for name in ("Robots", "Rewriter", "RedirectBoundary", "Conditional")
+    ),
+}
+"""Names under which a project installs components for its spiders without a definition; sources have theirs above."""
 
 replaced: dict[str, tuple[str, ...]] = {
     "DOWNLOADER_MIDDLEWARES": (

@@ -15,7 +15,7 @@ from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
 from ultracrawl.stores.port.engine import StoreEngine
-from ultracrawl.stores.sqlite.response_blocks import BlockStore
+from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
 
 
 def _engine(project: Project) -> StoreEngine:

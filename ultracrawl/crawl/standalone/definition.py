@@ -43,7 +43,8 @@ _refused: WeakKeyDictionary[Crawler, str] = WeakKeyDictionary()
 
 def has_definition(crawler: Crawler) -> bool:
     """Return whether the spider of a crawler was made from a definition, so that its crawl has features to ask for."""
-    return isinstance(getattr(crawler.spidercls, "source", None), DataSource)
+    spider = crawler.spidercls
+    return isinstance(getattr(spider, "source", None), DataSource) and hasattr(spider, "project")
 
 
 def definition_of(crawler: Crawler) -> StandaloneDefinition:

@@ -33,13 +33,13 @@ from scrapy.exceptions import CloseSpider
 
 from ultracrawl.crawl.standalone.definition import REFUSED, refuse, require_data_folder
 from ultracrawl.errors import StateError, UltracrawlError
-from ultracrawl.stores.sqlite.spider_state import SpiderState
+from ultracrawl.stores.sqlite.answers.spider_state import SpiderState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from ultracrawl.model.answer import StoredAnswer
-    from ultracrawl.stores.sqlite.spider_state import KnownAnswer
+    from ultracrawl.stores.sqlite.answers.spider_state import KnownAnswer
 
 logger = logging.getLogger(__name__)
 

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 def load_rewriter(source: DataSource) -> UrlRewriter | None:
     """Return a new rewriter of a source, None if it has none. Raises `UserError` if it cannot be made."""
     path = source.urls.rewriter
-    if path is None:
-        return None
-    place = f"source {source.name!r}: rewriter {path!r}"
+    return None if path is None else make_rewriter(path, f"source {source.name!r}: rewriter {path!r}")
+
+
+def make_rewriter(path: str, place: str) -> UrlRewriter:
+    """Return a new rewriter of a dotted path. Raises `UserError`, with a line that begins with `place`."""
     made = load_own(path, place)
     if not (isinstance(made, type) and issubclass(made, UrlRewriter)):
         raise UserError(f"{place} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")

@@ -46,7 +46,12 @@ def conditional_headers(record: UrlRecord | None, force: bool = False) -> dict[s
     """
     if force or record is None or not is_known(record):
         return {}
-    headers = {"If-None-Match": record.etag, "If-Modified-Since": record.last_modified}
+    return validator_headers(record.etag, record.last_modified)
+
+
+def validator_headers(etag: str, last_modified: str) -> dict[str, str]:
+    """Return If-None-Match and If-Modified-Since for validators as a server sent them; none that cannot be sent."""
+    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
     return {name: value.strip() for name, value in headers.items() if _is_sendable(value)}
 
 

@@ -35,6 +35,8 @@ _INDEX, _CACHE = "index", "cache"
 _RULES = "ULTRACRAWL_REWRITE_RULES"
 _NO_RULE = "@^$@@"
 """What stands where a list of rules has a step of w3lib, so that members keep their numbers."""
+_OF_SOURCES = frozenset({"index_dynamic", "networks", "start_redirects", "start_urls_exempt"})
+"""Options of a boundary that no component heeds which works alone."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -98,7 +100,7 @@ def load_settings(
     if source is not None:
         schema = attribute_schema(starmap(SearchAttribute, attributes.types.items()))
         found = [one for one in check_source(source, schema) if _option_of_settings(one)]
-        findings.add_below(tree, (), [*found, *_check_hosts(source, tree)])
+        findings.add_below(tree, (), [*found, *_check_hosts(source, tree), *_check_effect(source)])
     if head is None or source is None or findings.any_fatal:
         return Loaded(None, findings.in_order())
     return Loaded(make_project(head, {name: source}, base), findings.in_order())
@@ -151,6 +153,13 @@ def _check_hosts(source: DataSource, tree: SettingsTree) -> Iterator[PathFinding
         problem = "names no hosts, and the spider has no `start_urls` whose hosts it could mean"
         instead = "write them, as {'domains': {'include': ['.example.com']}}"
         yield PathFinding(("boundary",), problem, instead)
+
+
+def _check_effect(source: DataSource) -> Iterator[PathFinding]:
+    """Yield an advice for each option of a boundary that only the crawl of a source heeds."""
+    for name in sorted(_OF_SOURCES & source.boundary.model_fields_set):
+        problem, instead = "has no effect without a definition of a source", "remove it"
+        yield PathFinding(("boundary", name), problem, instead, fatal=False)
 
 
 def _value(value: object) -> Data:

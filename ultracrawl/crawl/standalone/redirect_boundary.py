@@ -1,0 +1,99 @@
+"""Redirects of a spider without a definition: those out of its boundary are refused, Scrapy follows the others."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http.request import NO_CALLBACK
+
+from ultracrawl.crawl.standalone.definition import definition_of, refuse
+from ultracrawl.rules.boundary.redirects import OUTSIDE_MESSAGE, Redirect
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+
+    from ultracrawl.sources import CompiledSource
+
+logger = logging.getLogger(__name__)
+
+SETTING = "ULTRACRAWL_BOUNDARY"
+_JUDGED = "ultracrawl_judged_redirects"
+"""How many redirects led to a request and were judged; one made with the meta of an answer has the same number."""
+
+
+class RedirectBoundary:
+    """Refuses redirects by the policy of sources: 301, 308 and META refresh only inside, 302, 303 and 307 anywhere.
+
+    What Scrapy says of a redirect in its own words (too many, no location, one to itself) stays with Scrapy.
+    """
+
+    def __init__(self, rules: CompiledSource, stats: StatsCollector, handled: frozenset[int]) -> None:
+        """Take the rules of a spider; `handled` are the statuses that it wants to see itself."""
+        self._rules = rules
+        self._stats = stats
+        self._handled = handled
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build it for a crawler. Raises `NotConfigured` if no boundary is set."""
+        if crawler.settings.get(SETTING) is None:
+            raise NotConfigured(f"{SETTING} is not set")
+        rules = definition_of(crawler).rules
+        if rules.boundary.asks_addresses:
+            refuse(
+                crawler, f"settings - {SETTING} - rules about addresses need a definition; name hosts instead"
+            )
+        assert crawler.stats is not None
+        handled = frozenset(getattr(crawler.spider, "handle_httpstatus_list", ()))
+        made = cls(rules, crawler.stats, handled)
+        # Scrapy reads META refreshes in the decoded body, further up; what it makes of one is judged when it is queued.
+        crawler.signals.connect(made.judge_refresh, signals.request_scheduled)
+        return made
+
+    def judge_answer(self, request: Request, response: Response, location: str | None) -> None:
+        """Judge a redirect by its status. Raises `IgnoreRequest` if it leads out of the boundary."""
+        if not location or _is_for_robots(request) or self._is_handled(request, response.status):
+            return
+        self._judge(response.status, request.url, location)
+        request.meta[_JUDGED] = request.meta.get("redirect_times", 0) + 1
+
+    def judge_refresh(self, request: Request) -> None:
+        """Judge what Scrapy made of a META refresh. Raises `IgnoreRequest` if it leads out of the boundary."""
+        times, urls = request.meta.get("redirect_times", 0), request.meta.get("redirect_urls")
+        if not urls or times == request.meta.get(_JUDGED, 0):
+            return
+        request.meta[_JUDGED] = times
+        reason = request.meta.get("redirect_reasons", [None])[-1]
+        if reason == "meta refresh":  # sentence: the code that Scrapy has for it
+            self._judge(0, urls[-1], request.url)
+
+    def _is_handled(self, request: Request, status: int) -> bool:
+        meta = request.meta
+        return bool(
+            meta.get("dont_redirect")
+            or meta.get("handle_httpstatus_all")
+            or status in self._handled
+            or status in meta.get("handle_httpstatus_list", ())
+        )
+
+    def _judge(self, status: int, url: str, location: str) -> None:
+        canonical, rules = self._rules.url_policy.canonical, self._rules
+        redirect = Redirect(status, canonical(url) or url, canonical(location, url) or "")
+        if rules.redirects.decide(redirect, rules.boundary).message != OUTSIDE_MESSAGE:
+            return
+        self._stats.inc_value("ultracrawl/redirects_refused")
+        logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
+        raise IgnoreRequest(f"redirect out of the boundary: {redirect}")
+
+
+def _is_for_robots(request: Request) -> bool:
+    """Return whether a request is for robots.txt, whose redirects lead wherever they may (RFC 9309 2.3.1.2)."""
+    return request.callback is NO_CALLBACK and bool(request.meta.get("dont_obey_robotstxt"))

@@ -1,0 +1,1 @@
+"""Answers of servers that are kept, on SQLite: behind documents of sources, and of spiders without a definition."""
