@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from support.project import LOOPBACK, Workspace
+from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.index.searching import Searcher
@@ -93,8 +93,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         site.file(f"/{number}", case.body, f"text/html{case.header}")
     site.page("/", title="Home", links=[f"/{number}" for number in range(len(CASES))])
     with site.serve() as url:
-        source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "duplicates": {"detect": False}}
-        workspace.write({"sources": {"site": source}})
+        workspace.define(f"{url}/", duplicates={"detect": False})
         workspace.crawl()
     with Searcher.open(workspace.directory / "ultracrawl.yaml") as searcher:
         yield searcher

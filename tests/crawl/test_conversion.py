@@ -27,8 +27,8 @@ def hide(workspace: Workspace, *modules: str) -> dict[str, str]:
     return {"PYTHONPATH": f"{folder}:{ROOT}"}
 
 
-def converter_that(workspace: Workspace, code: str) -> dict[str, str]:
-    """Return the environment in which the converter for JSON does this instead."""
+def converter_that(workspace: Workspace, code: str) -> dict[str, Any]:
+    """Return how to start a command whose conversion processes, and they alone, do this instead of converting JSON."""
     folder = workspace.directory / "changed"
     folder.mkdir(exist_ok=True)
     hook = (
@@ -40,7 +40,7 @@ def converter_that(workspace: Workspace, code: str) -> dict[str, str]:
         "    sys.modules['ultracrawl.content.converters.json'] = module\n"
     )
     (folder / "sitecustomize.py").write_text(hook)
-    return {"PYTHONPATH": f"{folder}:{ROOT}"}
+    return {"hosted": True, "PYTHONPATH": f"{folder}:{ROOT}"}
 
 
 def test_documents_are_found_by_default_and_their_links_followed(
@@ -378,12 +378,12 @@ def test_no_process_is_started_for_html(site: Site, url: str, workspace: Workspa
     (folder / "sitecustomize.py").write_text(
         f"import sys\nif 'ultracrawl.content.service.worker' in sys.orig_argv: open({str(mark)!r}, 'w')\n"
     )
-    workspace.crawl(PYTHONPATH=f"{folder}:{ROOT}")
+    workspace.crawl(hosted=True, PYTHONPATH=f"{folder}:{ROOT}")
     assert workspace.search("needle") == unordered("/", "/a.txt")
     assert not mark.exists()
     site.page("/", text="needle", links=["/a.txt", "/a.pdf"])
     site.file("/a.pdf", files.pdf(), PDF)
-    workspace.crawl(PYTHONPATH=f"{folder}:{ROOT}")
+    workspace.crawl(hosted=True, PYTHONPATH=f"{folder}:{ROOT}")
     assert mark.exists()
 
 

@@ -45,7 +45,7 @@ def test_a_crawl_that_ends_in_a_conversion_goes_on_later(
     folder = workspace.directory / "slow"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(SLOW)
-    process = workspace.start("crawl", PYTHONPATH=f"{folder}:{ROOT}")
+    process = workspace.start("crawl", hosted=True, PYTHONPATH=f"{folder}:{ROOT}")
     try:
         deadline = time.monotonic() + 30
         workers: list[psutil.Process] = []

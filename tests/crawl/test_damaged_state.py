@@ -37,6 +37,7 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with site.serve() as url:
         fill(site)
         source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+        source["limits"] = {"retry_delay": 0.05}
         workspace = Workspace(directory)
         workspace.write({"index": {"engine": request.param}, "sources": {"site": source}})
         workspace.crawl()

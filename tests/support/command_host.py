@@ -148,7 +148,7 @@ def become(command: dict[str, Any], streams: list[int], told: int) -> None:
     os.environ.update(command["environment"])
     time.tzset()
     clock.set_ahead(float(os.environ.get(AHEAD, "0")))
-    sys.path.insert(0, command["directory"])
+    sys.path[:0] = [command["directory"], *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     sys.argv = command["words"]
     if INDEXING.intersection(command["words"]):
         Nursery().lend()

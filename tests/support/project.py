@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,9 +65,14 @@ class Workspace:
     def define(self, url: str = "", **options: Any) -> None:
         """Write a definition with one source `site`; loopback is allowed.
 
-        What is not said means no delay, and that every run asks for sitemaps, so that a second run sees a change.
+        What is not said means no delay, not even after errors of the network, and that every run asks for sitemaps,
+        so that a second run sees a change.
         """
-        source = {"type": "web", "start_urls": [url], "politeness": {"delay": 0, "concurrency": 8}, **options}
+        source = {"type": "web", "start_urls": [url], **options}
+        source["politeness"] = {
+            "backoff": {"longest": 0},
+            **options.get("politeness", {"delay": 0, "concurrency": 8}),
+        }
         source["boundary"] = {**LOOPBACK, **options.get("boundary", {})}
         source["limits"] = {"retries": 1, "retry_delay": 0.05, **options.get("limits", {})}
         source["sitemaps"] = {"ttl": 0, **options.get("sitemaps", {})}
@@ -76,13 +82,13 @@ class Workspace:
         """Write a whole definition file."""
         (self.directory / "ultracrawl.yaml").write_text(yaml.safe_dump(definition, sort_keys=False))
 
-    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, hosted: bool | None = None, **env: str) -> subprocess.Popen[str]:
         """Start `ultracrawl WORDS` as the leader of a process group of its own; its standard input is a pipe.
 
-        It is hosted unless a variable counts before the first import: those of Python itself.
+        It is really started if its environment counts before the first import, unless `hosted` says otherwise.
         """
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env}
-        if HOSTED and (AHEAD in env or not any(name.startswith("PYTHON") for name in env)):
+        if HOSTED and (not counts_early(env) if hosted is None else hosted):
             return HostedCommand(words, self.directory, environment)
         return subprocess.Popen(
             [sys.executable, "-m", "ultracrawl", *words],
@@ -95,9 +101,11 @@ class Workspace:
             start_new_session=True,
         )
 
-    def command(self, *words: str, timeout: float = 60.0, stdin: str = "", **env: str) -> Ended:
+    def command(
+        self, *words: str, timeout: float = 60.0, stdin: str = "", hosted: bool | None = None, **env: str
+    ) -> Ended:
         """Run `ultracrawl WORDS` to its end; kills its process group when the time is over."""
-        process = self.start(*words, **env)
+        process = self.start(*words, hosted=hosted, **env)
         try:
             out, err = process.communicate(input=stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -105,9 +113,16 @@ class Workspace:
             raise
         return Ended(process.returncode, out, err)
 
-    def crawl(self, *words: str, code: int | None = 0, timeout: float = 60.0, **env: str) -> Ended:
+    def crawl(
+        self,
+        *words: str,
+        code: int | None = 0,
+        timeout: float = 60.0,
+        hosted: bool | None = None,
+        **env: str,
+    ) -> Ended:
         """Run `ultracrawl crawl --json` and check its exit code (None: any)."""
-        ended = self.command("crawl", "--json", *words, timeout=timeout, **env)
+        ended = self.command("crawl", "--json", *words, timeout=timeout, hosted=hosted, **env)
         assert code is None or ended.code == code, ended.err
         return ended
 
@@ -143,6 +158,16 @@ class Workspace:
         """Return the paths found by `ultracrawl search`."""
         hits = self.command("search", "--json", "--limit", "1000", *words).json["hits"]
         return ["/" + hit["url"].split("/", 3)[3] for hit in hits]
+
+
+def counts_early(env: Mapping[str, str]) -> bool:
+    """Return whether an environment changes what a process does before it has imported what it needs."""
+    if AHEAD in env:  # the clock of the host looks at it
+        return False
+    if any(name.startswith("PYTHON") and name != "PYTHONPATH" for name in env):
+        return True
+    folders = env.get("PYTHONPATH", "").split(os.pathsep)
+    return any((Path(folder) / "sitecustomize.py").exists() for folder in folders)
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
