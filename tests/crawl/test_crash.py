@@ -10,20 +10,20 @@ from support.crash import build, shake
 from support.project import Workspace, kill_group
 from support.site import Site
 
-PAGES = 300
+PAGES = 200
 PAGES_SHAKEN = 150
-KILLS = 20
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
 def test_killed_again_and_again_the_crawl_ends_like_an_undisturbed_one(
-    site: Site, url: str, tmp_path: Path, engine: str
+    site: Site, url: str, tmp_path: Path, engine: str, kills: int
 ) -> None:
     build(site, PAGES_SHAKEN)
-    result = shake(site, url, tmp_path, pages=PAGES_SHAKEN, kills=KILLS, seed=2026, engine=engine)
+    result = shake(site, url, tmp_path, pages=PAGES_SHAKEN, kills=kills, seed=2026, engine=engine)
     assert result.differences == []
-    assert result.kills == KILLS
+    assert result.kills == kills
 
 
 def test_a_kill_in_the_middle_is_resumed_without_fetching_twice_what_was_done(
