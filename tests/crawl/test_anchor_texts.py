@@ -20,6 +20,7 @@ def linking(site: Site, path: str, links: dict[str, str], *, text: str = "", att
 
 def define(workspace: Workspace, url: str, engine: str = "whoosh", **index: object) -> None:
     source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+    source["limits"] = {"retry_delay": 0.05}
     workspace.write(
         {"index": {"path": "index", "engine": engine, **index}, "sources": {"site": source}},
     )

@@ -127,7 +127,7 @@ def test_of_two_that_change_to_the_same_the_better_has_the_place_after_the_next_
     site.page("/long/heron", title="Heron", text="a fish that does not come")
     site.page("/heron", title="Heron", text="shallow water")
     site.page("/", title="Start", links=["/long/heron", "/heron"], text="where everything begins")
-    workspace.define(f"{url}/", politeness={"concurrency": 1})
+    workspace.define(f"{url}/", politeness={"delay": 0, "concurrency": 1})
     workspace.crawl()
     for path in ("/long/heron", "/heron"):
         site.page(path, title="Heron", text=STORY)

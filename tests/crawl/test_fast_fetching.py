@@ -41,7 +41,7 @@ def pages(site: Site) -> Site:
     ("seconds", "outcome"), [(1, "NETWORK_ERROR"), (60, "NEW")], ids=["fast_20_short", "fast_20_long"]
 )
 def test_fetch_timeout(pages: Site, url: str, workspace: Workspace, seconds: int, outcome: str) -> None:
-    pages.respond("/slow", delay=3.0, headers={"Content-Type": "text/html"}, body=b"<title>x</title>needle")
+    pages.respond("/slow", delay=2.0, headers={"Content-Type": "text/html"}, body=b"<title>x</title>needle")
     assert crawled(workspace, url, fetch_timeout=seconds)["/slow"] == outcome
 
 

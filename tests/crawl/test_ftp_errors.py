@@ -22,8 +22,8 @@ def ftp(tmp_path: Path) -> FtpSite:
     root = tmp_path / "served"
     root.mkdir()
     site = FtpSite(root)
-    site.put("pub/notes.pdf", files.pdf())
-    os.utime(root / "pub" / "notes.pdf", (1_700_000_000,) * 2)
+    for path in (site.put("pub/notes.html", "<title>Notes</title>"), site.put("pub/notes.pdf", files.pdf())):
+        os.utime(path, (1_700_000_000,) * 2)
     return site
 
 
@@ -58,9 +58,9 @@ def define(workspace: Workspace, start: str, rules: dict[str, str], **limits: fl
     )
 
 
-def crawl(workspace: Workspace) -> Seen:
+def crawl(workspace: Workspace, path: str = "/pub/notes.html") -> Seen:
     workspace.crawl(code=None)
-    return workspace.urls()["/pub/notes.pdf"]["outcome"], workspace.indexed() != []
+    return workspace.urls()[path]["outcome"], workspace.indexed() != []
 
 
 REPLIES: dict[str, tuple[str, dict[str, str], list[Seen]]] = {
@@ -90,7 +90,7 @@ def test_replies(
     expected: list[Seen],
 ) -> None:
     with ftp.serve(handler=Moody) as address:
-        define(workspace, f"{address}/pub/notes.pdf", rules)
+        define(workspace, f"{address}/pub/notes.html", rules)
         assert crawl(workspace) == ("NEW", True)
         monkeypatch.setattr(Moody, "reply", reply)
         assert [crawl(workspace) for _ in expected] == expected
@@ -105,10 +105,10 @@ def test_a_server_that_is_down(
     ftp: FtpSite, workspace: Workspace, rules: dict[str, str], expected: list[Seen]
 ) -> None:
     with ftp.serve() as address:
-        define(workspace, f"{address}/pub/notes.pdf", rules)
+        define(workspace, f"{address}/pub/notes.html", rules)
         assert crawl(workspace) == ("NEW", True)
     assert [crawl(workspace) for _ in expected] == expected
-    assert "refused" in workspace.urls()["/pub/notes.pdf"]["reason"]
+    assert "refused" in workspace.urls()["/pub/notes.html"]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -124,11 +124,11 @@ def test_a_server_that_says_nothing(
     expected: list[Seen],
 ) -> None:
     with ftp.serve(handler=Moody) as address:
-        define(workspace, f"{address}/pub/notes.pdf", rules)
+        define(workspace, f"{address}/pub/notes.html", rules)
         assert crawl(workspace) == ("NEW", True)
         monkeypatch.setattr(Moody, "reply", "")
         assert [crawl(workspace) for _ in expected] == expected
-        assert "timeout" in workspace.urls()["/pub/notes.pdf"]["reason"]
+        assert "timeout" in workspace.urls()["/pub/notes.html"]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -141,16 +141,16 @@ def test_a_file_that_cannot_be_read(
 ) -> None:
     with ftp.serve() as address:
         define(workspace, f"{address}/pub/notes.pdf", rules, timeout=30)
-        assert crawl(workspace) == ("NEW", True)
+        assert crawl(workspace, "/pub/notes.pdf") == ("NEW", True)
         ftp.put("pub/notes.pdf", b"%PDF-1.4 broken")
-        assert [crawl(workspace) for _ in expected] == expected
+        assert [crawl(workspace, "/pub/notes.pdf") for _ in expected] == expected
 
 
 def test_fast_145_a_good_answer_begins_the_count_anew(
     ftp: FtpSite, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ftp.serve(handler=Moody) as address:
-        define(workspace, f"{address}/pub/notes.pdf", {"4xx": "DELETE:2"})
+        define(workspace, f"{address}/pub/notes.html", {"4xx": "DELETE:2"})
         outcomes = []
         for reply in (None, "450 busy", None, "450 busy", "450 busy"):
             monkeypatch.setattr(Moody, "reply", reply)

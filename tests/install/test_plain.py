@@ -28,7 +28,7 @@ class Installed(Workspace):
         super().__init__(directory)
         self._environment = environment
 
-    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, hosted: bool | None = None, **env: str) -> subprocess.Popen[str]:
         kept = {
             name: value
             for name, value in os.environ.items()

@@ -43,7 +43,7 @@ class OfVersion(Workspace):
 
     python = ""
 
-    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, hosted: bool | None = None, **env: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [self.python, "-m", "ultracrawl", *words],
             cwd=self.directory,
