@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 
 import pytest
@@ -62,6 +63,17 @@ def test_a_rejected_link_is_counted_once_and_remembered(state: CountingStore) ->
         assert (found, list(inside)) == ([], [])
     assert rejected == {"no include domain matches": 1}
     assert state.lookups == 0, "a table of few URLs is not asked for one that it cannot hold"
+
+
+def test_links_outside_are_logged_for_those_who_look_for_them(
+    state: CountingStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        admit_with(state)[0].admit(["http://b.example/", "http://["], PAGE, 1)
+    assert [(record.levelname, record.getMessage()[:5]) for record in caplog.records] == [
+        ("DEBUG", "30030"),
+        ("DEBUG", "30027"),
+    ]
 
 
 def test_navigation_bars_cost_no_query(state: CountingStore) -> None:

@@ -61,7 +61,7 @@ def command(
     project, chosen, refused = _wanted(sources, config, urls)
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
-    settings: dict[str, Any] = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
+    settings: dict[str, Any] = {"LOG_LEVEL": "DEBUG" if verbose else "ERROR"}
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
     if continuous:

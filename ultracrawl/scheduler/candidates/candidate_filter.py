@@ -166,8 +166,8 @@ class CandidateFilter:
         self._count_excluded(rule)
         for told in self._excluded:
             told(url, rule, parent, OUTSIDE)
-        if logger.isEnabledFor(logging.INFO):
-            logger.info("%s: %s (%s)", OUTSIDE, url, rule)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s: %s (%s)", OUTSIDE, url, rule)
         if self._rules.holds_for_good(rule):
             self.seen.add_key(key, REJECTED)
         return False

@@ -70,5 +70,5 @@ class LinkUrls:
         message = TOO_LONG if decision.rule == UrlRule.LENGTH else MALFORMED
         for told in self._excluded:
             told(href, decision.rule, base, message)
-        if logger.isEnabledFor(logging.INFO):
-            logger.info("%s: %.200r in %s", message, href, base)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%s: %.200r in %s", message, href, base)
