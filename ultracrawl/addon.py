@@ -8,10 +8,13 @@ from __future__ import annotations
 import resource
 from typing import TYPE_CHECKING, Any
 
+from scrapy.settings import SETTINGS_PRIORITIES
+
 from ultracrawl.crawl.page_inspection import is_inspection
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import WorkError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
+from ultracrawl.settings.ineffective import warn_of_ineffective
 from ultracrawl.settings.presets import (
     LEAST_FILES,
     MOST_REQUESTS,
@@ -24,6 +27,7 @@ from ultracrawl.settings.presets import (
     replaced,
     requests_at_once,
     tuned,
+    unpaced,
 )
 from ultracrawl.sources import DataSource
 
@@ -41,8 +45,8 @@ COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 class UltracrawlAddon:
     """Switches everything on for spiders made from definitions; other spiders of a project stay as they are.
 
-    All values are set with Scrapy's priority for add-ons: settings of the project, of the definition
-    (`settings:`) and of the command line win.
+    All values but those that keep the downloader from having a pace of its own are set with Scrapy's priority for
+    add-ons: settings of the project, of the definition (`settings:`) and of the command line win.
     """
 
     def __init__(self, source: DataSource | None, *, inspection: bool = False) -> None:
@@ -76,6 +80,10 @@ class UltracrawlAddon:
             **(self._gently(self._source) if self._inspection else tuned),
         }.items():
             settings.set(name, value, priority="addon")
+        if not self._inspection:
+            warn_of_ineffective(settings, self._source)
+            for name, value in unpaced.items():
+                settings.set(name, value, priority=SETTINGS_PRIORITIES["cmdline"] + 1)
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if files != resource.RLIM_INFINITY and files < LEAST_FILES:
             raise WorkError(

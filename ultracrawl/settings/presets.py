@@ -27,10 +27,6 @@ closed_schemes: tuple[str, ...] = ("data", "file", "ftp", "s3")
 tuned: dict[str, Any] = {
     # Every response would otherwise create 100 asyncio tasks (about 1 ms of CPU).
     "CONCURRENT_ITEMS": 1,
-    # Politeness is the frontier's; the downloader's slots only pass requests on.
-    "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
-    "DOWNLOAD_DELAY": 0,
-    "DOWNLOAD_DELAY_JITTER": 0,
     "DOWNLOAD_WARNSIZE": 0,
     "DOWNLOADER_STATS": False,
     "ITEM_PROCESSOR": "ultracrawl.pipelines.processor.DocumentPipelines",
@@ -41,6 +37,15 @@ tuned: dict[str, Any] = {
     "STATS_DUMP": False,
     "WARN_ON_GENERATOR_RETURN_VALUE": False,
 }
+
+unpaced: dict[str, Any] = {
+    "AUTOTHROTTLE_ENABLED": False,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
+    "DOWNLOAD_DELAY": 0,
+    "DOWNLOAD_DELAY_JITTER": 0,
+    "DOWNLOAD_SLOTS": {},
+}
+"""Politeness is the frontier's: the downloader only passes requests on, whatever a project says."""
 
 MOST_REQUESTS = 256
 """Requests of one crawl that may run at once, whatever their sites; half of them to sites that do not answer."""

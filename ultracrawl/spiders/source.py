@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from ultracrawl.crawl.portal_filters.filtering import Filtering
+
+
+logger = logging.getLogger(__name__)
 
 
 class SourceSpider(Spider):
@@ -54,7 +58,13 @@ class SourceSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Build the spider of a crawler (Scrapy's component protocol)."""
+        """Build the spider of a crawler (Scrapy's component protocol); arguments are for classes of somebody's own."""
+        if not cls.source.spider_class:
+            for name in (name for name in kwargs if not name.startswith("_")):
+                option = (
+                    f"; write `{name}: {kwargs[name]}` in the definition" if hasattr(cls.source, name) else ""
+                )
+                logger.warning("The argument %s changes nothing: sources take no arguments%s", name, option)
         return super().from_crawler(crawler, *args, **kwargs)
 
     @cached_property

@@ -1,0 +1,118 @@
+"""Settings of Scrapy that change nothing for a source, because its definition says what they are about."""
+
+from __future__ import annotations
+
+import logging
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+from ultracrawl.settings.presets import hardened
+
+if TYPE_CHECKING:
+    from ultracrawl.sources import DataSource
+
+logger = logging.getLogger(__name__)
+
+
+class Instead(NamedTuple):
+    """What decides in the place of a setting."""
+
+    option: str
+    """The option of a definition, empty if there is none with the same meaning."""
+    advice: str = ""
+    """What to write or to know, where a value of the setting cannot stand in the option."""
+
+    def written(self, value: object = "…") -> str:
+        """Return what to write in a definition for a value of the setting."""
+        if self.advice:
+            return self.advice
+        shown = str(value).lower() if isinstance(value, bool) else value
+        *sections, name = self.option.split(".")
+        inner = f"{name}: {shown}"
+        return f"write `{reduce(lambda text, section: f'{section}: {{{text}}}', reversed(sections), inner)}`"
+
+
+_ERRORS = Instead("errors", "write what errors mean into `errors:`")
+_PROXY = Instead("proxy", "write proxies into `proxy: {servers: …}`")
+_PASSWORD = Instead("authentication", "write passwords into `authentication:`")
+_QUEUE = Instead("", "remove it; the queue is in the document table")
+_REFERER = Instead("", "remove it; `Referer` is not sent")
+_THROTTLE = Instead("politeness.throttle", "write `politeness: {throttle: 1}`")
+_STEADY = Instead("", "remove it; `politeness:` says all delays")
+
+ineffective: dict[str, Instead] = {
+    "AUTOTHROTTLE_ENABLED": _THROTTLE,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": Instead("politeness.concurrency"),
+    "DEFAULT_REQUEST_HEADERS": Instead("headers", "write them into `headers:`"),
+    "DEPTH_LIMIT": Instead("depth"),
+    "DEPTH_PRIORITY": Instead("priority", "write levels into `priority:`"),
+    "DOWNLOAD_DELAY": Instead("politeness.delay"),
+    "DOWNLOAD_DELAY_JITTER": _STEADY,
+    "DOWNLOAD_SLOTS": Instead("sites", "write options of single sites into `sites:`"),
+    "DOWNLOAD_TIMEOUT": Instead("limits.timeout"),
+    "DUPEFILTER_CLASS": Instead("", "remove it; every URL is asked for once in a run"),
+    "HTTPAUTH_PASS": _PASSWORD,
+    "HTTPAUTH_USER": _PASSWORD,
+    "HTTPERROR_ALLOWED_CODES": _ERRORS,
+    "HTTPERROR_ALLOW_ALL": _ERRORS,
+    "HTTPPROXY_ENABLED": _PROXY,
+    "JOBDIR": Instead("", "remove it; a crawl that was stopped goes on from its document table"),
+    "METAREFRESH_ENABLED": Instead("links.refresh_redirects"),
+    "METAREFRESH_MAXDELAY": Instead("links.refresh_seconds"),
+    "RANDOMIZE_DOWNLOAD_DELAY": _STEADY,
+    "REDIRECT_ENABLED": Instead("redirects", "write which redirects are followed into `redirects:`"),
+    "REDIRECT_MAX_TIMES": Instead("limits.redirects"),
+    "REFERER_ENABLED": _REFERER,
+    "REFERRER_POLICY": _REFERER,
+    "RETRY_ENABLED": Instead("limits.retries", "write `limits: {retries: 0}` for none"),
+    "RETRY_HTTP_CODES": _ERRORS,
+    "RETRY_TIMES": Instead("limits.retries"),
+    "ROBOTSTXT_OBEY": Instead("robots.obey"),
+    "ROBOTSTXT_PARSER": Instead("", "remove it; robots.txt is read by RFC 9309"),
+    "ROBOTSTXT_USER_AGENT": Instead("robots.name"),
+    "SCHEDULER_DISK_QUEUE": _QUEUE,
+    "SCHEDULER_MEMORY_QUEUE": _QUEUE,
+    "SCHEDULER_PRIORITY_QUEUE": _QUEUE,
+    "URLLENGTH_LIMIT": Instead("limits.url_length"),
+    "USER_AGENT": Instead("user_agent"),
+}
+"""What to write instead, by setting; docs/scrapy.md shows the same table."""
+
+_told: set[str] = set()
+"""What this process has said: a project has many sources, and one set of settings."""
+
+
+def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
+    """Log each setting of a user that changes nothing for a source, once in a process, and what to write instead."""
+    own = SETTINGS_PRIORITIES["spider"]
+    for name, instead in ineffective.items():
+        priority = settings.getpriority(name)
+        if priority is None or priority < SETTINGS_PRIORITIES["project"]:
+            continue
+        value = settings[name]
+        if value is None or _same(
+            value, _said(source, instead.option) if instead.option else hardened.get(name)
+        ):
+            continue
+        of_source = priority == own
+        where = f"`settings:` of the source {source.name}" if of_source else "the settings"
+        told = f"{name} in {where} changes nothing: {instead.written(value)}"
+        told += "" if of_source or not instead.option else " in the definition"
+        if told not in _told:
+            _told.add(told)
+            logger.warning(told)
+
+
+def _said(source: DataSource, option: str) -> Any:
+    """Return the value of an option of a source."""
+    return reduce(getattr, option.split("."), source)
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Whether two values say the same; what comes from a command line is a text."""
+    try:
+        return float(value) == float(other)
+    except (TypeError, ValueError):
+        return str(value).lower() == str(other).lower()
