@@ -80,12 +80,22 @@ class NoFeeds:
         return False
 
 
+class NoCounts:
+    """Nobody wants to know how many answers there were."""
+
+    def count_answer(self, method: str, status: int) -> None:
+        pass
+
+    def count_error(self, method: str, error: BaseException) -> None:
+        pass
+
+
 def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, request_: Request) -> None:
     context, visit = context_of(endings), visit_with(request_)
     sizes: list[int] = []
     context.hooks.answered.append(lambda visit: sizes.append(visit.fetch.size))
     page = answer(body=b"<html>words", Content_Type="text/html", ETag='"1"')
-    assert AnswerMiddleware(context, NoFeeds()).process_response(request_, page) is page
+    assert AnswerMiddleware(context, NoFeeds(), NoCounts()).process_response(request_, page) is page
     assert (visit.fetch.status, visit.fetch.etag, visit.fetch.media_type, sizes) == (
         200,
         '"1"',
@@ -97,7 +107,7 @@ def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, reque
 
 def test_an_answer_of_a_type_that_is_not_wanted_ends_its_visit(endings: Endings, request_: Request) -> None:
     visit = visit_with(request_)
-    middleware = AnswerMiddleware(context_of(endings), NoFeeds())
+    middleware = AnswerMiddleware(context_of(endings), NoFeeds(), NoCounts())
     middleware.process_response(
         request_, answer(body=b"\x89PNG\r\n\x1a\n", Content_Type="image/png", ETag='"1"')
     )
@@ -108,7 +118,7 @@ def test_an_answer_of_a_type_that_is_not_wanted_ends_its_visit(endings: Endings,
 
 def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, request_: Request) -> None:
     signals = SignalManager()
-    middleware = AnswerMiddleware(context_of(endings), NoFeeds())
+    middleware = AnswerMiddleware(context_of(endings), NoFeeds(), NoCounts())
     middleware.listen(signals)
     visit_with(request_)
     sent = {"request": request_, "headers": Headers({"Content-Type": "image/png"}), "body_length": 1 << 20}

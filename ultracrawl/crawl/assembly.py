@@ -45,6 +45,7 @@ from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import CrawlControl
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.running import RunningCrawl
+from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.run_counters import RunCounters
@@ -125,6 +126,7 @@ class CrawlFeatures:
         context, crawler = self.context, self._crawler
         self.control = CrawlControl(context, self._in_flight)
         self.limits = RunLimits(context)
+        self.statistics = ScrapyStatistics(crawler.stats)
         restarts = getattr(crawler.spidercls, "restarts", 0)
         self.verdict = FilterVerdict(context, restarts, self.limits.end_run, self.logs.say_error)
         if self.filtering is not None:
@@ -152,7 +154,7 @@ class CrawlFeatures:
         self.control.open(ControlChannel(file) if file else None)
         self.agreement = Agreement(context)
         self.filling = Filling(context)
-        context.hooks.add(self.control, self.watch)
+        context.hooks.add(self.control, self.watch, self.statistics)
         self.start_chain.open()
         chooser = AdaptiveChooser(context.store, context.source, context.clock)
         chooser.log = self.logs.events.scores

@@ -11,6 +11,9 @@ from ultracrawl.stores import RunMark
 
 logger = logging.getLogger(__name__)
 
+FAILED = "failed"
+"""The reason with which Scrapy closes the spider of a crawl that cannot go on."""
+
 
 class CrawlRun:
     """The port `run` of a crawl.
@@ -59,7 +62,7 @@ class CrawlRun:
         self.failed = True
         self.add_problem(problem)
         logger.error(problem)
-        self.end_soon("failed")
+        self.end_soon(FAILED)
 
     def end_soon(self, reason: str) -> None:
         """Have the crawl end once what is in flight is done."""

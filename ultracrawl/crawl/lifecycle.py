@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.crawl.assembly import CrawlFeatures
+from ultracrawl.crawl.crawl_run import FAILED
 from ultracrawl.crawl.discovery.robots_answers import asked_alone
 from ultracrawl.crawl.hooks import TICK
 from ultracrawl.crawl.run.control import STOPPED
@@ -37,6 +38,10 @@ F = TypeVar("F")
 
 FLUSH_EVERY = 3
 """Ticks between two flushes of cache and store."""
+
+
+_ENDED_BY_ITSELF = frozenset({"finished", "start_error", FAILED})
+"""Reasons for which a crawl ends that its report tells otherwise, or not at all; all others are limits of users."""
 
 
 class CrawlLifecycle:
@@ -141,6 +146,8 @@ class CrawlLifecycle:
             return
         if reason in ("shutdown", STOPPED):  # sentence: codes of Scrapy, which names ends so
             context.counters.note_interruption()
+        elif reason not in _ENDED_BY_ITSELF and not features.limits.reached:  # sentence: codes of Scrapy
+            context.counters.note_limit(reason)
         features.control.ending(interrupted=context.counters.interrupted)
         if self._ticking.running:
             self._ticking.stop()
@@ -161,6 +168,7 @@ class CrawlLifecycle:
         finally:
             context.documents.writer.close(timeout=10.0)
             self._release()
+            features.statistics.tell_report(context.report)
             features.logs.close(reason)
             if context.run.failed:
                 leave_note(context, "; ".join(context.run.problems))

@@ -12,6 +12,7 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.results import TRUNCATED, FetchResult
+from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
 from ultracrawl.crawl.transport.headers import header_of, values_in, values_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Accepted, Refusal
@@ -43,12 +44,23 @@ class FeedDetector(Protocol):
         """Whether an answer is read as a feed."""
 
 
+class DownloadCounts(Protocol):
+    """Counts what comes of requests, those for robots.txt and of other code included."""
+
+    def count_answer(self, method: str, status: int) -> None:
+        """Count an answer."""
+
+    def count_error(self, method: str, error: BaseException) -> None:
+        """Count a request that brought an error."""
+
+
 class AnswerMiddleware:
     """Sees every answer first: notes status and validators, cuts long bodies, ends visits whose answer is no page."""
 
-    def __init__(self, context: CrawlContext, feeds: FeedDetector) -> None:
+    def __init__(self, context: CrawlContext, feeds: FeedDetector, counts: DownloadCounts) -> None:
         self._context = context
         self._feeds = feeds
+        self._counts = counts
         self._acceptance = context.rules.acceptance
         self._early: EarlyStop | None = None
 
@@ -56,7 +68,7 @@ class AnswerMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
         context = context_of(crawler)
-        made = cls(context, feature_of(crawler, FeedTracker))
+        made = cls(context, feature_of(crawler, FeedTracker), feature_of(crawler, ScrapyStatistics))
         if not context.run.inspection:  # whoever looks at an answer wants to see all of it
             made.listen(crawler.signals)
         return made
@@ -67,6 +79,7 @@ class AnswerMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Note the answer; end the visit, or shorten the body, by the acceptance of the source."""
+        self._counts.count_answer(request.method, response.status)
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
@@ -89,6 +102,10 @@ class AnswerMiddleware:
         elif accepted is not None and accepted.cut:
             return response.replace(body=response.body[: self._acceptance.cut_off])
         return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Count a request without an answer; who asked for it hears of it."""
+        self._counts.count_error(request.method, exception)
 
     def _fetched(
         self, request: Request, response: Response, accepted: Accepted | None, *, listing: bool, feed: bool

@@ -51,7 +51,7 @@ class RunReport:
     """One line each: what happened besides, without being a failure (the index was brought up to date)."""
     resumed: bool = False
     ended_by: str = ""
-    """The limit that ended the run before everything was asked for."""
+    """What ended the run before everything was asked for: a limit, or a reason for which Scrapy closes spiders."""
     refresh_only: bool = False
     """New URLs were kept out for a while, because the source or the disk was too full."""
     interrupted: bool = False

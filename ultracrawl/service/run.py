@@ -207,5 +207,5 @@ def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
     settings.set(WATCHED, True, priority="cmdline")
     # The definition's own `settings` win over these.
-    settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="project")
+    settings.setdict({"LOG_LEVEL": "WARNING", "STATS_DUMP": False, **overrides}, priority="project")
     return settings

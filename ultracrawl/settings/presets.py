@@ -29,12 +29,13 @@ tuned: dict[str, Any] = {
     "CONCURRENT_ITEMS": 1,
     "DOWNLOAD_WARNSIZE": 0,
     "DOWNLOADER_STATS": False,
+    # Whoever keeps answers (HTTPCACHE_ENABLED) keeps pages: that one was as before is no answer to the next question.
+    "HTTPCACHE_IGNORE_HTTP_CODES": [304],
     "ITEM_PROCESSOR": "ultracrawl.pipelines.processor.DocumentPipelines",
     "LOG_FORMATTER": "ultracrawl.settings.log_formatter.QuietLogFormatter",
     "SCHEDULER": "ultracrawl.scheduler.UltracrawlScheduler",
     # Documents wait here for their conversion, and the scheduler bounds how much.
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 256 << 20,
-    "STATS_DUMP": False,
     "WARN_ON_GENERATOR_RETURN_VALUE": False,
 }
 
@@ -137,7 +138,6 @@ replaced: dict[str, tuple[str, ...]] = {
     "EXTENSIONS": (
         "scrapy.extensions.telnet.TelnetConsole",
         "scrapy.extensions.remote_control.RemoteControl",
-        "scrapy.extensions.logstats.LogStats",
         # It unpickles a file of JOBDIR; what a crawl has to remember is in the document table.
         "scrapy.extensions.spiderstate.SpiderState",
     ),

@@ -6,7 +6,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.exceptions import CloseSpider
+from twisted.python.failure import Failure
 
 from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
@@ -43,6 +45,7 @@ class AnswerHandler:
 
     def __init__(self, spider: PageSource) -> None:
         crawler = spider.crawler
+        self._crawler = crawler
         self._context = context_of(crawler)
         self._reader = self._context.rules.reader
         self._feeds = feature_of(crawler, FeedTracker)
@@ -58,19 +61,19 @@ class AnswerHandler:
     def handle(self, visit: Visit, response: Response) -> Iterable[Any] | AsyncIterator[Any]:
         """Return the documents that come of an answer, at once or later."""
         if visit.fetch.listing:
-            return self._guarded(visit, self._listed(visit, response))
+            return self._guarded(visit, response, self._listed(visit, response))
         if visit.fetch.feed:
-            return self._guarded(visit, self._fed(visit, response))
+            return self._guarded(visit, response, self._fed(visit, response))
         if self._responses.store is not None:
             self._responses.keep_answer(visit, response)
         filtered = self._filtered
         if self._converter.takes(visit.fetch.media_type) and (filtered is None or filtered.converts):
-            return self._later(visit, self._converted(visit, response))
+            return self._later(visit, response, self._converted(visit, response))
         if self._renderer.takes(visit, response.body):
-            return self._later(visit, self._rendered(visit, response))
+            return self._later(visit, response, self._rendered(visit, response))
         if self._reader.is_large(response.body, visit.fetch.media_type):
-            return self._later(visit, self._read_apart(visit, response))
-        return self._guarded(visit, self._read(visit, response))
+            return self._later(visit, response, self._read_apart(visit, response))
+        return self._guarded(visit, response, self._read(visit, response))
 
     async def read_sitemap(self, visit: Visit, response: Response) -> None:
         """Read the answer for a sitemap."""
@@ -78,7 +81,7 @@ class AnswerHandler:
         try:
             await SitemapReader(self._context, self._sitemaps, visit, visit.sitemap).read(response)
         except BaseException as error:  # as for pages
-            self._broken(visit, error)
+            self._broken(visit, response, error)
 
     def download_failed(self, visit: Visit, error: BaseException) -> None:
         """End a visit whose download raised, or let it be tried again."""
@@ -175,26 +178,28 @@ class AnswerHandler:
 
     # ---- what raises
 
-    def _guarded(self, visit: Visit, items: Iterable[Any]) -> Iterator[Any]:
+    def _guarded(self, visit: Visit, response: Response, items: Iterable[Any]) -> Iterator[Any]:
         """Yield what comes of an answer once all of it is there; the visit fails if that raises."""
         try:
             found = list(items)
         except BaseException as error:  # the edge to code of subclasses
-            self._broken(visit, error)
+            self._broken(visit, response, error)
             return
         yield from found
 
-    async def _later(self, visit: Visit, items: Awaitable[Iterable[Any]]) -> AsyncIterator[Any]:
+    async def _later(
+        self, visit: Visit, response: Response, items: Awaitable[Iterable[Any]]
+    ) -> AsyncIterator[Any]:
         """Yield what takes its time; other answers are handled meanwhile."""
         found: list[Any] = []
         try:
             found = list(await items)
         except BaseException as error:  # as for pages
-            self._broken(visit, error)
+            self._broken(visit, response, error)
         for item in found:
             yield item
 
-    def _broken(self, visit: Visit, error: BaseException) -> None:
+    def _broken(self, visit: Visit, response: Response, error: BaseException) -> None:
         """End a visit whose processing raised: one page fails, the crawl goes on.
 
         A `BaseException` of code of users is treated alike: Scrapy would ignore it, and wait for the page without end.
@@ -203,6 +208,13 @@ class AnswerHandler:
         if isinstance(error, KeyboardInterrupt) or (task is not None and task.cancelling()):
             raise error
         logger.error("Processing %s failed", visit.url, exc_info=error)
-        self._retry.handle_exception(visit, error)
         if isinstance(error, CloseSpider):
+            self._retry.handle_exception(visit, error)
             raise error
+        stats, kind = self._crawler.stats, type(error).__name__
+        stats.inc_value("spider_exceptions/count")
+        stats.inc_value(f"spider_exceptions/{kind}")
+        # Scrapy would tell of it if it came that far; the visit ends by that.
+        failure = Failure(error)  # type: ignore[no-untyped-call]  # Twisted
+        tell, spider = self._crawler.signals.send_catch_log, self._crawler.spider
+        tell(signals.spider_error, failure=failure, response=response, spider=spider)
