@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from scrapy_ways.runs import Desk
+from support.project import ROOT
 from support.site import Site
 
 from ultracrawl.stores.sqlite.database import lock_file
@@ -139,13 +140,14 @@ def test_without_definitions_the_own_spiders_remain(desk: Desk) -> None:
     desk.scrapy_cfg()
     ended = desk.scrapy("list")
     assert (ended.code, ended.out.split()) == (0, [])
+    assert "write ultracrawl.yaml, or name a file or folder in ULTRACRAWL_CONFIG" in ended.err
 
 
 def test_this_checkout_is_a_scrapy_project(desk: Desk, url: str) -> None:
     desk.define(site={"start_urls": [f"{url}/"]})
-    root = Path(__file__).resolve().parents[2]
-    ended = desk.scrapy("list", cwd=root, ULTRACRAWL_CONFIG=str(desk.directory / "ultracrawl.yaml"))
-    assert ended.out.split() == ["site"]
+    assert desk.scrapy("list", cwd=ROOT).out.split() == ["sample"]
+    ended = desk.scrapy("list", cwd=ROOT, ULTRACRAWL_CONFIG=str(desk.directory / "ultracrawl.yaml"))
+    assert ended.out.split() == ["sample", "site"]
 
 
 def test_a_second_crawl_of_a_source_is_told_in_a_line(project: Desk) -> None:

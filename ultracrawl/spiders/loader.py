@@ -82,8 +82,11 @@ class SourceSpiderLoader(SpiderLoader):
 
     def list(self) -> list[str]:
         """Return the names of all spiders, sorted. Raises `SpiderDefinitionError`."""
-        sources = self._project.known_sources if self._project else ()
-        return sorted({*super().list(), *sources})
+        names = sorted({*super().list(), *(self._project.known_sources if self._project else ())})
+        if not names:
+            told = "No definitions here: write ultracrawl.yaml, or name a file or folder in ULTRACRAWL_CONFIG"
+            warnings.warn(told, stacklevel=2)
+        return names
 
 
 def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
@@ -101,9 +104,7 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     if base.parse is SourceSpider.parse and source.beginnings:
         members["parse"] = _with_contract(source.beginnings[0])
     members["custom_settings"] = {**(base.custom_settings or {}), **source.settings}
-    made: type[SourceSpider] = type(name, (base,), members)
-    made.own_start = made.start
-    return made
+    return type(name, (base,), members)
 
 
 def _with_contract(url: str) -> Callable[[SourceSpider, Response], AsyncIterator[Any]]:

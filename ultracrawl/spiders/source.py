@@ -56,6 +56,11 @@ class SourceSpider(Spider):
     own_start: ClassVar[Callable[..., Any]]
     """`start` as the class was made; another one is that of a command that looks at single pages."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Remember how a crawl by this class starts."""
+        super().__init_subclass__(**options)
+        cls.own_start = cls.start
+
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Build the spider of a crawler (Scrapy's component protocol); arguments are for classes of somebody's own."""
