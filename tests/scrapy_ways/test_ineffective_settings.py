@@ -11,7 +11,7 @@ from support.project import ROOT
 
 from ultracrawl.addon import UltracrawlAddon
 from ultracrawl.settings import ineffective as module
-from ultracrawl.settings.ineffective import ineffective
+from ultracrawl.settings.ineffective import REMARKS, ineffective
 from ultracrawl.sources import DataSource, adhoc
 from ultracrawl.spiders.loader import spider_class
 
@@ -74,12 +74,13 @@ def test_what_to_write_is_said(
     assert caplog.messages == [f"{name} in the settings changes nothing: {told}"]
 
 
-def test_settings_of_a_definition_are_told_with_its_name(
+def test_settings_of_a_definition_are_told_with_its_name_in_log_and_report(
     source: DataSource, caplog: pytest.LogCaptureFixture
 ) -> None:
-    switched_on(source, "spider", USER_AGENT="me")
+    settings = switched_on(source, "spider", USER_AGENT="me")
     told = f"USER_AGENT in `settings:` of the source {source.name} changes nothing: write `user_agent: me`"
-    assert caplog.messages == [told]
+    assert caplog.messages == settings.getlist(REMARKS) == [told]
+    assert switched_on(source, "spider", USER_AGENT="me").getlist(REMARKS) == []
 
 
 def test_what_says_the_same_or_was_not_said_is_not_told(

@@ -48,6 +48,11 @@ def test_fetch_prints_the_answer_with_all_that_the_source_shows(project: Desk, s
     assert TOKEN not in ended.err
 
 
+def test_the_source_of_a_host_is_found_by_the_url(project: Desk, site: Site, url: str) -> None:
+    looked(project, site, "fetch", f"{url}/a", asked={"/a"})
+    assert {one.header("X-Team") for one in site.requests} == {"docs"}
+
+
 def test_fetch_follows_redirects(project: Desk, site: Site, url: str) -> None:
     site.redirect("/old", "/a")
     ended = looked(project, site, "fetch", "--spider=site", f"{url}/old", asked={"/old", "/a"})

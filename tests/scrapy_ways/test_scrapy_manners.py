@@ -202,12 +202,15 @@ def test_a_crawl_that_closespider_ended_is_resumed(
 
 
 def test_the_report_says_what_ended_it(desk: Desk, pages: Site, url: str) -> None:
-    settings = {"CLOSESPIDER_ITEMCOUNT": 3}
+    settings = {"CLOSESPIDER_ITEMCOUNT": 3, "DEPTH_LIMIT": 1}
     desk.define(
         site={"start_urls": [f"{url}/"], "settings": settings, "politeness": {"delay": 0, "concurrency": 1}}
     )
     ended = desk.ultracrawl("crawl")
     assert "Ended by closespider_itemcount; the next run resumes it" in ended.out
+    assert (
+        "Note: DEPTH_LIMIT in `settings:` of the source site changes nothing: write `depth: 1`" in ended.out
+    )
     assert ended.code == 0
 
 

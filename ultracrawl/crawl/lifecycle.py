@@ -21,6 +21,7 @@ from ultracrawl.crawl.standalone.definition import has_definition
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
 from ultracrawl.settings.gc_tuning import spare_what_is_there
+from ultracrawl.settings.ineffective import REMARKS
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import forget_failure
 from ultracrawl.stores.opening import hand_over_sites, open_sites, open_state, state_file
@@ -101,6 +102,8 @@ class CrawlLifecycle:
         if not context.run.replay:
             hand_over_sites(context.store, context.sites, asked_alone(context.rules))
         resumed = features.begin_run()
+        for remark in self._crawler.settings.getlist(REMARKS):
+            context.counters.add_remark(remark)
         writer = features.open_documents()
         lost = context.store.documents.refetch_lost(writer.recover())
         if lost:

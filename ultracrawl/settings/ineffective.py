@@ -84,8 +84,16 @@ _told: set[str] = set()
 """What this process has said: a project has many sources, and one set of settings."""
 
 
+REMARKS = "ULTRACRAWL_REMARKS"
+"""The setting with the lines that the report of a crawl is to have about the settings themselves."""
+
+
 def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
-    """Log each setting of a user that changes nothing for a source, once in a process, and what to write instead."""
+    """Tell of each setting of a user that changes nothing for a source, once in a process, and what to write instead.
+
+    It is logged, and the report of the crawl has it.
+    """
+    remarks: list[str] = []
     own = SETTINGS_PRIORITIES["spider"]
     for name, instead in ineffective.items():
         priority = settings.getpriority(name)
@@ -103,6 +111,8 @@ def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
         if told not in _told:
             _told.add(told)
             logger.warning(told)
+            remarks.append(told)
+    settings.set(REMARKS, remarks, priority="addon")
 
 
 def _said(source: DataSource, option: str) -> Any:

@@ -7,9 +7,11 @@ import warnings
 from collections.abc import AsyncIterator, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
+from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl import context_of
 from ultracrawl.crawl.user_code.loading import load_own
@@ -20,9 +22,10 @@ from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.spiders.source import SourceSpider
 
 if TYPE_CHECKING:
+    import builtins
     from typing import Self
 
-    from scrapy import Spider
+    from scrapy import Request, Spider
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
@@ -79,6 +82,17 @@ class SourceSpiderLoader(SpiderLoader):
             except UserError as error:
                 raise SpiderDefinitionError(str(error)) from error
         return super().load(spider_name)
+
+    def find_by_request(self, request: Request) -> builtins.list[str]:
+        """Return the names of the spiders for a request: a source is one of those for the hosts of its start URLs."""
+        host = urlparse_cached(request).hostname
+        sources = self._project.sources if self._project else {}
+        found = [
+            name
+            for name, source in sources.items()
+            if any(urlsplit(url).hostname == host for url in source.beginnings)
+        ]
+        return [*found, *(name for name in super().find_by_request(request) if name not in sources)]
 
     def list(self) -> list[str]:
         """Return the names of all spiders, sorted. Raises `SpiderDefinitionError`."""
