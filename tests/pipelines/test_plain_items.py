@@ -26,7 +26,7 @@ from ultracrawl.index.opening import cache_folder, index_config
 from ultracrawl.index.searching import Searcher
 from ultracrawl.index.writing.process import InlineIndexer
 from ultracrawl.settings.projects import plain_project
-from ultracrawl.sources import Project
+from ultracrawl.sources import Project, adhoc
 from ultracrawl.stores.sqlite.database import lock_file
 
 CHECKSUM, ATTRIBUTES, INDEX = (
@@ -58,9 +58,15 @@ class Folder:
         self, *items: Any, spider: str = "shop", pipelines: Sequence[object] = ALL, **settings: Any
     ) -> list[Any]:
         """Return the items that pass all pipelines."""
+        return self.crawl_by({"name": spider}, *items, pipelines=pipelines, **settings)
+
+    def crawl_by(
+        self, spider: dict[str, Any], *items: Any, pipelines: Sequence[object] = ALL, **settings: Any
+    ) -> list[Any]:
+        """Do the same with a spider class of some members."""
         chosen: dict[str, Any] = {"ULTRACRAWL_DATA": str(self.path), **self.settings, **settings}
         chosen["ITEM_PIPELINES"] = {one: number for number, one in enumerate(pipelines)}
-        crawler = get_crawler(type("Own", (scrapy.Spider,), {"name": spider}), chosen)
+        crawler = get_crawler(type("Own", (scrapy.Spider,), spider), chosen)
         return asyncio.run(self._crawl(crawler, items))
 
     async def _crawl(self, crawler: Crawler, items: Sequence[Any]) -> list[Any]:
@@ -274,6 +280,17 @@ def test_an_index_that_has_nothing_gets_everything(shop: Folder) -> None:
     assert shop.found("heron") == ["http://shop/1"]
 
 
+def test_a_damaged_index_is_made_sound_and_filled_again(
+    shop: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop.crawl(heron())
+    for segment in (shop.path / "index").glob("*.seg"):
+        segment.write_bytes(b"\0" * segment.stat().st_size)
+    assert len(shop.crawl(heron())) == 1
+    assert "what could be read of it was indexed anew" in caplog.text
+    assert shop.found("heron") == ["http://shop/1"]
+
+
 def test_force_takes_what_is_unchanged(shop: Folder) -> None:
     shop.crawl(heron())
     assert len(shop.crawl(heron(), ULTRACRAWL_FORCE=True)) == 1
@@ -305,6 +322,23 @@ def test_without_a_folder_a_pipeline_says_what_is_missing(
         assert Folder(Path()).crawl(heron(), pipelines=[pipeline], ULTRACRAWL_DATA=None) == [heron()]
     missing = "ULTRACRAWL_DATA is not set: it names the folder of state and index"
     assert f"Disabled {pipeline}: {missing}" in caplog.text
+
+
+def test_the_add_on_leaves_a_spider_without_a_definition_its_pipelines(shop: Folder) -> None:
+    switched_on = {"ultracrawl.addon.UltracrawlAddon": 500}
+    assert shop.crawl(heron(), ADDONS=switched_on) != []
+    assert shop.crawl(heron(), ADDONS=switched_on) == []
+    assert shop.found("heron") == ["http://shop/1"]
+
+
+@pytest.mark.parametrize("pipeline", ALL)
+def test_a_source_without_the_add_on_says_that_it_is_off(
+    shop: Folder, pipeline: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    project = adhoc(["http://shop.example/"], shop.path)
+    (source,) = project.sources.values()
+    shop.crawl_by({"name": source.name, "source": source, "project": project}, heron(), pipelines=[pipeline])
+    assert f"Disabled {pipeline}: the ultracrawl add-on is not switched on" in caplog.text
 
 
 def test_all_mistakes_are_told_at_once(shop: Folder, caplog: pytest.LogCaptureFixture) -> None:

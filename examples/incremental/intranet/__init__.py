@@ -1,0 +1,1 @@
+"""A plain Scrapy project whose spider is incremental."""
