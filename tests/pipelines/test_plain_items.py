@@ -183,6 +183,11 @@ def test_several_items_of_a_url_are_compared_each_for_itself(shop: Folder) -> No
     assert [one["price"] for one in shop.crawl(heron(price=3), heron(price=5), pipelines=[CHECKSUM])] == [5]
 
 
+def test_an_item_that_comes_twice_is_dropped_twice(shop: Folder) -> None:
+    assert len(shop.crawl(heron(), heron(), pipelines=[CHECKSUM])) == 2
+    assert shop.crawl(heron(), heron(), pipelines=[CHECKSUM]) == []
+
+
 def test_the_checksum_of_an_item_is_over_all_its_fields_in_any_order(shop: Folder) -> None:
     shop.crawl(heron(tags={"b", "a"}, seen=date(2026, 1, 2)), pipelines=[CHECKSUM])
     again = {"seen": date(2026, 1, 2), "tags": {"a", "b"}, **heron()}

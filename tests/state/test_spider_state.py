@@ -91,6 +91,30 @@ def test_an_item_counts_for_the_next_crawl_and_not_for_its_own(path: Path) -> No
     assert known(path, ("u", b"1"), ("u", b"2"), ("v", b"1")) == [True, False, False]
 
 
+def test_an_item_that_comes_twice_is_known_both_times(path: Path) -> None:
+    crawl(path, ("u", b"1"))
+    state = SpiderState(path, "s")
+    for _ in range(2):
+        assert state.has_item("u", b"1")
+        state.note_item("u", b"1")
+    state.close()
+
+
+def test_what_a_killed_crawl_had_in_place_of_an_item_takes_its_place(path: Path) -> None:
+    crawl(path, ("u", b"1"), ("v", b"1"))
+    killed = SpiderState(path, "s")
+    killed.note_item("u", b"2")
+    killed.note_item("v", b"1")
+    killed.flush()
+    killed.abandon()
+    both = [("u", b"1"), ("u", b"2"), ("v", b"1")]
+    state = SpiderState(path, "s")
+    assert [state.has_item(*one) for one in both] == [False, False, True]
+    state.note_item("u", b"1")
+    state.close()
+    assert known(path, *both) == [True, False, True]
+
+
 def test_all_items_of_a_url_count_and_those_of_the_latest_crawl_alone(path: Path) -> None:
     crawl(path, ("u", b"1"), ("u", b"2"), ("v", b"1"))
     crawl(path, ("u", b"2"), ("u", b"3"))

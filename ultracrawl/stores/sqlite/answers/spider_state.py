@@ -31,13 +31,18 @@ _TABLES = """
         body BLOB NOT NULL
     );
     CREATE TABLE IF NOT EXISTS item (
-        url TEXT NOT NULL, checksum BLOB NOT NULL, run INTEGER NOT NULL, PRIMARY KEY (url, checksum)
+        url TEXT NOT NULL, checksum BLOB NOT NULL, first INTEGER NOT NULL, run INTEGER NOT NULL,
+        PRIMARY KEY (url, checksum)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS item_run ON item (run);"""
 _PUT_ANSWER = "INSERT OR REPLACE INTO answer (key, used, run, about, head, body) VALUES (?,?,?,?,?,?)"
 _PUT_ITEM = """
-    INSERT INTO item (url, checksum, run) VALUES (?,?,?)
+    INSERT INTO item (url, checksum, first, run) VALUES (?1,?2,?3,?3)
     ON CONFLICT (url, checksum) DO UPDATE SET run=excluded.run"""
+# Not if a killed crawl had another item in its place: what that was given to has the other one by now.
+_HAS_ITEM = """
+    SELECT 1 FROM item WHERE url=?1 AND checksum=?2 AND first<=?3
+    AND NOT EXISTS (SELECT 1 FROM item WHERE url=?1 AND first>?3 AND first<?4)"""
 _FORGET_FORMER_ITEMS = "DELETE FROM item WHERE run<?1 AND url IN (SELECT url FROM item WHERE run=?1)"
 
 
@@ -77,12 +82,12 @@ class SpiderState:
         with contextlib.ExitStack() as on_error:
             on_error.callback(self._lock.close)
             try:
-                self._db, self._finished = _opened(path)
+                self._db, self._finished, last = _opened(path)
             except StateDamagedError as error:
                 self.renewed = f"{error.what}; it is set aside as {put_aside(path).name}"
-                self._db, self._finished = _opened(path)
+                self._db, self._finished, last = _opened(path)
             on_error.pop_all()
-        self._run = self._finished + 1
+        self._run = last + 1
         self._translated = translated(self._db, _REMEDY)
 
     # ---- answers
@@ -121,8 +126,8 @@ class SpiderState:
     def has_item(self, url: str, checksum: bytes) -> bool:
         """Return whether an item with this checksum came out of an earlier crawl, and no other has replaced it."""
         with self._translated:
-            query = "SELECT 1 FROM item WHERE url=? AND checksum=? AND run<=?"
-            return self._db.execute(query, (url, checksum, self._finished)).fetchone() is not None
+            values = url, checksum, self._finished, self._run
+            return self._db.execute(_HAS_ITEM, values).fetchone() is not None
 
     def note_item(self, url: str, checksum: bytes) -> None:
         """Note that an item came out of this crawl, changed or not; its end forgets earlier ones of its URL."""
@@ -163,8 +168,8 @@ class SpiderState:
         self._lock.close()
 
 
-def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
-    """Open the file, for its owner alone; returns the number of the last run that came to its end, too."""
+def _opened(path: Path) -> tuple[sqlite3.Connection, int, int]:
+    """Open the file, for its owner alone; returns the number of the last run that came to its end, and of the last."""
     with contextlib.ExitStack() as on_error:
         with translated_errors(path):
             path.touch(mode=0o600)
@@ -178,5 +183,6 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
             if db.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
                 raise ImpossibleValueError("its pages contradict each other")
             (finished,) = db.execute("SELECT max(finished) FROM run").fetchone()
+            (last,) = db.execute("SELECT max(?, coalesce(max(run), 0)) FROM item", (finished,)).fetchone()
         on_error.pop_all()
-        return db, finished
+        return db, finished, last
