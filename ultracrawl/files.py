@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from ultracrawl.errors import UserError, WorkError
 
@@ -42,6 +43,7 @@ def writing(path: object) -> Iterator[None]:
 KEPT = 3
 """Damaged versions of a file that are kept."""
 
+_TAIL = 1 << 16
 _NAME = re.compile(r".*\.damaged-(\d{8}T\d{6})")
 
 
@@ -72,6 +74,26 @@ def set_contents_aside(folder: Path, but: Collection[str]) -> None:
     aside.mkdir()
     for one in found:
         one.replace(aside / one.name)
+
+
+def write_all(file: BinaryIO, data: bytes) -> None:
+    """Write all of it: an unbuffered file takes what still fits and complains only the next time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def end_of_last_line(file: BinaryIO, size: int) -> int:
+    """Return where the last whole line ends, reading backwards from the end."""
+    end = size
+    while end > 0:
+        start = max(0, end - _TAIL)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
 
 
 def _stamp() -> str:

@@ -134,5 +134,5 @@ REWRITERS = PluginGroup("rewriters", "URL rewriter", has_ours=False)
 """Subclasses of `rules.boundary.UrlRewriter`."""
 FILTER_FUNCTIONS = PluginGroup("filter_functions", "filter functions")
 """Modules with functions that `rules.filters.filter_function` marks, or their mappings by name."""
-DESTINATIONS = PluginGroup("destinations", "destination")
-"""Where documents go."""
+DESTINATIONS = PluginGroup("destinations", "type of destination")
+"""Callables that open what documents go to (`index.destinations.OpenDestination`)."""

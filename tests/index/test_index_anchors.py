@@ -15,6 +15,7 @@ from whoosh.query import Phrase, Term
 
 from ultracrawl.index import Change, Deletion, IndexDocument, IndexEngine, NewAnchors, SearchQuery
 from ultracrawl.index.changes import last_changes
+from ultracrawl.index.destinations import EngineDestination
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.memory import MemoryIndex
@@ -22,7 +23,7 @@ from ultracrawl.index.tantivy import fields
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT, field_values, schema_fields
 from ultracrawl.index.whoosh.writer import FastWriter
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.segments import apply_segment
+from ultracrawl.index.writing.segments import deliver_segment
 
 from .conftest import ATTRIBUTES, document
 
@@ -218,7 +219,7 @@ def test_texts_at_the_end_of_a_segment_become_part_of_documents_of_earlier_commi
             return super().apply(batches[-1])
 
     index = Noting({})
-    apply_segment(index, path)
+    deliver_segment(EngineDestination(index), path)
     with_texts = replace(plain, anchors=("heron",))
     assert batches == [
         [changes[0], with_texts],

@@ -14,6 +14,8 @@ from ultracrawl.sources.writing import definition_text
 WRITTEN = {
     "index": "{engine: tantivy, path: i}",
     "indexes": "{archive: {engine: whoosh, path: var/archive}}",
+    "destinations": "{export: {type: jsonl, path: e}, hook: {type: http, url: 'https://h.example/', password: '${P}',"
+    " headers: {X-Key: 'file:k'}, networks: [10.0.0.0/8], documents: 7}}",
     "state": "{path: s}",
     "cache": "{path: c}",
     "documents": "{path: d}",

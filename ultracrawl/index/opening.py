@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
+from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
 from ultracrawl.index.engines import IndexConfig, is_volatile
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.cache import DocumentCache
@@ -14,6 +16,7 @@ from ultracrawl.index.writing.destinations import IndexDestinations, queue_folde
 from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
 from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 
@@ -34,12 +37,36 @@ def pause_switch(project: Project, source: str) -> PauseSwitch:
 
 def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
     """Return what is needed to open an index of a project, in this process or another. Raises `UserError`."""
+    if name in project.destinations:
+        kind = project.destinations[name].type
+        raise UserError(f"{name!r} is a destination of the type {kind} and no index: it cannot be searched")
     further = project.indexes.get(name)
     if further is None and name != PROJECT_INDEX:
         known = ", ".join((PROJECT_INDEX, *project.indexes))
         raise UserError(f"there is no index {name!r}; the indexes are {known}")
     engine, path = (further.engine, further.path) if further else (project.index.engine, project.index.path)
     return IndexConfig(engine, path, tuple(project.schema_attributes.values()))
+
+
+def destination_config(project: Project, name: str) -> DestinationConfig:
+    """Return what is needed to open a destination that is no index. Raises `UserError` if a secret cannot be read."""
+    section = project.destinations[name]
+    if "options" in section.own_options:
+        return DestinationConfig(name, section.type, section.options)
+    options = section.model_dump(mode="json", include=set(section.own_options - {"headers", "password"}))
+    reader, place = SecretReader(os.environ, project.key_file), f"destinations.{name}"
+    options["headers"] = {
+        header: reader.read(value, f"{place}.headers.{header}") for header, value in section.headers.items()
+    }
+    if section.password is not None:
+        options["password"] = reader.read(section.password, f"{place}.password")
+    return DestinationConfig(name, section.type, options)
+
+
+def readable_indexes(project: Project, source: DataSource) -> list[str]:
+    """Return the names of what a source feeds and can be searched, the primary one first."""
+    fed = [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
+    return [name for name in fed if name not in project.destinations]
 
 
 def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
@@ -77,9 +104,14 @@ def former_indexes(project: Project, source: DataSource) -> list[str]:
 
 
 def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
-    """Return what applies cache segments to an index: a process of its own, except for engines in memory.
+    """Return what delivers cache segments to an index, or to another destination, in a process of its own.
 
-    Raises `UserError` here, and not in that process, which would be after the first pages.
+    Engines in memory alone are in this one. Raises `UserError` here, and not in that process, which would be after
+    the first pages.
     """
+    if name in project.destinations:
+        settings = destination_config(project, name)
+        open_destination(settings).close()
+        return IndexProcess(settings)
     config = index_config(project, name)
     return InlineIndexer(open_engine(config)) if is_volatile(config.engine) else IndexProcess(config)

@@ -10,7 +10,7 @@ from types import TracebackType
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
-from ultracrawl.index.opening import index_config, open_index
+from ultracrawl.index.opening import index_config, open_index, readable_indexes
 from ultracrawl.index.soundness import suspect
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, ValueList, value_text, with_fields
 from ultracrawl.settings.projects import find_project
@@ -183,15 +183,19 @@ def folded(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) ->
 def searched_index(project: Project) -> str:
     """Return the name of the index that is searched unless another one is named.
 
-    It is the index of the project, if that is the primary destination of any source; else the only one that is.
-    Raises `UserError` if there are several.
+    It is the index of the project, if that is the primary destination of any source; else the only one that is. Of what
+    a source feeds, the first counts that is an index. Raises `UserError` if there are several, or none.
     """
-    primary = {source.feeding.primary_index for source in project.known_sources.values()}
-    if PROJECT_INDEX in primary or not primary:
+    fed = [readable_indexes(project, source) for source in project.known_sources.values()]
+    first = {indexes[0] for indexes in fed if indexes}
+    if PROJECT_INDEX in first or not fed:
         return PROJECT_INDEX
-    if len(primary) == 1:
-        return next(iter(primary))
-    names = ", ".join(sorted(primary))
+    if len(first) == 1:
+        return next(iter(first))
+    if not first:
+        names = ", ".join(sorted(project.destinations))
+        raise UserError(f"no source feeds an index that can be searched: their documents go to {names}")
+    names = ", ".join(sorted(first))
     raise UserError(f"the sources feed several indexes; say which is searched with --index: {names}")
 
 

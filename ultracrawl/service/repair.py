@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from ultracrawl.crawl.indexing.agreement import forget_documents, indexes_of, lost_records
-from ultracrawl.index.opening import index_config, open_index
+from ultracrawl.crawl.indexing.agreement import forget_documents, lost_records
+from ultracrawl.index.opening import index_config, open_index, readable_indexes
 from ultracrawl.index.soundness import make_sound
 from ultracrawl.model import UrlRecord
 from ultracrawl.service.reindex import reindex_sources
@@ -57,7 +57,7 @@ def _missing(project: Project, name: str) -> dict[str, int]:
     """Return how many documents of each source that feeds the index are missing there; no source without any."""
     numbers = {}
     for source, definition in project.sources.items():
-        if name in indexes_of(definition):
+        if name in readable_indexes(project, definition):
             with state_to_read(project, source) as state:
                 numbers[source] = len(_lost(project, name, source, state)) if state else 0
     return {source: number for source, number in numbers.items() if number}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from ultracrawl.model import Finding
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, attribute_schema
@@ -18,6 +18,7 @@ from ultracrawl.sources.sections.documents.lists import ListedValues
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 from ultracrawl.sources.sections.project import (
     CacheSection,
+    DestinationSection,
     DocumentsSection,
     FurtherIndex,
     IndexSection,
@@ -44,6 +45,15 @@ def _check_indexes(value: Mapping[str, FurtherIndex]) -> Mapping[str, FurtherInd
     return value
 
 
+def _check_destinations(
+    value: Mapping[str, DestinationSection], info: ValidationInfo
+) -> Mapping[str, DestinationSection]:
+    for name in value:
+        if name == PROJECT_INDEX or name in info.data.get("indexes", ()):
+            raise mistake(f"`{name}` is the name of an index", "choose another name")
+    return value
+
+
 class DefinitionHead(Section):
     """The part of a definition file that concerns the whole project."""
 
@@ -53,6 +63,10 @@ class DefinitionHead(Section):
         default={}, examples=[{"archive": {"engine": "whoosh", "path": "var/archive"}}]
     )
     """Further indexes by name, each with its path, that `feeding` of sources may name."""
+    destinations: Annotated[Mapping[SourceName, DestinationSection], AfterValidator(_check_destinations)] = (
+        Field(default={}, examples=[{"export": {"type": "jsonl", "path": "var/export.jsonl"}}])
+    )
+    """What gets documents and is no index, by names that `feeding` of sources may name."""
     state: StateSection = Field(default=StateSection(), examples=["var/state"])
     """The document tables and queues, or their path alone."""
     cache: CacheSection = Field(default=CacheSection(), examples=["var/cache"])
@@ -79,6 +93,7 @@ class DefinitionHead(Section):
         return {
             **{name: one.below(base, instead_of) for name, one in sections.items()},
             "indexes": {name: one.below(base, instead_of) for name, one in self.indexes.items()},
+            "destinations": {name: one.below(base, instead_of) for name, one in self.destinations.items()},
         }
 
 

@@ -52,6 +52,8 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         head["indexes"] = {
             name: {"engine": one.engine, "path": str(one.path)} for name, one in project.indexes.items()
         }
+    if project.destinations:
+        head["destinations"] = _plain(project.destinations)
     if project.key_file is not None:
         head["key_file"] = str(project.key_file)
     if project.attributes:

@@ -12,22 +12,15 @@ from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import is_volatile
-from ultracrawl.index.opening import cache_folder, index_config, open_index
+from ultracrawl.index.opening import cache_folder, index_config, open_index, readable_indexes
 from ultracrawl.index.soundness import sound_count
 from ultracrawl.index.writing.destinations import leave_unfilled
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.sources import DataSource
-from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
-
-
-def indexes_of(source: DataSource) -> list[str]:
-    """Return the names of the indexes that a source feeds, the primary one first."""
-    return [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
 
 
 def lost_records(state: Store, index: IndexEngine, source: str) -> list[UrlRecord]:
@@ -49,6 +42,8 @@ def forget_documents(state: Store, records: Iterable[UrlRecord]) -> None:
 class Agreement(Feature):
     """Asks every index once when it is made: the state is open, and the run has not begun. It costs a look at files.
 
+    Other destinations cannot be asked; what they lost, only a crawl with --force or a re-index sends again.
+
     One that is damaged is made sound: what can be read of it is indexed anew. If the index then has fewer documents of
     the source than the table says, this run asks for those that it lacks. If it has more, as after the state was lost,
     a run that is complete takes those out that nothing knows, through the guard of deletions.
@@ -66,13 +61,17 @@ class Agreement(Feature):
 
     def _look(self) -> None:
         context = self._context
-        primary, *others = indexes_of(context.source)
-        for name in others:
+        primary = context.source.feeding.primary_index
+        indexes = readable_indexes(context.project, context.source)
+        for name in indexes:
+            if name == primary:
+                continue
             self._count(name)
             if self.problems:
                 leave_unfilled(cache_folder(context.project, context.source.name), name)
                 self.problems.clear()
-        number, counts = self._count(primary), context.store.records.count_urls()
+        number = self._count(primary) if primary in indexes else None
+        counts = context.store.records.count_urls()
         if number is None:
             return
         self._has_strangers = number > counts.documents
@@ -129,7 +128,7 @@ class Agreement(Feature):
             return
         known = {one.shown_url for one in context.store.records.all_records() if one.searchable}
         found: set[str] = set()
-        for name in indexes_of(context.source):
+        for name in readable_indexes(context.project, context.source):
             index = open_index(context.project, name)
             with (
                 closing(index),

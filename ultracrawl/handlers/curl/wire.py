@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import ssl
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pycurl
 from scrapy.utils.url import add_http_if_no_scheme
+
+from ultracrawl.settings.trust import trusted_roots
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -61,25 +61,13 @@ def certificate_options(certificate: ClientCertificate) -> list[Option]:
 
 
 def _trust() -> Iterator[Option]:
-    """Yield where trusted roots are: the machine's own store, where intranets put theirs, else certifi's."""
-    system = ssl.get_default_verify_paths()
-    if system.cafile:
-        yield pycurl.CAINFO, system.cafile
-        yield pycurl.PROXY_CAINFO, system.cafile
-    elif system.capath and any(Path(system.capath).glob("*.0")):
-        yield pycurl.CAPATH, system.capath
-        yield pycurl.PROXY_CAPATH, system.capath
-    else:
-        yield from _packaged()
-
-
-def _packaged() -> Iterator[Option]:
-    try:
-        import certifi  # noqa: PLC0415 - only where the machine has no roots of its own
-    except ImportError:
-        return
-    yield pycurl.CAINFO, certifi.where()
-    yield pycurl.PROXY_CAINFO, certifi.where()
+    file, folder = trusted_roots()
+    if file:
+        yield pycurl.CAINFO, file
+        yield pycurl.PROXY_CAINFO, file
+    elif folder:
+        yield pycurl.CAPATH, folder
+        yield pycurl.PROXY_CAPATH, folder
 
 
 _FRAMING = frozenset({b"Content-Length", b"Transfer-Encoding", b"Expect"})

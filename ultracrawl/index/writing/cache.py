@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.files import KEPT
+from ultracrawl.files import KEPT, end_of_last_line, write_all
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
 
@@ -23,7 +23,6 @@ SHARED = "@"
 """How the names of folders inside begin in which segments wait for one of several indexes."""
 
 _NAME = re.compile(r"(\d{10})\.(open|sealed)")
-_TAIL = 1 << 16
 
 
 class DocumentCache:
@@ -64,7 +63,7 @@ class DocumentCache:
         with self._errors():
             file = self._file or self._begin()
             try:
-                _write_all(file, line)
+                write_all(file, line)
             except OSError:
                 self._cut_back(file)
                 raise
@@ -115,7 +114,7 @@ class DocumentCache:
     def _seal_left_over(self, path: Path) -> None:
         with path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
-            end = _end_of_last_line(file, size)
+            end = end_of_last_line(file, size)
             if end < size:
                 file.truncate(end)
         if end:
@@ -178,23 +177,3 @@ def salvage(path: Path) -> str:
     for earlier in sorted(path.parent.glob("*.damaged"))[:-KEPT]:
         earlier.unlink()
     return wrong
-
-
-def _write_all(file: BinaryIO, data: bytes) -> None:
-    """Write all of it: an unbuffered file takes what still fits and complains only the next time."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) :]
-
-
-def _end_of_last_line(file: BinaryIO, size: int) -> int:
-    """Return where the last whole line ends, reading backwards from the end."""
-    end = size
-    while end > 0:
-        start = max(0, end - _TAIL)
-        file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0

@@ -1,4 +1,4 @@
-"""Runs the index engine in a process of its own, so that the crawler never waits for a commit."""
+"""Runs the index engine, or another destination, in a process of its own, so that the crawler never waits for it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError, UltracrawlError
+from ultracrawl.index.destinations import EngineDestination
+from ultracrawl.index.destinations.opening import DestinationConfig
 from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.engines import IndexConfig
-from ultracrawl.index.writing.segments import Committed, Failed, Report, apply_segment
+from ultracrawl.index.writing.segments import Committed, Failed, Report, deliver_segment
 
 _LAST_BYTES = 2000
 _POLL_SECONDS = 0.02
@@ -29,7 +31,7 @@ class IndexProcess:
     the batch it is in.
     """
 
-    def __init__(self, config: IndexConfig) -> None:
+    def __init__(self, config: IndexConfig | DestinationConfig) -> None:
         self._config = config
         self._worker: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the object
@@ -93,15 +95,20 @@ class IndexProcess:
             raise IndexStoreError(f"the index process cannot be started: {why}") from error
         assert self._worker.stdout is not None
         os.set_blocking(self._worker.stdout.fileno(), False)
+        if isinstance(self._config, DestinationConfig):
+            self._tell(self._config.secrets_to_json())
         for path in self._waiting:
             self._send(path)
 
     def _send(self, path: Path) -> None:
+        self._tell(json.dumps(str(path)))
+
+    def _tell(self, line: str) -> None:
         assert self._worker is not None
         assert self._worker.stdin is not None
-        # A worker that is gone is noticed by the next poll, which sends the path again.
+        # A worker that is gone is noticed by the next poll, which sends everything again.
         with suppress(BrokenPipeError):
-            self._worker.stdin.write(json.dumps(str(path)).encode() + b"\n")
+            self._worker.stdin.write(line.encode() + b"\n")
 
     def _receive(self) -> list[Report]:
         assert self._worker is not None
@@ -166,10 +173,11 @@ def _report(line: bytes) -> Report:
 
 
 class InlineIndexer:
-    """Applies one submitted segment in each `poll`, which takes as long as that takes."""
+    """Delivers one submitted segment in each `poll`, which takes as long as that takes."""
 
     def __init__(self, engine: IndexEngine) -> None:
         self.engine = engine
+        self._destination = EngineDestination(engine)
         self._waiting: list[Path] = []
 
     def prepare(self) -> None:
@@ -180,20 +188,20 @@ class InlineIndexer:
         self._waiting.append(path)
 
     def poll(self) -> list[Report]:
-        """Apply the oldest segment and report it."""
+        """Deliver the oldest segment and report it."""
         if not self._waiting:
             return []
         path = self._waiting.pop(0)
         started = time.monotonic()
         try:
-            added = apply_segment(self.engine, path)
-            self.engine.maintain()
+            added = deliver_segment(self._destination, path)
+            self._destination.maintain()
         except UltracrawlError as error:
             return [Failed(path, str(error))]
         return [Committed(path, added, time.monotonic() - started)]
 
     def close(self, timeout: float = 60.0) -> list[Report]:
-        """Apply what is left, report it and close the engine."""
+        """Deliver what is left, report it and close the destination."""
         reports = [report for _ in range(len(self._waiting)) for report in self.poll()]
-        self.engine.close()
+        self._destination.close()
         return reports

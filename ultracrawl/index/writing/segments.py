@@ -1,4 +1,4 @@
-"""Applies a cache segment to an index, and what an indexer reports about it."""
+"""Delivers a cache segment to a destination, and what is reported about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ultracrawl.index.changes import batches
-from ultracrawl.index.engine import Change, IndexDocument, IndexEngine, NewAnchors
+from ultracrawl.index.destinations import Batch, Destination
+from ultracrawl.index.engine import Change, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line
 from ultracrawl.index.writing.cache import read_segment
 
@@ -38,16 +39,25 @@ class Failed:
 Report = Committed | Failed
 
 
-def apply_segment(engine: IndexEngine, path: Path) -> int:
-    """Apply a cache segment in as many commits as it takes and return the number of documents added.
+def deliver_segment(destination: Destination, path: Path) -> int:
+    """Deliver a cache segment in as many batches as it takes and return the number of documents added.
 
-    Stopped in the middle, it can be applied again from the start: the same changes give the same index.
+    Stopped in the middle, it can be delivered again from the start: the same batches come, with the same keys.
+    Raises `UltracrawlError`.
     """
-    added = 0
-    for batch in batches(_completed(path)):
-        added += engine.apply(batch)
-        batch.clear()  # so that the next one is not collected while this one is still in memory
+    added, version = 0, _version(path)
+    for number, changes in enumerate(batches(_completed(path)), 1):
+        added += destination.deliver(Batch(f"{version}-{number}", changes))
+        changes.clear()  # so that the next one is not collected while this one is still in memory
     return added
+
+
+def _version(path: Path) -> str:
+    """Return what tells a segment from another one of its number, which are counted anew when none is left."""
+    try:
+        return f"{path.stem}-{path.stat().st_mtime_ns}"
+    except OSError:
+        return path.stem  # that it cannot be read is told by who reads it
 
 
 def _completed(path: Path) -> Iterator[Change]:

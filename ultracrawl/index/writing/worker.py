@@ -1,8 +1,8 @@
 """The program of the index process, `python -m ultracrawl.index.writing.worker CONFIG`.
 
-It reads one path of a sealed segment a line as JSON from standard input and answers each with one line of
-JSON. It ends when standard input ends, which also happens when the crawler is killed, after the commit it
-is in.
+CONFIG says which index, or which other destination; the options of a destination, which may hold secrets, are the first
+line of standard input as JSON. Then it reads one path of a sealed segment a line as JSON and answers each with one line
+of JSON. It ends when standard input ends, which also happens when the crawler is killed, after the commit it is in.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.files import write_for_owner
-from ultracrawl.index.engine import IndexEngine
+from ultracrawl.index.destinations import Destination, EngineDestination
+from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.writing.segments import apply_segment
+from ultracrawl.index.writing.segments import deliver_segment
 from ultracrawl.settings.gc_tuning import collect_seldom, spare_what_is_there
 
 END_COMES = 0.3
@@ -37,10 +38,10 @@ def main(config: str) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     remarks = _Remarks()
     logging.getLogger("ultracrawl").addHandler(remarks)
-    engine = open_index(IndexConfig.from_json(config))
+    destination = _open(config)
     spare_what_is_there()
     for line in sys.stdin.buffer:
-        answer = _apply(engine, Path(json.loads(line))) | {"remarks": remarks.taken()}
+        answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.taken()}
         try:
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
@@ -48,8 +49,16 @@ def main(config: str) -> None:
             break
         if _ended():
             break
-        _maintain(engine)
-    engine.close()
+        _maintain(destination)
+    destination.close()
+
+
+def _open(config: str) -> Destination:
+    described = json.loads(config)
+    if "destination" not in described:
+        return EngineDestination(open_index(IndexConfig.from_json(config)))
+    options = json.loads(sys.stdin.buffer.readline() or b"{}")
+    return open_destination(DestinationConfig(described["destination"], described["type"], options))
 
 
 class _Remarks(logging.Handler):
@@ -77,19 +86,19 @@ def _ended() -> bool:
     return bool(waiting) and not lines.peek(1)
 
 
-def _apply(engine: IndexEngine, path: Path) -> dict[str, str | int | float | list[str]]:
+def _deliver(destination: Destination, path: Path) -> dict[str, str | int | float | list[str]]:
     started = time.monotonic()
     try:
-        added = apply_segment(engine, path)
+        added = deliver_segment(destination, path)
     except UltracrawlError as error:
         return {"path": str(path), "failed": str(error)}
     return {"path": str(path), "added": added, "seconds": time.monotonic() - started}
 
 
-def _maintain(engine: IndexEngine) -> None:
+def _maintain(destination: Destination) -> None:
     """Merge if it is due; a failure is told, but the segment was committed and stays so."""
     try:
-        engine.maintain()
+        destination.maintain()
     except UltracrawlError as error:
         sys.stderr.write(f"{error}\n")
 

@@ -123,14 +123,18 @@ def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> It
             yield PathFinding(("send_links_to", number), problem, instead)
 
 
-def check_destinations(source: DataSource, indexes: Iterable[str]) -> Iterator[PathFinding]:
-    """Yield destinations that name an index which does not exist."""
-    known = {PROJECT_INDEX, *indexes}
+def check_destinations(
+    source: DataSource, indexes: Iterable[str], destinations: Iterable[str]
+) -> Iterator[PathFinding]:
+    """Yield destinations that name an index, or something else that gets documents, which does not exist."""
+    known = {"index": {PROJECT_INDEX, *indexes}, "destination": {*destinations}}
     for label, one in source.feeding.destinations.items():
-        if one.index not in known:
-            instead = suggestion(one.index, known, "name it under `indexes:` of the project")
-            problem = f"there is no index `{one.index}`"
-            yield PathFinding(("feeding", "destinations", label, "index"), problem, instead)
+        option = "destination" if one.destination else "index"
+        if one.target not in known[option]:
+            section = "destinations" if one.destination else "indexes"
+            instead = suggestion(one.target, known[option], f"name it under `{section}:` of the project")
+            problem = f"there is no {option} `{one.target}`"
+            yield PathFinding(("feeding", "destinations", label, option), problem, instead)
 
 
 def check_duplicates(source: DataSource) -> Iterator[PathFinding]:

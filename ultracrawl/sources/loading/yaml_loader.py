@@ -274,7 +274,8 @@ class _Reading:
             entry = self._entries[name]
             with self.findings.about(name):
                 self.findings.add_below(entry.tree, entry.path, check_receivers(known[name], known))
-                self.findings.add_below(entry.tree, entry.path, check_destinations(known[name], head.indexes))
+                fed = check_destinations(known[name], head.indexes, head.destinations)
+                self.findings.add_below(entry.tree, entry.path, fed)
                 kept = check_kept_sessions(known[name], has_key=head.key_file is not None)
                 self.findings.add_below(entry.tree, entry.path, kept)
         mistaken = {

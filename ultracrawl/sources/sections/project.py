@@ -6,11 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from ultracrawl.plugins import ENGINES, STORES
+from ultracrawl.plugins import DESTINATIONS, ENGINES, STORES
+from ultracrawl.sources.mistakes import mistake
+from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.sections.fetching.request import SiteHeader
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import PluginName, Size
+from ultracrawl.sources.values import Network, PluginName, Seconds, Size, is_site, one_or_list
+
+
+def _check_url(url: str) -> str:
+    if not is_site(url) or url.lower().startswith("ftp"):
+        raise mistake(
+            "this is not the URL of a web server", "write it in full, as `https://www.example.com/documents`"
+        )
+    return url
 
 
 class StorageSection(Section):
@@ -56,6 +67,66 @@ class FurtherIndex(StorageSection):
     """The index engine. `tantivy` needs the extra of this name."""
     path: Path = Field(examples=["var/archive"])
     """Folder of the index."""
+
+
+class DestinationSection(Section):
+    """Something that gets documents and is no index of ours: what of the options counts depends on its type."""
+
+    type: Annotated[str, PluginName(DESTINATIONS)] = Field(examples=["http"])
+    """`jsonl`: a file with one JSON object a line. `http`: a web server that gets such lines by POST."""
+    path: Path | None = Field(default=None, examples=["var/export.jsonl"])
+    """The file, for `jsonl`."""
+    url: Annotated[str, AfterValidator(_check_url)] | None = Field(
+        default=None, examples=["https://portal.example.com/documents"]
+    )
+    """Where documents are sent, for `http` (and all that follows)."""
+    headers: Mapping[SiteHeader, Secret] = Field(
+        default={}, repr=False, examples=[{"Authorization": "${PORTAL_TOKEN}"}]
+    )
+    """Headers of every request; values may be secrets."""
+    user: str = Field(default="", examples=["crawler"])
+    """The user, sent at once by the scheme Basic."""
+    password: Secret | None = Field(default=None, examples=["${PORTAL_PASSWORD}"])
+    """The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
+    documents: int = Field(default=500, ge=1, examples=[100])
+    """Most documents and removals in one request."""
+    size: Annotated[Size, Field(ge=1)] = Field(default=5 << 20, examples=["1 MB"])
+    """Most bytes in one request; a larger document goes alone."""
+    timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
+    """Seconds for one request and its answer."""
+    retry: Seconds = Field(default=60.0, examples=[300])
+    """Seconds for which a request is sent again that failed for a reason that may pass."""
+    networks: Annotated[tuple[Network, ...], one_or_list(Network)] = Field(
+        default=(), examples=[["10.1.0.0/16"]]
+    )
+    """Private networks that may be connected to. Private, loopback and link-local addresses are refused otherwise."""
+
+    options: Mapping[str, JsonValue] = Field(default={}, examples=[{"queue": "documents"}])
+    """The options of a type that a plug-in brings."""
+
+    @model_validator(mode="after")
+    def _has_place(self) -> DestinationSection:
+        needed = {"jsonl": "path", "http": "url"}.get(self.type)
+        if needed and getattr(self, needed) is None:
+            raise mistake(f"`{needed}` is missing, which the type `{self.type}` needs", f"add `{needed}:`")
+        if foreign := sorted(self.model_fields_set - self.own_options - {"type"}):
+            raise mistake(f"`{foreign[0]}` has no effect on the type `{self.type}`", "remove it")
+        return self
+
+    @property
+    def own_options(self) -> frozenset[str]:
+        """The options that count for the type."""
+        if self.type == "jsonl":
+            return frozenset({"path"})
+        if self.type == "http":
+            return frozenset(type(self).model_fields) - {"type", "path", "options"}
+        return frozenset({"options"})
+
+    def below(self, base: Path, instead_of: Path) -> Self:
+        """Return the section with its file below `base`, as `StorageSection.below` does."""
+        if self.path is None:
+            return self
+        return self.model_copy(update={"path": StorageSection(path=self.path).below(base, instead_of).path})
 
 
 class StateSection(StorageSection):

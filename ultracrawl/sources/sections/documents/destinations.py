@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
@@ -19,14 +19,27 @@ Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length
 
 
 class DestinationOptions(Section):
-    """One index that gets the documents of a source."""
+    """One index, or another destination, that gets the documents of a source."""
 
     index: Label = Field(default=PROJECT_INDEX, examples=["archive"])
     """A name from `indexes`, or `default`, the index of the project."""
+    destination: Label | None = Field(default=None, examples=["export"])
+    """Instead of an index: a name from `destinations` of the project."""
     paused: bool = Field(default=False, examples=[True])
     """Hold back everything for this destination. It gets it later, in order."""
     primary: bool = Field(default=False, examples=[True])
     """Its commits say whether a document counts as indexed. Without one, the first destination is it."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> DestinationOptions:
+        if self.destination and "index" in self.model_fields_set:
+            raise mistake("`index` and `destination` are both named", "write two entries, one for each")
+        return self
+
+    @property
+    def target(self) -> str:
+        """The name of the index, or of what gets documents instead of one."""
+        return self.destination or self.index
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +48,17 @@ class Destination:
 
     label: str
     index: str
+    """The name of the index, or of what gets documents instead of one."""
     paused: bool
 
 
 def _check_destinations(value: Mapping[str, DestinationOptions]) -> Mapping[str, DestinationOptions]:
     labels: dict[str, str] = {}
     for label, one in value.items():
-        other = labels.setdefault(one.index, label)
+        other = labels.setdefault(one.target, label)
         if other != label:
             raise mistake(
-                f"{shown(other)} and {shown(label)} are the same index, `{one.index}`", "remove one of them"
+                f"{shown(other)} and {shown(label)} are the same index, `{one.target}`", "remove one of them"
             )
     primary = [label for label, one in value.items() if one.primary]
     if len(primary) > 1:
@@ -70,7 +84,7 @@ class FeedingSection(Section):
     def in_order(self) -> tuple[Destination, ...]:
         """The destinations, the primary one first; empty if there is only the index of the project."""
         listed = sorted(self.destinations.items(), key=lambda item: not item[1].primary)
-        return tuple(Destination(label, one.index, one.paused) for label, one in listed)
+        return tuple(Destination(label, one.target, one.paused) for label, one in listed)
 
     @property
     def primary_index(self) -> str:

@@ -1,0 +1,60 @@
+"""Documents in a file that other programs read: one JSON object a line."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ultracrawl.errors import WorkError
+from ultracrawl.files import end_of_last_line, write_all
+from ultracrawl.index.destinations.lines import lines_of
+from ultracrawl.index.destinations.port import Batch, Destination
+from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.values import Json
+
+
+class JsonLines(Destination):
+    """Appends to a file, and confirms what is on the disk itself.
+
+    A line that a crash cut off is taken away before the next one is written. A file that was moved away begins anew.
+    """
+
+    def __init__(self, name: str, options: Mapping[str, Json]) -> None:
+        self._path = Path(str(options["path"]))
+
+    def deliver(self, batch: Batch) -> int:
+        """Append all lines of a batch, or none."""
+        data = b"".join(lines_of(batch.changes))
+        try:
+            self._append(data)
+        except OSError as error:
+            raise WorkError(f"{self._path} cannot be written: {error.strerror or error}") from error
+        return sum(isinstance(change, IndexDocument) for change in batch.changes)
+
+    def _append(self, data: bytes) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self._path.exists()
+        with self._path.open("ab+", buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # other sources may have the same destination
+            size = file.seek(0, os.SEEK_END)
+            end = end_of_last_line(file, size)
+            if end < size:
+                file.truncate(end)
+            try:
+                write_all(file, data)
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(end)
+                raise
+        if is_new:
+            _sync_folder(self._path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

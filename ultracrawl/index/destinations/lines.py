@@ -1,0 +1,29 @@
+"""Changes as JSON objects for other programs, one a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from ultracrawl.index.changes import last_changes
+from ultracrawl.index.engine import Change, Deletion, NewAnchors
+from ultracrawl.index.values import Json, attributes_to_json
+
+
+def lines_of(changes: Iterable[Change]) -> Iterator[bytes]:
+    """Yield the change that counts for each document as a line, with its line end."""
+    for change in last_changes(changes).values():
+        line = json.dumps(_as_json(change), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        yield line.encode(errors="replace") + b"\n"
+
+
+def _as_json(change: Change) -> dict[str, Json]:
+    identity: dict[str, Json] = {"source": change.source, "url": change.url}
+    match change:
+        case Deletion():
+            return {"action": "delete", **identity}
+        case NewAnchors(anchors=anchors):
+            return {"action": "anchors", **identity, "anchors": list(anchors)}
+    document: dict[str, Json] = {"action": "put", **identity, "title": change.title, "text": change.text}
+    document |= {"attributes": dict(attributes_to_json(change.attributes)), "anchors": list(change.anchors)}
+    return document | {"nosnippet": True} if change.secret_text else document

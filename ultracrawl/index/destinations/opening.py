@@ -1,0 +1,39 @@
+"""From the type of a destination to the destination."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from ultracrawl.index.destinations.port import Destination, OpenDestination
+from ultracrawl.index.values import Json
+from ultracrawl.plugins import DESTINATIONS, PluginError
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationConfig:
+    """What another process needs to open a destination."""
+
+    name: str
+    type: str
+    options: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """The options of its type, with secrets as they are."""
+
+    def to_json(self) -> str:
+        """Return name and type as one line of JSON; the options are not for the eyes of others."""
+        return json.dumps({"destination": self.name, "type": self.type})
+
+    def secrets_to_json(self) -> str:
+        """Return the options as one line of JSON."""
+        return json.dumps(self.options)
+
+
+def open_destination(config: DestinationConfig) -> Destination:
+    """Open a destination. Raises `UserError` for an unknown type, and for an option that is not good."""
+    opener = DESTINATIONS.load(config.type)
+    if not callable(opener):
+        found = DESTINATIONS.find(config.type)
+        raise PluginError(f"{found} is nothing to call; it has to be an `index.destinations.OpenDestination`")
+    return cast(OpenDestination, opener)(config.name, config.options)
