@@ -52,6 +52,23 @@ def second(
     return sent(crawl(data, request, answer, **settings)[1])
 
 
+@pytest.mark.parametrize("number", [540, 595, 950])
+def test_it_works_at_other_numbers_too(tmp_path: Path, number: int) -> None:
+    settings = {"DOWNLOADER_MIDDLEWARES": {"ultracrawl.middlewares.ConditionalMiddleware": number}}
+    answer = server(Vary="Accept-Encoding, User-Agent")
+    crawl(tmp_path, answer=answer, **settings)
+    again, chain = crawl(tmp_path, answer=answer, **settings)
+    assert len(sent(chain)) == 2
+    assert again is not None
+    assert again.flags == ["not-modified"]
+
+
+@pytest.mark.parametrize("flag", ["dataloss", "partial", "cached", "download_stopped"])
+def test_what_is_not_whole_is_not_kept(tmp_path: Path, flag: str) -> None:
+    crawl(tmp_path, answer=lambda request: server()(request).replace(flags=[flag]))
+    assert sent(crawl(tmp_path)[1]) == {}
+
+
 def test_what_did_not_change_comes_again_with_a_flag(tmp_path: Path) -> None:
     first, chain = crawl(tmp_path)
     assert sent(chain) == {}

@@ -47,6 +47,10 @@ _NEVER_KEPT = frozenset({b"set-cookie", b"set-cookie2", b"connection", b"keep-al
 """Headers that let whoever has them into a session, and those of one connection."""
 _OF_THE_BODY = (b"content-", b"transfer-encoding", b"connection", b"keep-alive")
 _GONE = frozenset({404, 410})
+_UNSOUND = frozenset({"cached", "dataloss", "download_stopped", "partial"})
+"""Flags of answers that are not from the server, or not whole."""
+_CODING = "accept-encoding"
+"""A header that an answer may vary by without being another one: what is kept can be decoded."""
 
 
 class NotModified(StrEnum):
@@ -137,7 +141,7 @@ class ConditionalRequests:
         asked = self._withdraw(request)
         if response.status == 304:
             return self._not_modified(request, response) if asked else response
-        if not _is_plain(request) or response.flags:
+        if not _is_plain(request) or not _UNSOUND.isdisjoint(response.flags):
             return response
         if response.status == 200:
             self._keep(request, response)
@@ -209,7 +213,7 @@ def _known(request: Request, response: Response) -> KnownAnswer | None:
     etag, last_modified = (_text(response, name) for name in ("ETag", "Last-Modified"))
     if not validator_headers(etag, "" if personal else last_modified):
         return None
-    return KnownAnswer(etag, last_modified, _varying(request, sorted(vary)), personal)
+    return KnownAnswer(etag, last_modified, _varying(request, sorted(vary - {_CODING})), personal)
 
 
 def _words(response: Response, name: str) -> set[str]:
