@@ -70,22 +70,26 @@ class Chain:
 
     async def _answer(self, request: Request) -> Response | None:
         try:
+            self._queue(request)
             return await self.download_async(request)
         except IgnoreRequest:
             return None
 
     async def download_async(self, request: Request) -> Response:
-        """Return the answer to a request, as the engine does for requests that are not queued."""
+        """Return the answer to a request; what middlewares make of it is queued, as the engine does with requests."""
         while True:
             found = await self._manager.download_async(self._ask, request)
             if isinstance(found, Response):
                 return found
-            queued = self.crawler.signals.send_catch_log(
-                signals.request_scheduled, request=found, spider=self.crawler.spider, dont_log=IgnoreRequest
-            )
-            if any(isinstance(getattr(told, "value", None), IgnoreRequest) for _, told in queued):
-                raise IgnoreRequest
             request = found
+            self._queue(request)
+
+    def _queue(self, request: Request) -> None:
+        told = self.crawler.signals.send_catch_log(
+            signals.request_scheduled, request=request, spider=self.crawler.spider, dont_log=IgnoreRequest
+        )
+        if any(isinstance(getattr(one, "value", None), IgnoreRequest) for _, one in told):
+            raise IgnoreRequest
 
     async def _ask(self, request: Request) -> Response:
         self.asked.append(request.replace(headers=request.headers.copy()))

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 from crawl.standalone.chain import Chain, page
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
+
+from ultracrawl.crawl.standalone.state import state_of
 
 URL = "http://h.example/page"
 DATE = "Mon, 01 Jan 2024 00:00:00 GMT"
@@ -245,6 +247,20 @@ def test_scrapys_cache_works_beside_it(tmp_path: Path, policy: str, requests: in
     assert (again.status, again.body, again.flags) == (200, first.body, ["cached"])
 
 
+def test_a_request_that_failed_may_be_made_anew_for_another_url(tmp_path: Path) -> None:
+    crawl(tmp_path)
+
+    def silent(request: Request) -> Response:
+        raise DownloadTimeoutError("slow")
+
+    failing = Chain(silent, "ConditionalMiddleware", data=tmp_path, RETRY_ENABLED=False)
+    with pytest.raises(DownloadTimeoutError):
+        failing.crawl(request := Request(URL))
+    state_of(failing.crawler).close()
+    assert "If-None-Match" in request.headers
+    assert sent(crawl(tmp_path, request.replace(url="http://h.example/other"))[1]) == {}
+
+
 def test_a_page_that_is_gone_is_forgotten(tmp_path: Path) -> None:
     crawl(tmp_path)
     crawl(tmp_path, answer=lambda request: page(request, "", 404))
@@ -265,10 +281,6 @@ def test_a_page_is_dropped_only_if_the_crawl_that_saw_it_ended(tmp_path: Path) -
 
 
 def _without_closing(chain: Chain) -> Any:
-    from scrapy import signals
-
-    from ultracrawl.crawl.standalone.state import state_of
-
     send = chain.crawler.signals.send_catch_log_async
 
     async def killed(signal: object, **told: Any) -> Any:
