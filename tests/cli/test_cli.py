@@ -8,6 +8,7 @@ import json
 import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
+from support.until import until
 
 VERBS = sorted(importlib.import_module("ultracrawl.cli.main").VERBS)
 
@@ -233,8 +234,7 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
     site.slow("/", 3.0, title="Home", text="words")
     workspace.define(f"{url}/", robots={"obey": False})
     running = workspace.start("crawl")
-    while not site.requests:
-        assert running.poll() is None, running.communicate()
+    until(lambda: site.requests, running)
     second = workspace.command("crawl")
     assert second.code == 2
     (line,) = second.err.splitlines()

@@ -24,6 +24,7 @@ def crawl(workspace: Workspace, code: int | None = 0) -> dict[str, Any]:
 # ---- a real application
 
 
+@pytest.mark.servers
 def test_ultra_search_106_a_login_at_django(workspace: Workspace) -> None:
     with django_site(workspace.directory, "robot", PASSWORD) as url:
         entry = {
@@ -37,6 +38,7 @@ def test_ultra_search_106_a_login_at_django(workspace: Workspace) -> None:
     assert asked["POST"] == 1
 
 
+@pytest.mark.servers
 def test_ultra_search_107_a_wrong_password_at_django_is_959(workspace: Workspace) -> None:
     with django_site(workspace.directory, "robot", "another") as url:
         entry = {
@@ -51,6 +53,7 @@ def test_ultra_search_107_a_wrong_password_at_django_is_959(workspace: Workspace
     assert asked["POST"] == 1
 
 
+@pytest.mark.servers
 def test_a_session_that_django_lost_is_renewed(workspace: Workspace) -> None:
     with django_site(workspace.directory, "robot", PASSWORD, pages=12, lose_after=4) as url:
         entry = {

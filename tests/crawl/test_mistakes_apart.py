@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,13 +32,27 @@ def options(url: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def crawled(site: Site, url: str, workspace: Workspace) -> Workspace:
-    """A project with two sources whose index has a document of each."""
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    site = Site()
     site.page("/", title="Home", text="needle")
+    with site.serve() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def crawled_once(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with two sources whose index has a document of each."""
+    workspace = Workspace(tmp_path_factory.mktemp("crawled"))
     workspace.write({"sources": {"a": options(url), "b": options(url)}})
     workspace.crawl()
-    return workspace
+    return workspace.directory
+
+
+@pytest.fixture
+def crawled(crawled_once: Path, tmp_path: Path) -> Workspace:
+    """A copy of that project."""
+    return Workspace(Path(shutil.copytree(crawled_once, tmp_path / "copy")))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)

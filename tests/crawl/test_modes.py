@@ -407,8 +407,7 @@ def test_a_source_that_is_being_crawled_cannot_be_approved(
     small.slow("/a", 3.0)
     define("examine")
     process = workspace.start("crawl")
-    while not small.count("/a"):
-        assert process.poll() is None
+    until(lambda: small.count("/a"), process)
     ended = workspace.command("approve", "site")
     kill_group(process)
     assert ended.code == 2

@@ -6,6 +6,8 @@ import subprocess
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+from support.later import later
 from support.pace import gaps, kept
 from support.project import LOOPBACK, Workspace, kill_group
 from support.site import Request, Site
@@ -56,6 +58,7 @@ def sent(site: Site, *parts: str) -> list[float]:
     return [request.time for request in site.requests if not parts or part(request) in parts]
 
 
+@pytest.mark.servers  # takes the time of three turns; `tests/scheduler` has it with a clock
 def test_two_processes_never_break_the_delay_of_their_site(
     site: Site, url: str, workspace: Workspace
 ) -> None:
@@ -114,13 +117,15 @@ def test_while_one_waits_it_asks_its_other_site_and_status_says_who_has_the_site
     assert len(sent(site, "two")) == PAGES + 1
 
 
+@pytest.mark.servers  # waits for the end of a lease; `tests/scheduler` has it with a clock
 def test_one_is_killed_and_the_other_goes_on(site: Site, url: str, workspace: Workspace) -> None:
+    """The other is ahead by most of a lease, and so takes the dead one for dead that much sooner."""
     tree(site)
     starts = {"one": [f"{url}/one/"], "two": [f"{url}/two/"]}
     define(workspace, starts, politeness={"delay": 2.0, "concurrency": 8})
     one = workspace.start("crawl", "one", "--json")
     until(lambda: len(sent(site)) >= 2, one)
-    two = workspace.start("crawl", "two", "--json")
+    two = workspace.start("crawl", "two", "--json", **later(workspace.directory, 12))
     kill_group(one)
     dead = sent(site)[-1]
     until(lambda: len(sent(site, "two")) >= 2, two)

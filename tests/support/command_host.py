@@ -8,7 +8,6 @@ it has ended, its wait status. It ends when the socket is closed, and with it ev
 from __future__ import annotations
 
 import atexit
-import contextlib
 import gc
 import json
 import os
@@ -30,7 +29,7 @@ if __name__ == "__main__":
 
 from support import clock
 from support.clock import AHEAD
-from support.worker_host import Nursery
+from support.worker_host import Nursery, Running
 from ultracrawl.content.service.confinement import die_with_parent
 from ultracrawl.stores.sqlite.database import MEMORY, connect_sound
 
@@ -101,38 +100,24 @@ def load() -> None:
 
 def serve(connection: socket.socket) -> None:
     """Start commands until the other side closes; returns in the process of a command, too, which then runs it."""
+    running = Running()
     while True:
+        if connection.fileno() not in running.ended_or_ready(connection.fileno()):
+            continue
         head, descriptors, _, _ = socket.recv_fds(connection, 16, 4)
         if not head:
             connection.close()
             sys.exit(0)
         command = json.loads(_exactly(connection, int(head)))
-        if os.fork() == 0:
+        *streams, told = descriptors
+        if (child := os.fork()) == 0:
             connection.detach()
-            keep(command, descriptors)
+            die_with_parent()  # the host, which ends with the tests
+            become(command, streams, told)
             return
-        for descriptor in descriptors:
-            os.close(descriptor)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-
-
-def keep(command: dict[str, Any], descriptors: list[int]) -> None:
-    """Start a command and tell its end; returns in its process only."""
-    die_with_parent()  # the host, which ends with the tests
-    *streams, told = descriptors
-    child = os.fork()
-    if child == 0:
-        die_with_parent()
-        become(command, streams, told)
-        return
-    for stream in streams:
-        os.close(stream)
-    _, status = os.waitpid(child, 0)
-    with contextlib.suppress(BrokenPipeError):  # nobody wants to know
-        os.write(told, pid_or_status.pack(status))
-    os._exit(0)
+        running.add(child, told)
+        for stream in streams:
+            os.close(stream)
 
 
 def become(command: dict[str, Any], streams: list[int], told: int) -> None:

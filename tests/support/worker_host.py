@@ -86,6 +86,29 @@ class ForkedWorker:
                 os.kill(self.pid, signal.SIGKILL)
 
 
+class Running:
+    """Processes that were forked here; the wait status of each is written to a pipe, which is then closed."""
+
+    def __init__(self) -> None:
+        self._told: dict[int, tuple[int, int]] = {}
+
+    def add(self, child: int, told: int) -> None:
+        """Tell the end of a process to a pipe."""
+        self._told[os.pidfd_open(child)] = child, told
+
+    def ended_or_ready(self, other: int) -> list[int]:
+        """Wait until a process has ended, which is told, or something can be read; return what is ready."""
+        ready = select.select([other, *self._told], [], [])[0]
+        for one in ready:
+            if one in self._told:
+                child, told = self._told.pop(one)
+                with contextlib.suppress(BrokenPipeError):  # nobody wants to know
+                    os.write(told, number.pack(os.waitpid(child, 0)[1]))
+                os.close(told)
+                os.close(one)
+        return ready
+
+
 def _serve(connection: socket.socket) -> None:
     """Be the nursery until the other side is gone. Ctrl-C is for the command, which decides when indexing ends."""
     for one in (signal.SIGINT, signal.SIGTERM):
@@ -93,7 +116,10 @@ def _serve(connection: socket.socket) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
+    running = Running()
     while True:
+        if connection.fileno() not in running.ended_or_ready(connection.fileno()):
+            continue
         head, descriptors, _, _ = socket.recv_fds(connection, _HEAD, 4)
         if not head:
             os._exit(0)
@@ -102,28 +128,14 @@ def _serve(connection: socket.socket) -> None:
             if not (piece := connection.recv(int(head) - len(config))):
                 os._exit(0)
             config += piece
-        if os.fork() == 0:
-            connection.close()
-            _keep(config.decode(), descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-
-
-def _keep(config: str, descriptors: list[int]) -> None:
-    """Start an index process and tell its end; never returns."""
-    *streams, telling = descriptors
-    child = os.fork()
-    if child == 0:
-        _work(config, streams)
-    for stream in streams:
-        os.close(stream)
-    with contextlib.suppress(BrokenPipeError):  # nobody wants to know
-        os.write(telling, number.pack(child))
-        os.write(telling, number.pack(os.waitpid(child, 0)[1]))
-    os._exit(0)
+        *streams, told = descriptors
+        if (child := os.fork()) == 0:
+            _work(config.decode(), streams)
+        with contextlib.suppress(BrokenPipeError):  # nobody wants to know
+            os.write(told, number.pack(child))
+        running.add(child, told)
+        for stream in streams:
+            os.close(stream)
 
 
 def _work(config: str, streams: list[int]) -> None:
