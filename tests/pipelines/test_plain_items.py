@@ -21,6 +21,7 @@ from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.test import get_crawler
 
 import ultracrawl.index.opening
+from ultracrawl.crawl import IndexWriter
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.opening import cache_folder, index_config
 from ultracrawl.index.searching import Searcher
@@ -270,6 +271,16 @@ def test_several_spiders_write_to_one_index(shop: Folder) -> None:
     shop.crawl({"url": "http://other/1", "name": "heron"}, spider="other")
     assert shop.found("heron") == ["http://other/1", "http://shop/1"]
     assert shop.found("heron", sources=["tin-shop"]) == ["http://shop/1"]
+
+
+def test_items_wait_for_an_index_that_lags_behind(shop: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    lagging = [True, True, True, False]
+    monkeypatch.setattr(
+        IndexWriter, "congested", property(lambda writer: lagging.pop(0) if lagging else False)
+    )
+    assert len(shop.crawl(heron())) == 1
+    assert lagging == []
+    assert shop.found("heron") == ["http://shop/1"]
 
 
 def test_an_item_that_does_not_come_again_stays(shop: Folder) -> None:

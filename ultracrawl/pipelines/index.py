@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
@@ -29,6 +29,17 @@ class IndexPipeline(DocumentPipeline):
     def prepare(cls, plain: PlainItems, crawler: Crawler) -> None:
         """Have the items written to the index that the settings name."""
         plain.write_index(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        """Take an item; where nothing else slows a spider down, it waits for the index to keep up."""
+        done = super().process_item(item)
+        waits = self._plain is not None and self._plain.index.congested
+        return self._when_written(done) if waits else done
+
+    async def _when_written(self, item: Any) -> Any:
+        assert self._plain is not None
+        await self._plain.index.wait()
+        return item
 
     def close_spider(self) -> None:
         """Make what was accepted durable, before its items count as known (Scrapy's pipeline protocol)."""

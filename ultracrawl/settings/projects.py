@@ -13,7 +13,6 @@ from ultracrawl.settings.adhoc import remembered
 from ultracrawl.settings.places import ENVIRONMENT, placed, scrapy_place, scrapy_settings
 from ultracrawl.sources import Project, require, usable
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
-from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -51,6 +50,11 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
     data = settings.get(ENVIRONMENT) or os.environ.get(ENVIRONMENT)
     if not data:
         return None
+    from ultracrawl.sources.loading.settings_loader import (  # noqa: PLC0415 - slow, and seldom needed
+        SETTINGS,
+        load_settings,
+    )
+
     written = {name: settings.get(name) for name in SETTINGS}
     project = require(load_settings(written, "spider", (), Path(data).expanduser().absolute()))
     (alike,) = project.sources.values()

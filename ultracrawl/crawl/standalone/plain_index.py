@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
-from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.asyncio import create_looping_call, sleep
 
 from ultracrawl.crawl.writing.finishing import INDEX_TIMEOUT, finish_writing
 from ultracrawl.crawl.writing.opening import open_writer
@@ -94,6 +94,16 @@ class PlainIndex:
         except WorkError as error:
             self._context.run.fail(str(error))
             raise
+
+    @property
+    def congested(self) -> bool:
+        """Whether items have to wait for the index."""
+        return self.writer.congested and not self._context.run.failed
+
+    async def wait(self) -> None:
+        """Wait until the index has caught up; the ticking goes on meanwhile."""
+        while self.congested:
+            await sleep(LOOK_EVERY)
 
     def sync(self) -> None:
         """Make what was taken durable, so that it may be said of items that they are known."""
