@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib.metadata import Distribution, EntryPoint, distributions
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UserError
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 PREFIX = "ultracrawl."
 """The beginning of the names of our groups, and of whatever our own entry points name."""
 
 
 class PluginError(UserError):
-    """A plug-in is not there, is there twice, or cannot be loaded."""
+    """A plug-in is not there, is there twice, or cannot be used; `problem` and `instead` as in a `Finding`."""
+
+    def __init__(self, problem: str, instead: str) -> None:
+        super().__init__(f"{problem}; {instead}")
+        self.problem = problem
+        self.instead = instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +40,7 @@ class Plugin:
     name: str
     reference: str
     """What it is: `package.module:object`, or a module alone."""
-    origin: Distribution | None = field(default=None, compare=False)
+    origin: Distribution | None = None
     """Who brings it; None in a process that was told of it by another."""
 
     @property
@@ -42,14 +51,16 @@ class Plugin:
     def load(self) -> object:
         """Import it. Raises `PluginError` with one line if that fails, and a `UserError` of its own as it is."""
         try:
-            found: object = EntryPoint(self.name, self.reference, self.what).load()
+            module, _, attributes = self.reference.partition(":")
+            found: object = reduce(
+                getattr, filter(None, attributes.split(".")), import_module(module.strip())
+            )
         except UserError:
             raise
         except (Exception, SystemExit) as error:  # the edge to code of others, which runs when it is imported
             told = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise PluginError(
-                f"{self} cannot be loaded: {told}; update or uninstall the package {self.package}"
-            ) from error
+            instead = f"update or uninstall the package {self.package}"
+            raise PluginError(f"{self} cannot be loaded: {told}", instead) from error
         return found
 
     def __str__(self) -> str:
@@ -73,8 +84,8 @@ class PluginGroup:
         found = _installed(tuple(sys.path)).get(self.group, ())
         if self._has_ours and not any(one.reference.startswith(PREFIX) for one in found):
             raise PluginError(
-                f"the parts of ultracrawl are found by what its installation says of it, and that has no {self.what}; "
-                "install it (again): pip install --editable . in its folder"
+                f"ultracrawl is not installed, or not as it is now: its own {self.what} cannot be found",
+                "install it (again): pip install --editable . in its folder",
             )
         return tuple(Plugin(self.what, one.name, one.reference, one.origin) for one in found)
 
@@ -87,9 +98,10 @@ class PluginGroup:
         """Return the plug-in of a name. Raises `PluginError` if there is none, or more than one."""
         found = [one for one in self.listed() if one.name == name]
         if not found:
-            raise PluginError(f"unknown {self.what} {name!r}; known are: {', '.join(self.names) or 'none'}")
+            known = ", ".join(self.names) or "none"
+            raise PluginError(f"unknown {self.what} {name!r}", f"known are: {known}")
         if len(found) > 1:
-            raise PluginError(f"the {self.what} {name!r} is brought {clash(found)}; uninstall one of them")
+            raise clash(f"the {self.what} {name!r} is brought", found)
         return found[0]
 
     def load(self, name: str) -> object:
@@ -101,25 +113,27 @@ class PluginGroup:
         self._adopted = tuple(Plugin(self.what, name, reference) for name, reference in told)
 
 
-def clash(found: Iterable[Plugin]) -> str:
-    """Return in words who brings one thing twice."""
-    return "by " + " and by ".join(f"{one.package} ({one.reference})" for one in found)
+def clash(what: str, bringers: Iterable[Plugin]) -> PluginError:
+    """Return the error for one thing that several plug-ins bring; `what` goes on with who does."""
+    who = " and by ".join(f"{one.package} ({one.reference})" for one in bringers)
+    return PluginError(f"{what} by {who}", "uninstall one of them")
 
 
 @lru_cache(maxsize=8)
 def _installed(path: tuple[str, ...]) -> dict[str, list[Plugin]]:
     """Return the plug-ins of all packages on a search path, by group; what a path has twice counts once."""
-    found: dict[str, dict[Plugin, None]] = {}
+    from importlib.metadata import distributions  # noqa: PLC0415 - slow, and processes that are told need it not
+
+    found: dict[str, dict[tuple[str, str], Plugin]] = {}
     for one in distributions(path=list(path)):
         # Few packages have any: the texts of the others are not taken apart, which is most of the time.
         if f"[{PREFIX}" not in (one.read_text("entry_points.txt") or ""):
             continue
         for entry in one.entry_points:
             if entry.group.startswith(PREFIX):
-                found.setdefault(entry.group, {}).setdefault(
-                    Plugin(entry.group, entry.name, entry.value, one)
-                )
-    return {group: list(plugins) for group, plugins in found.items()}
+                plugin = Plugin(entry.group, entry.name, entry.value.partition("[")[0].strip(), one)
+                found.setdefault(entry.group, {}).setdefault((plugin.name, plugin.reference), plugin)
+    return {group: list(plugins.values()) for group, plugins in found.items()}
 
 
 CONVERTERS = PluginGroup("converters", "converters")

@@ -205,7 +205,7 @@ def test_jobs_travel_whole() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere an alarm ends it")
 def test_a_process_whose_crawler_went_while_it_started_ends_at_once() -> None:
-    command = [sys.executable, "-m", "ultracrawl.content.service.worker", str(512 << 20), "60"]
+    command = [sys.executable, "-m", "ultracrawl.content.service.worker", str(512 << 20), "60", "[]"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None

@@ -16,8 +16,8 @@ from ultracrawl.content.converters.conversion import Budget, ConversionLimits, S
 from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.content.converters.registry import (
     CONVERTERS,
-    CONVERTIBLE,
     GROUPS,
+    OUR_TYPES,
     converter_for,
     is_there,
     missing,
@@ -357,10 +357,10 @@ def test_a_compressed_document_is_that_document(
 
 
 def test_every_converter_has_its_types_and_every_group_is_convertible() -> None:
-    assert all(set(group) <= CONVERTIBLE for group in GROUPS.values())
-    assert set().union(*GROUPS.values()) == CONVERTIBLE
+    assert all(set(group) <= set(OUR_TYPES) for group in GROUPS.values())
+    assert set().union(*GROUPS.values()) == set(OUR_TYPES)
     for converter in CONVERTERS:
-        assert bool(converter.needs) == bool(converter.extra), converter
+        assert bool(converter.needs) == bool(converter.install), converter
         assert all(converter_for(name) is converter for name in converter.types)
 
 

@@ -33,7 +33,7 @@ def converter_that(workspace: Workspace, code: str) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     hook = (
         "import sys\n"
-        "if sys.orig_argv[-4:-2] == ['-m', 'ultracrawl.content.service.worker']:\n"
+        "if sys.orig_argv[-5:-3] == ['-m', 'ultracrawl.content.service.worker']:\n"
         "    import types\n"
         "    module = types.ModuleType('ultracrawl.content.converters.json')\n"
         f"    exec({code!r}, module.__dict__)\n"

@@ -49,7 +49,6 @@ def is_volatile(engine: str) -> bool:
 def _opener(engine: str) -> OpenEngine:
     found = ENGINES.load(engine)
     if not callable(found):
-        raise PluginError(
-            f"{ENGINES.find(engine)} is nothing to call; it has to be an `index.engine.OpenEngine`"
-        )
+        instead = "its entry point has to name an ultracrawl.index.engine.OpenEngine"
+        raise PluginError(f"{ENGINES.find(engine)} is something else", instead)
     return cast(OpenEngine, found)

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
+from ultracrawl.plugins import SOURCE_KINDS
 from ultracrawl.sources.reading.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.sections.documents.document_options import DocumentOptions
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
 from ultracrawl.sources.sections.fetching.crawl_options import CrawlOptions
-from ultracrawl.sources.values import DottedPath, FileNames, GroupNames, SiteList, UrlList, as_list
+from ultracrawl.sources.values import (
+    DottedPath,
+    FileNames,
+    GroupNames,
+    PluginName,
+    SiteList,
+    UrlList,
+    as_list,
+)
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the name of a source may look like: it names a spider, a file and a group of search results."""
+
+WEB = "web"
+"""The type of sources that follow links."""
 
 SourceName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
 SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
@@ -38,8 +50,10 @@ class SourceEntry(SourceOptions):
 
     FETCHING: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links"})
 
-    type: Literal["web"] = Field(default="web", examples=["web"])
+    type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
     """What kind of source it is: `web` follows links."""
+    options: Mapping[str, JsonValue] = Field(default={}, repr=False, examples=[{"project": "intranet"}])
+    """What a type of sources that a plug-in brings wants to be told; it checks that itself. `web` has none."""
     start_urls: UrlList = Field(default=(), examples=[["https://www.example.com/"]])
     """Where crawling begins: a list, or one text with blanks or commas between URLs."""
     start_url_files: FileNames = Field(default=(), examples=[["seeds/handbook.txt"]])

@@ -22,7 +22,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from ultracrawl.content.converters.registry import GROUPS
-from ultracrawl.plugins import PluginGroup, clash
+from ultracrawl.plugins import REWRITERS, PluginError, PluginGroup
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.mistakes import listed, matching, mistake, shown, suggestion
 
@@ -149,11 +149,15 @@ def _check_header_text(value: str) -> str:
 
 
 class PluginName:
-    """Marks a text that names a plug-in of a group; what is installed is looked up when a definition writes one."""
+    """Marks a text that names a plug-in of a group; what is installed is looked up when a definition writes one.
 
-    def __init__(self, group: PluginGroup, *, without: Iterable[str] = ()) -> None:
+    With `or_path`, it may be a dotted path as well, of what would be a plug-in.
+    """
+
+    def __init__(self, group: PluginGroup, *, without: Iterable[str] = (), or_path: bool = False) -> None:
         self._group = group
         self._without = frozenset(without)
+        self._or_path = or_path
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return a schema that checks the name."""
@@ -163,23 +167,24 @@ class PluginName:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         """Return a schema with the names that are there now."""
-        return {**handler(schema), "enum": self._known}
+        return handler(schema) if self._or_path else {**handler(schema), "enum": self._known}
 
     @property
     def _known(self) -> list[str]:
         return [name for name in self._group.names if name not in self._without]
 
     def _check(self, name: str) -> str:
-        found = [one for one in self._group.listed() if one.name == name and name not in self._without]
-        if not found:
-            otherwise = f"write {listed(self._known)}, or install the package that brings it"
-            raise mistake(
-                f"there is no {self._group.what} {shown(name)}", suggestion(name, self._known, otherwise)
-            )
-        if len(found) > 1:
-            raise mistake(
-                f"the {self._group.what} {shown(name)} is brought {clash(found)}", "uninstall one of them"
-            )
+        if self._or_path and "." in name:
+            return name
+        known = self._known
+        if name not in known:
+            words = [*([listed(known)] if known else []), *(["a dotted path"] if self._or_path else [])]
+            otherwise = f"write {' or '.join(words)}, or install the package that brings it"
+            raise mistake(f"there is no {self._group.what} {shown(name)}", suggestion(name, known, otherwise))
+        try:
+            self._group.find(name)
+        except PluginError as error:
+            raise mistake(error.problem, error.instead) from None
         return name
 
 
@@ -193,6 +198,11 @@ Depth = Annotated[
 """Link steps from a start URL; None (written `FULL`) is no limit."""
 Seconds = Annotated[float, Field(ge=0, le=86_400 * 366, allow_inf_nan=False)]
 DottedPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
+RewriterName = Annotated[
+    str,
+    Field(pattern=r"^([A-Za-z_][\w-]*|[A-Za-z_]\w*(\.[A-Za-z_]\w*)+)$"),
+    PluginName(REWRITERS, or_path=True),
+]
 FileNames = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 UrlList = Annotated[tuple[str, ...], BeforeValidator(_split_urls, json_schema_input_type=str | list[str])]
 

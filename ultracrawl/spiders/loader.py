@@ -16,6 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from ultracrawl.crawl import context_of
 from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError
+from ultracrawl.plugins import SOURCE_KINDS, PluginError
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
@@ -104,8 +105,8 @@ class SourceSpiderLoader(SpiderLoader):
 
 
 def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
-    """Make the spider class of one source. Raises `UserError` if its `class` cannot be used."""
-    base = _class_of(source) if source.spider_class else SourceSpider
+    """Make the spider class of one source. Raises `UserError` if its `class` or `type` cannot be used."""
+    base = _class_of(source)
     name = f"{base.__name__}_{source.name}"
     members: dict[str, object] = {
         "name": source.name,
@@ -140,20 +141,26 @@ def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpide
             async for item in base.start(self):
                 yield item
         except Exception as error:  # the edge to code of subclasses
-            logger.warning("start() of %s failed", source.spider_class, exc_info=error)
+            name = source.spider_class or f"{base.__module__}.{base.__qualname__}"
+            logger.warning("start() of %s failed", name, exc_info=error)
             what = f"{type(error).__name__}: {error}"
-            problem = (
-                f"start() of the class {source.spider_class} failed: {what}; correct it; `-v` shows where"
-            )
+            problem = f"start() of the class {name} failed: {what}; correct it; `-v` shows where"
             context_of(self.crawler).run.add_problem(problem)
 
     return start
 
 
 def _class_of(source: DataSource) -> type[SourceSpider]:
-    """Return the class that a source names. Raises `UserError`."""
+    """Return the class that a source names, or that of its type. Raises `UserError`."""
+    kind = SOURCE_KINDS.load(source.type)
+    if not (isinstance(kind, type) and issubclass(kind, SourceSpider)):
+        instead = "its entry point has to name an ultracrawl.spiders.SourceSpider"
+        raise PluginError(f"{SOURCE_KINDS.find(source.type)} is something else", instead)
+    if source.spider_class is None:
+        return kind
     place = f"source {source.name!r}: class {source.spider_class!r}"
-    found = load_own(source.spider_class or "", place)
-    if not (isinstance(found, type) and issubclass(found, SourceSpider)):
-        raise UserError(f"{place} has to be a subclass of ultracrawl.spiders.SourceSpider")
+    found = load_own(source.spider_class, place)
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        wanted = "ultracrawl.spiders.SourceSpider" if kind is SourceSpider else SOURCE_KINDS.find(source.type)
+        raise UserError(f"{place} has to be a subclass of {wanted}")
     return found

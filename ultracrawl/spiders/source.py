@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +18,7 @@ from ultracrawl.spiders.inspection import inspect_page
 if TYPE_CHECKING:
     from typing import Self
 
+    from pydantic import JsonValue
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
@@ -77,6 +78,15 @@ class SourceSpider(Spider):
         return AnswerHandler(self)
 
     # ---- to be overridden
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, JsonValue]) -> Iterable[tuple[str, str, str]]:
+        """Yield for each mistake in the `options` of a source the option, the problem, and what to write instead.
+
+        Asked of types of sources (entry points of the group `ultracrawl.source_kinds`), when definitions are read.
+        """
+        for name in options:
+            yield name, f"sources of this type have no option `{name}`", "remove it"
 
     def links(self, response: Response, page: Page) -> Iterable[str]:
         """Return the links of a page to follow. Not called for pages that say `nofollow`."""

@@ -23,9 +23,10 @@ def _engine(project: Project) -> StoreEngine:
     made = STORES.load(project.state.engine)
     engine = made() if callable(made) else None
     if not isinstance(engine, StoreEngine):
-        raise PluginError(
-            f"{STORES.find(project.state.engine)} does not make a `stores.port.engine.StoreEngine`"
+        instead = (
+            "its entry point has to name a class of the kind of ultracrawl.stores.port.engine.StoreEngine"
         )
+        raise PluginError(f"{STORES.find(project.state.engine)} is something else", instead)
     return engine
 
 

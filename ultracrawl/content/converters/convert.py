@@ -14,15 +14,21 @@ from ultracrawl.content.text import parse_text
 from ultracrawl.content.xml import XmlBrokenError, XmlRefusedError
 from ultracrawl.errors import is_panic
 
-_OFFICE = frozenset({"office.office", "office.spreadsheets", "office.legacy"})
+_PACKAGE = "ultracrawl.content.converters"
+_OFFICE = frozenset(f"{_PACKAGE}.office.{name}" for name in ("office", "spreadsheets", "legacy"))
 """Converters of Word, Excel and PowerPoint, which of 2003 can save XML under the names of their older formats."""
 
 
 class ConverterModule(Protocol):
-    """What a module of the registry has."""
+    """What the module of a `Converter` has; imported and called in a conversion process, one document at a time."""
 
     def convert(self, source: Source, sink: Sink) -> None:
-        """Fill `sink`. Raises `ConversionError`, `LimitReachedError`, or what broken input makes a library raise."""
+        """Fill `sink` with title, text, attributes and links of a document.
+
+        Call `sink.budget.check_time()` between its parts, so that a long one ends with what was read until then.
+        Raises `ConversionError` for a document that cannot be read; whatever else broken input makes a library raise
+        costs that document and no other. `LimitReachedError`, which the methods of `sink` raise, passes through.
+        """
 
 
 def convert(source: Source, sink: Sink) -> None:
@@ -30,10 +36,8 @@ def convert(source: Source, sink: Sink) -> None:
     converter = converter_for(source.media_type)
     if converter is None or missing(source.media_type):
         raise ConversionError(missing(source.media_type))
-    name = (
-        "xml" if converter.module in _OFFICE and sniff_type(source.body).endswith("xml") else converter.module
-    )
-    module = cast(ConverterModule, import_module(f"ultracrawl.content.converters.{name}"))
+    xml = converter.module in _OFFICE and sniff_type(source.body).endswith("xml")
+    module = cast(ConverterModule, import_module(f"{_PACKAGE}.xml" if xml else converter.module))
     try:
         module.convert(source, sink)
     except LimitReachedError as limit:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import NamedTuple
+
+from ultracrawl.errors import UserError
+from ultracrawl.plugins import CONVERTERS as GROUP
+from ultracrawl.plugins import Plugin, PluginError, clash
+
+logger = logging.getLogger(__name__)
 
 _OOXML = "application/vnd.openxmlformats-officedocument"
 _MACRO = "macroenabled.12"
@@ -12,15 +21,26 @@ _ODF = "application/vnd.oasis.opendocument"
 
 
 class Converter(NamedTuple):
-    """The reader of a family of media types."""
+    """The reader of a family of media types; entry points of the group `ultracrawl.converters` name lists of them.
+
+    The list is imported by whatever reads definitions, the module only by the process that converts.
+    """
 
     module: str
-    """Its module in this package; it has `convert(source, sink)`."""
+    """The dotted path of its module, a `convert.ConverterModule`."""
     types: tuple[str, ...]
+    """Media types in lower case; each has one converter."""
     needs: tuple[str, ...] = ()
     """Modules of other packages that have to be there."""
-    extra: str = ""
-    """The extras of this project that bring them."""
+    install: str = ""
+    """What brings them: the words after `pip install`."""
+    suffixes: tuple[str, ...] = ()
+    """Endings of file names, without the dot, that stand for the first type where no server names one."""
+
+
+def _ours(module: str, types: tuple[str, ...], needs: tuple[str, ...] = (), extra: str = "") -> Converter:
+    install = f"ultracrawl[{extra}]" if extra else ""
+    return Converter(f"{__package__}.{module}", types, needs, install)
 
 
 _SLIDE_KINDS = ("presentation", "slideshow", "template")
@@ -73,28 +93,26 @@ SEVEN_ZIP = ("application/x-7z-compressed",)
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/tiff", "image/webp")
 
 CONVERTERS = (
-    Converter("pdf", PDF, ("pypdfium2",), "convert"),
-    Converter("office.office", (*WORD, *SLIDES)),
-    Converter("office.spreadsheets", (*SHEETS, *EXCEL), ("python_calamine", "olefile"), "convert"),
-    Converter("office.opendocument", OPEN_DOCUMENT),
-    Converter("epub", EPUB),
-    Converter("office.rtf", RTF, ("striprtf",), "convert"),
-    Converter("office.legacy", LEGACY, ("kreuzberg", "olefile"), "convert,legacy"),
-    Converter("markdown", MARKDOWN),
-    Converter("tables", CSV),
-    Converter("xml", XML),
-    Converter("json", JSON),
-    Converter("mail", MAIL),
-    Converter("office.outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
-    Converter("archives.archives", ARCHIVES),
-    Converter("archives.sevenzip", SEVEN_ZIP, ("py7zr",), "sevenzip"),
-    Converter("images.images", IMAGES, ("PIL",), "convert"),
+    _ours("pdf", PDF, ("pypdfium2",), "convert"),
+    _ours("office.office", (*WORD, *SLIDES)),
+    _ours("office.spreadsheets", (*SHEETS, *EXCEL), ("python_calamine", "olefile"), "convert"),
+    _ours("office.opendocument", OPEN_DOCUMENT),
+    _ours("epub", EPUB),
+    _ours("office.rtf", RTF, ("striprtf",), "convert"),
+    _ours("office.legacy", LEGACY, ("kreuzberg", "olefile"), "convert,legacy"),
+    _ours("markdown", MARKDOWN),
+    _ours("tables", CSV),
+    _ours("xml", XML),
+    _ours("json", JSON),
+    _ours("mail", MAIL),
+    _ours("office.outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
+    _ours("archives.archives", ARCHIVES),
+    _ours("archives.sevenzip", SEVEN_ZIP, ("py7zr",), "sevenzip"),
+    _ours("images.images", IMAGES, ("PIL",), "convert"),
 )
 
-_BY_TYPE = {name: converter for converter in CONVERTERS for name in converter.types}
-
-CONVERTIBLE = frozenset(_BY_TYPE)
-"""Media types that go to a converter."""
+OUR_TYPES = tuple(sorted(name for converter in CONVERTERS for name in converter.types))
+"""Media types that our own converters read."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "documents": (*PDF, *WORD, *SHEETS, *SLIDES, *LEGACY, *EXCEL, *OPEN_DOCUMENT, *RTF, *EPUB, *MARKDOWN),
@@ -106,9 +124,57 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """Words that stand for many media types in a definition."""
 
 
+@dataclass(frozen=True, slots=True)
+class ConverterTable:
+    """All converters that are installed."""
+
+    by_type: Mapping[str, Converter]
+    by_suffix: Mapping[str, str]
+    """Media types by endings of file names, of the converters that say them."""
+    lost: tuple[str, ...]
+    """A line for each plug-in that cannot be loaded, so that nobody knows what it would have read."""
+
+
+def converter_table() -> ConverterTable:
+    """Return what is installed. Raises `PluginError` if two plug-ins read one type."""
+    return _table(GROUP.listed())
+
+
+@lru_cache(maxsize=4)
+def _table(plugins: tuple[Plugin, ...]) -> ConverterTable:
+    by_type: dict[str, Converter] = {}
+    bringers: dict[str, Plugin] = {}
+    lost: list[str] = []
+    for plugin in plugins:
+        try:
+            brought = list(_converters(plugin))
+        except UserError as error:
+            lost.append(str(error))
+            logger.warning("%s; the documents that it reads are not converted", error)
+            continue
+        for converter in brought:
+            for name in converter.types:
+                other = bringers.setdefault(name, plugin)
+                if by_type.setdefault(name, converter) is not converter:
+                    raise clash(f"documents of the type {name} are converted", [other, plugin])
+    suffixes = {suffix: one.types[0] for one in by_type.values() for suffix in one.suffixes}
+    return ConverterTable(by_type, suffixes, tuple(lost))
+
+
+def _converters(plugin: Plugin) -> Iterator[Converter]:
+    """Yield what a plug-in brings. Raises `UserError` if it cannot be loaded, or is something else."""
+    found = plugin.load()
+    listed = (found,) if isinstance(found, Converter) or not isinstance(found, Iterable) else found
+    for one in listed:
+        if not isinstance(one, Converter):
+            instead = "its entry point has to name a list of ultracrawl.content.converters.registry.Converter"
+            raise PluginError(f"{plugin} are something else", instead)
+        yield one
+
+
 def converter_for(media_type: str) -> Converter | None:
     """Return the converter of a media type, whether what it needs is there or not."""
-    return _BY_TYPE.get(media_type)
+    return converter_table().by_type.get(media_type)
 
 
 @lru_cache(maxsize=64)
@@ -119,13 +185,15 @@ def is_there(module: str) -> bool:
 
 def missing(media_type: str) -> str:
     """Return why documents of a type cannot be converted here, and what to install; empty if they can."""
-    converter = _BY_TYPE.get(media_type)
+    table = converter_table()
+    converter = table.by_type.get(media_type)
     if converter is None:
-        return f"there is no converter for {media_type}"
+        return "; ".join((f"there is no converter for {media_type}", *table.lost))
     if all(map(is_there, converter.needs)):
         return ""
-    install = f"pip install 'ultracrawl[{converter.extra}]'"
-    return f"the converter for {media_type} is not installed; install it with: {install}"
+    return (
+        f"the converter for {media_type} is not installed; install it with: pip install '{converter.install}'"
+    )
 
 
 _TYPES = {
@@ -152,4 +220,5 @@ _TYPES = {
 
 def type_of_name(name: str) -> str:
     """Return the media type that the extension of a file name stands for, or empty."""
-    return _TYPES.get(name.rpartition(".")[2].lower(), "") if "." in name else ""
+    suffix = name.rpartition(".")[2].lower() if "." in name else ""
+    return _TYPES.get(suffix) or converter_table().by_suffix.get(suffix, "")

@@ -25,6 +25,7 @@ from ultracrawl.content.service.job import (
     ProcessLimits,
 )
 from ultracrawl.model import Conversion, StatusCode
+from ultracrawl.plugins import CONVERTERS
 
 _READ = 1 << 16
 _LAST_WORDS = 2000
@@ -62,6 +63,7 @@ class ConversionProcess:
             "ultracrawl.content.service.worker",
             str(limits.memory),
             str(limits.seconds),
+            json.dumps([[one.name, one.reference] for one in CONVERTERS.listed()]),
         ]
         with _signals_held():
             self._process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The program of a conversion process, `python -m ultracrawl.content.service.worker MEMORY SECONDS`.
+"""The program of a conversion process, `python -m ultracrawl.content.service.worker MEMORY SECONDS CONVERTERS`.
 
 It reads jobs from standard input and answers each with frames on standard output. It has a bound of its own on
 memory, writes no file, opens no connection and starts no process. It ends when its input ends or the crawler is gone,
@@ -8,6 +8,7 @@ and by an alarm of the system when a document takes too long.
 from __future__ import annotations
 
 import gc
+import json
 import os
 import resource
 import signal
@@ -25,6 +26,7 @@ from ultracrawl.content.service.frames import Frame, encode, read_job
 from ultracrawl.content.service.job import Job, PageJob
 from ultracrawl.errors import is_panic
 from ultracrawl.model import StatusCode
+from ultracrawl.plugins import CONVERTERS
 
 _PIECE = 1 << 17
 """Characters of text that are sent in one frame."""
@@ -145,4 +147,5 @@ def _status_of(error: BaseException) -> StatusCode:
 
 
 if __name__ == "__main__":
+    CONVERTERS.adopt(json.loads(sys.argv[3]))
     main(int(sys.argv[1]), float(sys.argv[2]))

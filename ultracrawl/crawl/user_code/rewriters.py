@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.plugins import REWRITERS
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.sources import DataSource
 
@@ -23,8 +24,8 @@ def load_rewriter(source: DataSource) -> UrlRewriter | None:
 
 
 def make_rewriter(path: str, place: str) -> UrlRewriter:
-    """Return a new rewriter of a dotted path. Raises `UserError`, with a line that begins with `place`."""
-    made = load_own(path, place)
+    """Return a new rewriter of a dotted path, or a plug-in's. Raises `UserError`; lines about it begin with `place`."""
+    made = load_own(path, place) if "." in path else REWRITERS.load(path)
     if not (isinstance(made, type) and issubclass(made, UrlRewriter)):
         raise UserError(f"{place} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")
     try:

@@ -97,12 +97,22 @@ class _Used:
 
 
 class FilterCompiler:
-    """Makes programs; mistakes are reported to `note_mistake`, and their lines are left out."""
+    """Makes programs; mistakes are reported to `note_mistake`, and their lines are left out.
 
-    def __init__(self, robot: Robot, functions: Mapping[str, Function], note_mistake: NoteMistake) -> None:
+    `lost` are lines about functions that may be somewhere and cannot be had.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        functions: Mapping[str, Function],
+        note_mistake: NoteMistake,
+        lost: Iterable[str] = (),
+    ) -> None:
         self._robot = robot
         self._functions = functions
         self._note_mistake = note_mistake
+        self._lost = lost
 
     def compile(self, name: str, kind: FilterKind, lines: Iterable[FilterLine]) -> FilterProgram:
         """Compile the directives of one filter."""
@@ -168,7 +178,7 @@ class FilterCompiler:
             return None
         function = self._functions.get(pairs["fn"])
         if function is None:
-            instead = _similar(pairs["fn"], self._functions)
+            instead = "; ".join((_similar(pairs["fn"], self._functions), *self._lost))
             self._note_mistake(line.line, "fn", f"there is no function `{pairs['fn']}`", instead)
         return function
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
+from pydantic import JsonValue
+
+from ultracrawl.content.converters.registry import converter_for, converter_table
+from ultracrawl.content.reader import PageReader
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
+from ultracrawl.plugins import SOURCE_KINDS, PluginError
 from ultracrawl.rules.attributes.making import template_names
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, SearchAttribute, ValueList
@@ -18,17 +24,27 @@ from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.checking.access_checks import check_access
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
-from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.definition import WEB, DataSource
 from ultracrawl.sources.mistakes import listed, shown, suggestion
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 
+@runtime_checkable
+class SourceKind(Protocol):
+    """What a type of sources has to say before anything of it runs; see `spiders.SourceSpider`."""
+
+    def check_options(self, options: Mapping[str, JsonValue]) -> Iterable[tuple[str, str, str]]:
+        """Yield for each mistake in `options` the option, the problem, and what to write instead."""
+
+
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
     """Yield what is doubtful about a source whose options are well formed."""
     yield from check_attributes(source, schema)
+    yield from check_kind(source)
     yield from check_crawling_mode(source)
+    yield from check_types(source)
     yield from check_extracted(source, schema)
     found = list(check_start_urls(source))
     yield from found
@@ -73,7 +89,27 @@ def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) 
             yield PathFinding(("attributes", name), problem, suggestion(target, schema, otherwise))
 
 
-FOLLOWING_TYPES: frozenset[str] = frozenset({"web"})
+def check_kind(source: DataSource) -> Iterator[PathFinding]:
+    """Yield what the type of a source finds wrong with its options, or that it cannot be loaded."""
+    if source.type == WEB and not source.options:
+        return  # nothing of a crawl is loaded while definitions are read
+    try:
+        kind = SOURCE_KINDS.load(source.type)
+        found = list(kind.check_options(source.options)) if isinstance(kind, SourceKind) else None
+    except UserError as error:
+        told = (error.problem, error.instead) if isinstance(error, PluginError) else (str(error), "do that")
+        yield PathFinding(("type",), *told)
+        return
+    if found is None:
+        problem = f"{SOURCE_KINDS.find(source.type)} is something else"
+        yield PathFinding(
+            ("type",), problem, "its entry point has to name an ultracrawl.spiders.SourceSpider"
+        )
+    for option, problem, instead in found or ():
+        yield PathFinding(("options", option), problem, instead)
+
+
+FOLLOWING_TYPES: frozenset[str] = frozenset({WEB})
 """The types of sources that follow links; only their documents can be examined before they are indexed."""
 
 
@@ -82,6 +118,15 @@ def check_crawling_mode(source: DataSource) -> Iterator[PathFinding]:
     if source.crawling_mode == "examine" and source.type not in FOLLOWING_TYPES:
         problem = f"a source of type `{source.type}` cannot be examined: that mode is for web sources only"
         yield PathFinding(("crawling_mode",), problem, "write `accept-all` or `index-only`")
+
+
+def check_types(source: DataSource) -> Iterator[PathFinding]:
+    """Yield types that nothing reads, if that may be for want of a plug-in that cannot be loaded."""
+    lost = converter_table().lost
+    for option in ("types", "follow_only_types") if lost else ():
+        for name in getattr(source, option):
+            if "*" not in name and not PageReader().reads(name) and converter_for(name) is None:
+                yield PathFinding((option,), f"nothing reads {shown(name)}", "; ".join(lost))
 
 
 def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
@@ -98,8 +143,9 @@ def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -
 
 
 def check_start_urls(source: DataSource) -> Iterator[PathFinding]:
-    """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
-    if not (source.beginnings or source.takes_links) and source.spider_class is None:
+    """Yield start URLs that cannot be crawled; a source without any needs a class or a type of its own."""
+    own = source.spider_class is not None or source.type != WEB
+    if not (source.beginnings or source.takes_links or own):
         problem = "the source has no start URL, so it would crawl nothing"
         instead = "write for example `start_urls: [https://www.example.com/]`"
         yield PathFinding(("start_urls",), problem, instead, code=FindingCode.NO_START)

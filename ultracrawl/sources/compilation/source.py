@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any
 
-from ultracrawl.content.converters.registry import CONVERTIBLE, missing
+from ultracrawl.content.converters.registry import converter_for, converter_table, missing
 from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
@@ -162,7 +162,7 @@ def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) ->
 def _page_reader(source: DataSource) -> PageReader:
     return PageReader(
         link_kinds=source.links.kinds,
-        link_types=source.links.types,
+        link_types=source.links.all_types,
         robots_name=source.robots.name,
         default_charset=source.default_charset,
         jsonld=any(
@@ -234,7 +234,7 @@ def compile_focus(source: DataSource) -> FocusPolicy | None:
 def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
     """Return the media types that nothing here can read: no converter is installed, or it is switched off."""
     refused: dict[str, Refusal] = {}
-    for name in CONVERTIBLE:
+    for name in converter_table().by_type:
         if name in converted and (lack := missing(name)):
             refused[name] = Refusal(
                 StatusCode.CONVERTER_MISSING, "conversion", Cause(CauseCode.NOT_CONVERTED, lack)
@@ -269,7 +269,7 @@ def _accept(types: Iterable[str]) -> str:
     Some servers send Markdown in place of a page to whoever lists it.
     """
     names = list(dict.fromkeys(types))
-    pages = [name for name in names if name not in CONVERTIBLE]
+    pages = [name for name in names if converter_for(name) is None]
     if len(names) - len(pages) > _MANY_TYPES:
         names = [*pages, "application/*;q=0.9"]
     return ", ".join([*names, "*/*;q=0.1"])
@@ -293,7 +293,10 @@ def _scope(source: DataSource) -> str:
 
 
 def _recipe(source: DataSource) -> str:
-    text = source.model_dump_json(exclude=_only_fetching(source))
+    left_out = _only_fetching(source)
+    if not source.options:  # so that documents are not made anew only because there is such an option
+        left_out["options"] = True
+    text = source.model_dump_json(exclude=left_out)
     return sha256(text.encode()).hexdigest()[:32]
 
 

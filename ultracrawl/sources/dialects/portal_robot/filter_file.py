@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from ultracrawl.rules.filters.function import Function, Robot
-from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.rules.filters.phase import FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterCompiler, FilterLine, FilterProgram
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
 from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
-from ultracrawl.sources.dialects.portal_robot.own_functions import LOAD_MODULES, OwnFunctions
+from ultracrawl.sources.dialects.portal_robot.own_functions import (
+    LOAD_MODULES,
+    InstalledFunctions,
+    OwnFunctions,
+    installed_functions,
+)
 
 FILE = "filter.conf"
 FILTER = frozenset({"filter"})
@@ -23,7 +27,11 @@ class FilterFile:
 
     text: ConfigText
     filters: dict[str, Block] = field(default_factory=dict)
-    functions: dict[str, Function] = field(default_factory=lambda: dict(BUILT_IN))
+    installed: InstalledFunctions = field(default_factory=installed_functions)
+    functions: dict[str, Function] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.functions = dict(self.installed.by_name)
 
     @property
     def own(self) -> OwnFunctions:
@@ -39,7 +47,7 @@ class FilterFile:
             instead = f"did you mean `{near[0]}`" if near else f"the filters of the file are: {known}"
             self.text.blame(0, f"{kind}-filter", f"there is no filter `{name}`", instead)
             return FilterProgram(name, kind)
-        compiler = FilterCompiler(robot, self.functions, self.text.blame)
+        compiler = FilterCompiler(robot, self.functions, self.text.blame, self.installed.lost)
         return compiler.compile(name, kind, map(_line, block.directives))
 
 

@@ -1,12 +1,16 @@
-"""Where functions of your own are found: by module and name, or all that a module marks."""
+"""Where functions of filters are found: those of packages, and your own by module and name or by their marks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 from typing import TypeVar
 
+from ultracrawl.errors import UserError
+from ultracrawl.plugins import FILTER_FUNCTIONS, Plugin, PluginError, clash
 from ultracrawl.rules.filters.custom import marked_functions, own_function
 from ultracrawl.rules.filters.function import Function
 from ultracrawl.rules.filters.program import NoteMistake
@@ -15,6 +19,43 @@ LOAD_MODULES = "load-modules"
 """The function of `Setup` lines ahead of all filters that loads others."""
 
 Got = TypeVar("Got")
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledFunctions:
+    """The functions that packages bring, ours among them, and a line for each package that cannot be loaded."""
+
+    by_name: dict[str, Function]
+    lost: tuple[str, ...]
+
+
+def installed_functions() -> InstalledFunctions:
+    """Return what filters may name without loading it. Raises `PluginError` for a function that is there twice."""
+    functions: dict[str, Function] = {}
+    bringers: dict[str, Plugin] = {}
+    lost: list[str] = []
+    for plugin in FILTER_FUNCTIONS.listed():
+        try:
+            brought = _functions_of(plugin)
+        except UserError as error:
+            lost.append(str(error))
+            continue
+        for name, function in brought.items():
+            if name in bringers:
+                raise clash(f"the filter function {name!r} is brought", [bringers[name], plugin])
+            functions[name], bringers[name] = function, plugin
+    return InstalledFunctions(functions, tuple(lost))
+
+
+def _functions_of(plugin: Plugin) -> dict[str, Function]:
+    found = plugin.load()
+    brought = marked_functions(found) if isinstance(found, ModuleType) else found
+    if not isinstance(brought, Mapping) or not brought:
+        instead = "its entry point has to name a module with functions that filter_function marks"
+        raise PluginError(f"{plugin} are something else", instead)
+    return {
+        name: one if isinstance(one, Function) else own_function(name, one) for name, one in brought.items()
+    }
 
 
 class OwnFunctions:

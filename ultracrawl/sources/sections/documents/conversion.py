@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field
 
 from ultracrawl.content.converters.conversion import ConversionLimits
-from ultracrawl.content.converters.registry import CONVERTIBLE
+from ultracrawl.content.converters.registry import converter_table
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import MediaTypes, Seconds, Size
@@ -59,7 +59,7 @@ class ConversionSection(Section):
         """The media types that are converted."""
         if not self.use:
             return frozenset()
-        return frozenset(name for name in CONVERTIBLE if not self._excludes(name))
+        return frozenset(name for name in converter_table().by_type if not self._excludes(name))
 
     def _excludes(self, name: str) -> bool:
         main = name.partition("/")[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ultracrawl.content.converters.registry import CONVERTIBLE
+from ultracrawl.content.converters.registry import OUR_TYPES, converter_table
 from ultracrawl.content.html.links import DEFAULT_KINDS
 from ultracrawl.content.reader import LINK_TYPES
 from ultracrawl.model import LinkKind
@@ -69,9 +69,9 @@ class LinksSection(Section):
     text: bool = _switch(LinkKind.TEXT)
     """Absolute URLs in the visible text, also of plain text."""
     types: MediaTypes = Field(
-        default=(*LINK_TYPES, *sorted(CONVERTIBLE)), examples=[["text/html", "application/xhtml+xml"]]
+        default=(*LINK_TYPES, *OUR_TYPES), examples=[["text/html", "application/xhtml+xml"]]
     )
-    """Media types of the pages and documents in which links are looked for."""
+    """Media types of pages and documents in which links are looked for. Unless written, also what plug-ins read."""
     refresh_redirects: bool = Field(default=True, examples=[False])
     """Take a quick META refresh or Refresh header for a redirect; the page is not indexed then."""
     refresh_seconds: Seconds = Field(default=3.0, examples=[3])
@@ -81,6 +81,13 @@ class LinksSection(Section):
     def kinds(self) -> frozenset[LinkKind]:
         """The kinds that are switched on."""
         return frozenset(kind for kind in LinkKind if getattr(self, kind.name.lower(), False))
+
+    @property
+    def all_types(self) -> tuple[str, ...]:
+        """The types in which links are looked for."""
+        if "types" in self.model_fields_set:
+            return self.types
+        return tuple(dict.fromkeys((*self.types, *converter_table().by_type)))
 
     def redirects(self, seconds: float) -> bool:
         """Return whether a refresh after that many seconds is a redirect (FAST `html_redir_thresh`)."""

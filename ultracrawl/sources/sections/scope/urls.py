@@ -11,7 +11,7 @@ from ultracrawl.rules.boundary.rules import PatternError, RuleError
 from ultracrawl.rules.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
 from ultracrawl.sources.mistakes import matching, mistake, shown, unusable
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import DottedPath, one_or_list
+from ultracrawl.sources.values import RewriterName, one_or_list
 
 PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETERS}
 """Words in `remove_params` that stand for a whole list of names."""
@@ -67,8 +67,8 @@ class UrlsSection(Section):
         default=(), examples=[["'@/index\\.html$@/@'"]]
     )
     """Rules that change every URL before anything else is decided about it, in order."""
-    rewriter: DottedPath | None = Field(default=None, examples=["mypackage.MyRewriter"])
-    """Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link, as a dotted path."""
+    rewriter: RewriterName | None = Field(default=None, examples=["mypackage.MyRewriter"])
+    """Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link: a dotted path, or a plug-in's name."""
 
     @property
     def removed_names(self) -> frozenset[str]:

@@ -1,0 +1,287 @@
+"""Plug-ins are found without being loaded; what is missing, broken or there twice is said in a line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ultracrawl import plugins
+from ultracrawl.content.converters.registry import converter_for, converter_table, missing, type_of_name
+from ultracrawl.errors import UserError
+from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.model import DefinitionError
+from ultracrawl.plugins import CONVERTERS, ENGINES, REWRITERS, PluginError
+from ultracrawl.rules.filters.functions import BUILT_IN
+from ultracrawl.sources import Project, require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
+from ultracrawl.sources.dialects.portal_robot.own_functions import installed_functions
+
+Bring = Callable[..., None]
+Define = Callable[..., Project]
+
+
+@pytest.fixture
+def bring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bring:
+    """Have a package installed with entry points, and modules with the code of each."""
+
+    def install(package: str, group: str, modules: dict[str, str] | None = None, **entries: str) -> None:
+        folder = tmp_path / package
+        about = folder / f"{package}-1.0.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        lines = [f"{name.replace('_', '-')} = {value}" for name, value in entries.items()]
+        (about / "entry_points.txt").write_text("\n".join([f"[ultracrawl.{group}]", *lines]))
+        for name, code in (modules or {}).items():
+            (folder / f"{name}.py").write_text(code)
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.syspath_prepend(str(folder))
+
+    return install
+
+
+@pytest.fixture
+def define(tmp_path: Path) -> Define:
+    def written(top: dict[str, object] | None = None, **source: object) -> Project:
+        file = tmp_path / "ultracrawl.yaml"
+        source = {"start_urls": ["https://www.example.com/"], **source}
+        file.write_text(yaml.safe_dump({**(top or {}), "sources": {"s": source}}, sort_keys=False))
+        return require(read_definitions(file))
+
+    return written
+
+
+def problem(define: Define, *place: object, **source: object) -> str:
+    with pytest.raises(DefinitionError) as raised:
+        define(*place, **source)
+    (finding,) = raised.value.findings
+    assert finding.line > 0
+    return f"{finding.key}: {finding.problem}; {finding.instead}"
+
+
+def test_nothing_is_imported_before_it_is_loaded(bring: Bring) -> None:
+    bring(
+        "far",
+        "engines",
+        {"far_engine": "def open_it(*, path, attributes):\n    return 'opened'\n"},
+        far="far_engine:open_it",
+    )
+    assert "far" in ENGINES.names
+    assert (ENGINES.find("far").package, "far_engine" in sys.modules) == ("far", False)
+    assert open_index(IndexConfig("far", Path())) == "opened"
+
+
+@pytest.mark.parametrize(
+    ("top", "source", "expected"),
+    [
+        ({"index": {"engine": "wosh"}}, {}, "index.engine: there is no index engine `wosh`; write `whoosh`"),
+        (
+            {"state": {"engine": "postgresql"}},
+            {},
+            "state.engine: there is no state store `postgresql`; "
+            "write `memory` or `sqlite`, or install the package that brings it",
+        ),
+        (
+            {"indexes": {"more": {"engine": "memory", "path": "x"}}},
+            {},
+            "indexes.more.engine: there is no index engine `memory`; "
+            "write `tantivy` or `whoosh`, or install the package that brings it",
+        ),
+        (
+            {},
+            {"type": "mailbox"},
+            "sources.s.type: there is no type of source `mailbox`; "
+            "write `web`, or install the package that brings it",
+        ),
+        (
+            {},
+            {"urls": {"rewriter": "mine"}},
+            "sources.s.urls.rewriter: there is no URL rewriter `mine`; "
+            "write a dotted path, or install the package that brings it",
+        ),
+        (
+            {},
+            {"options": {"pages": 3}},
+            "sources.s.options.pages: sources of this type have no option `pages`; remove it",
+        ),
+    ],
+)
+def test_what_nobody_brings_is_a_mistake_in_its_line(
+    define: Define, top: dict[str, object], source: dict[str, object], expected: str
+) -> None:
+    assert problem(define, top, **source) == expected
+
+
+def test_ours_is_not_shadowed_by_another_of_its_name(bring: Bring, define: Define) -> None:
+    bring("rival", "engines", whoosh="rival:Index")
+    both = "by rival (rival:Index) and by ultracrawl (ultracrawl.index.whoosh:WhooshIndex)"
+    assert problem(define, {"index": {"engine": "whoosh"}}) == (
+        f"index.engine: the index engine 'whoosh' is brought {both}; uninstall one of them"
+    )
+    with pytest.raises(PluginError, match="uninstall one of them"):
+        open_index(IndexConfig("whoosh", Path()))
+    assert define({"index": {"engine": "tantivy"}}), "who does not need it is not concerned"
+
+
+def test_a_package_that_is_on_the_path_twice_is_one(bring: Bring, tmp_path: Path) -> None:
+    bring("twice", "rewriters", mine="twice_module:Mine")
+    (tmp_path / "again").mkdir()
+    (tmp_path / "twice" / "twice-1.0.dist-info").rename(tmp_path / "again" / "twice-1.0.dist-info")
+    sys.path.insert(0, str(tmp_path / "again"))
+    try:
+        assert REWRITERS.find("mine").package == "twice"
+    finally:
+        sys.path.remove(str(tmp_path / "again"))
+
+
+def test_a_plug_in_that_fails_is_a_line_with_its_package_for_who_needs_it(
+    bring: Bring, define: Define
+) -> None:
+    broken = {"broken_module": "import no_such_module_anywhere\n"}
+    bring("fails", "engines", broken, fails="broken_module:Engine")
+    define({"index": {"engine": "fails"}})
+    with pytest.raises(UserError) as raised:
+        open_index(IndexConfig("fails", Path()))
+    assert str(raised.value) == (
+        "the index engine 'fails' of the package fails cannot be loaded: ModuleNotFoundError: "
+        "No module named 'no_such_module_anywhere'; update or uninstall the package fails"
+    )
+
+
+def test_a_type_of_sources_that_fails_is_a_mistake_of_its_source(bring: Bring, define: Define) -> None:
+    bring("kinds", "source_kinds", {"kinds_module": "1 / 0\n"}, cards="kinds_module:Cards", odd="sys:maxsize")
+    assert problem(define, type="cards") == (
+        "sources.s.type: the type of source 'cards' of the package kinds cannot be loaded: "
+        "ZeroDivisionError: division by zero; update or uninstall the package kinds"
+    )
+    assert "has to name an ultracrawl.spiders.SourceSpider" in problem(define, type="odd")
+
+
+def converters(types: str, more: str = "") -> dict[str, str]:
+    code = "from ultracrawl.content.converters.registry import Converter\n"
+    return {"own_converters": f"{code}OURS = [Converter('own_reader', {types}{more})]\n"}
+
+
+def test_a_converter_brings_its_types_and_suffixes(bring: Bring, define: Define) -> None:
+    bring(
+        "own",
+        "converters",
+        converters("('application/x-own',)", ", suffixes=('own',)"),
+        own="own_converters:OURS",
+    )
+    found = converter_for("application/x-own")
+    assert found is not None
+    assert (found.module, "own_reader" in sys.modules) == ("own_reader", False)
+    assert (type_of_name("a.OWN"), type_of_name("a.csv")) == ("application/x-own", "text/csv")
+    source = define().sources["s"]
+    assert "application/x-own" in source.conversion.types
+    assert "application/x-own" in source.links.all_types
+    assert "application/x-own" not in define(links={"types": ["text/html"]}).sources["s"].links.all_types
+
+
+def test_what_a_converter_lacks_is_said_with_what_brings_it(bring: Bring) -> None:
+    lacking = converters("('application/x-more',)", ", needs=('no_such_module',), install='own[all]'")
+    bring("own", "converters", lacking, own="own_converters:OURS")
+    assert missing("application/x-more").endswith("pip install 'own[all]'")
+
+
+def test_two_converters_of_one_type_name_both_packages(bring: Bring) -> None:
+    bring("own", "converters", converters("('application/pdf',)"), own="own_converters:OURS")
+    with pytest.raises(PluginError) as raised:
+        converter_table()
+    assert str(raised.value) == (
+        "documents of the type application/pdf are converted by own (own_converters:OURS) and by ultracrawl "
+        "(ultracrawl.content.converters.registry:CONVERTERS); uninstall one of them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [("raise SystemExit(1)\n", "cannot be loaded: SystemExit: 1"), ("OURS = [1]\n", "are something else")],
+)
+def test_a_converter_that_fails_stops_only_sources_with_types_that_nobody_reads(
+    bring: Bring, define: Define, code: str, told: str
+) -> None:
+    bring("own", "converters", {"own_converters": code}, own="own_converters:OURS")
+    define(types=["text/html", "text/*", "application/pdf"])
+    line = problem(define, types=["text/html", "application/x-own"])
+    assert line.startswith(
+        "sources.s.types: nothing reads `application/x-own`; the converters 'own' of the package own"
+    )
+    assert told in line
+    assert told in missing("application/x-own")
+
+
+MARKED = (
+    "from ultracrawl.rules.filters import filter_function\n"
+    "@filter_function('{name}')\n"
+    "def function(pb, csf, csr):\n    return 0\n"
+)
+
+
+def test_functions_of_packages_may_stand_in_filters(bring: Bring) -> None:
+    bring("own", "filter_functions", {"own_functions": MARKED.format(name="mine")}, own="own_functions")
+    assert installed_functions().by_name.keys() == {*BUILT_IN, "mine"}
+
+
+def test_a_function_that_two_packages_bring_names_both(bring: Bring) -> None:
+    bring(
+        "own",
+        "filter_functions",
+        {"own_functions": MARKED.format(name="filter-by-exact")},
+        own="own_functions",
+    )
+    with pytest.raises(
+        PluginError, match=r"the filter function 'filter-by-exact' is brought by .*own.*ultracrawl"
+    ):
+        installed_functions()
+
+
+def test_functions_that_cannot_be_loaded_are_named_where_one_is_missing(bring: Bring) -> None:
+    from ultracrawl.rules.filters.function import Robot
+    from ultracrawl.rules.filters.phase import FilterKind
+
+    bring("own", "filter_functions", {"own_functions": "1 / 0\n"}, own="own_functions")
+    text = "<Filter name=g>\nGenerate fn=extract-html-text\nGenerate fn=mine\n</Filter>\n"
+    read = read_filters(text)
+    read.compile("g", FilterKind.GENERATION, Robot())
+    (finding,) = read.text.findings
+    assert (finding.line, finding.problem) == (3, "there is no function `mine`")
+    assert "of the package own cannot be loaded: ZeroDivisionError" in finding.instead
+
+
+def test_without_what_an_installation_says_one_line_tells_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[2])])
+    with pytest.raises(UserError) as raised:
+        ENGINES.find("whoosh")
+    assert str(raised.value) == (
+        "ultracrawl is not installed, or not as it is now: its own index engine cannot be found; "
+        "install it (again): pip install --editable . in its folder"
+    )
+
+
+def test_a_conversion_process_is_told_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = [[one.name, one.reference] for one in CONVERTERS.listed()]
+    monkeypatch.setattr(CONVERTERS, "_adopted", None)
+    monkeypatch.setattr(sys, "path", [])
+    CONVERTERS.adopt(told)
+    assert converter_for("text/markdown") is not None
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_what_the_page_shows_runs(number: int) -> None:
+    exec(BLOCKS[number], {"__name__": "shown"})
+
+
+def test_the_page_names_every_group() -> None:
+    groups = [one.group for one in vars(plugins).values() if isinstance(one, plugins.PluginGroup)]
+    assert [group for group in groups if f"`{group}`" not in PAGE.read_text(encoding="utf-8")] == []

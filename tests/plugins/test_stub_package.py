@@ -1,0 +1,107 @@
+"""A package that brings a plug-in of each kind is installed as any other, and each has its effect in a crawl."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.project import LOOPBACK, ROOT, Workspace
+from support.robot import RobotFiles
+from support.site import Site
+
+STUB = Path(__file__).parent / "stub_package"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the search path for modules with the package on it."""
+    sources, target = tmp_path_factory.mktemp("stub") / "package", tmp_path_factory.mktemp("packages")
+    shutil.copytree(STUB, sources)  # what is built beside the sources must not be seen by other tests
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(sources)]
+    subprocess.run(command, check=True)
+    return f"{ROOT}:{target}"
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    with site.serve() as address:
+        yield address
+
+
+def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, installed: str) -> None:
+    site.page("/", links=["/Upper"], text="start")
+    site.page("/upper", text="lower")
+    site.page("/listed", text="listed", links=["/heron.card"])
+    site.file("/heron.card", b"Heron\nstands in water\nsee /seen\n", content_type="application/x-card")
+    site.page("/seen", text="behind a card")
+    workspace = Workspace(tmp_path)
+    workspace.write(
+        {
+            "index": {"engine": "shelf", "path": "index"},
+            "state": {"engine": "shelf", "path": "state"},
+            "sources": {
+                "site": {
+                    "type": "catalogue",
+                    "options": {"pages": [f"{url}/listed"]},
+                    "start_urls": [url],
+                    "types": ["text/html", "application/x-card"],
+                    "urls": {"rewriter": "lower-case"},
+                    "boundary": LOOPBACK,
+                    "politeness": {"delay": 0},
+                }
+            },
+        }
+    )
+    run = workspace.crawl(PYTHONPATH=installed).run
+    assert (run["outcomes"], run["problems"]) == ({"NEW": 5}, [])
+    assert site.page_paths() == {"/", "/listed", "/upper", "/heron.card", "/seen"}, (
+        "none is asked for as /Upper"
+    )
+    assert (tmp_path / "state" / "site.shelf").exists()
+    assert list((tmp_path / "index" / "shelf").glob("*.seg"))
+    (hit,) = workspace.command("search", "--json", "water", PYTHONPATH=installed).json["hits"]
+    assert (hit["title"], hit["url"]) == ("Heron", f"{url}/heron.card")
+    gone = workspace.command("search", "water")
+    assert gone.code == 2
+    for number, problem in enumerate(
+        (
+            "index engine `shelf`",
+            "state store `shelf`",
+            "type of source `catalogue`",
+            "URL rewriter `lower-case`",
+        )
+    ):
+        line = gone.err.splitlines()[number]
+        assert f"there is no {problem}" in line
+        assert "install the package that brings it" in line
+
+
+def test_a_function_of_a_package_describes_what_a_robot_finds(
+    site: Site, url: str, tmp_path: Path, installed: str
+) -> None:
+    site.page("/", title="Home", text="needle")
+    robot = RobotFiles(Workspace(tmp_path))
+    robot.write(
+        "filter.conf",
+        "<Filter name=e>\nEnumerate fn=enumerate-urls\n</Filter>\n"
+        "<Filter name=g>\nGenerate fn=extract-html-text\nGenerate fn=shelve shelf=birds\n</Filter>\n",
+    )
+    robot.properties(enumeration_filter="e", generation_filter="g")
+    robot.site(f"{url}/")
+    words = ["-c", "config/robot.conf"]
+    ended = robot.workspace.command("crawl", "--json", *words, PYTHONPATH=installed)
+    assert (ended.code, ended.run["outcomes"]) == (0, {"NEW": 1}), ended.err
+    (hit,) = robot.workspace.command("search", "--json", "needle", *words, PYTHONPATH=installed).json["hits"]
+    assert hit["attributes"]["Keywords"] == ["birds"]
+    lacking = robot.command("crawl")
+    assert (lacking.code, "there is no function `shelve`" in lacking.err) == (2, True)
