@@ -10,6 +10,7 @@ from scrapy.settings import Settings, default_settings
 from support.project import ROOT
 
 from ultracrawl.addon import UltracrawlAddon
+from ultracrawl.cli.look.lint import ineffective_settings
 from ultracrawl.settings import ineffective as module
 from ultracrawl.settings.ineffective import REMARKS, ineffective
 from ultracrawl.sources import DataSource, adhoc
@@ -81,6 +82,15 @@ def test_settings_of_a_definition_are_told_with_its_name_in_log_and_report(
     told = f"USER_AGENT in `settings:` of the source {source.name} changes nothing: write `user_agent: me`"
     assert caplog.messages == settings.getlist(REMARKS) == [told]
     assert switched_on(source, "spider", USER_AGENT="me").getlist(REMARKS) == []
+
+
+def test_lint_tells_of_those_in_a_definition(source: DataSource) -> None:
+    settings = {"RETRY_TIMES": 5, "DOWNLOAD_TIMEOUT": 30, "LOG_LEVEL": "INFO"}
+    own = source.model_copy(update={"name": "own", "settings": settings})
+    project = adhoc(("http://127.0.0.1:1/",), Path("/nowhere")).model_copy(update={"sources": {"own": own}})
+    (hint,) = ineffective_settings(project)
+    assert (hint.key, hint.instead) == ("sources.own.settings.RETRY_TIMES", "write `limits: {retries: 5}`")
+    assert not hint.fatal
 
 
 def test_what_says_the_same_or_was_not_said_is_not_told(

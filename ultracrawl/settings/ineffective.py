@@ -83,9 +83,17 @@ ineffective: dict[str, Instead] = {
 _told: set[str] = set()
 """What this process has said: a project has many sources, and one set of settings."""
 
-
 REMARKS = "ULTRACRAWL_REMARKS"
 """The setting with the lines that the report of a crawl is to have about the settings themselves."""
+
+
+def advice(source: DataSource, name: str, value: object) -> str:
+    """Return what to write in the place of a setting; empty if it has an effect, or says what the definition says."""
+    instead = ineffective.get(name)
+    if instead is None or value is None:
+        return ""
+    decides = reduce(getattr, instead.option.split("."), source) if instead.option else hardened.get(name)
+    return "" if _same(value, decides) else instead.written(value)
 
 
 def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
@@ -94,30 +102,21 @@ def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
     It is logged, and the report of the crawl has it.
     """
     remarks: list[str] = []
-    own = SETTINGS_PRIORITIES["spider"]
     for name, instead in ineffective.items():
-        priority = settings.getpriority(name)
-        if priority is None or priority < SETTINGS_PRIORITIES["project"]:
+        priority = settings.getpriority(name) or 0
+        given = priority >= SETTINGS_PRIORITIES["project"]
+        written = advice(source, name, settings[name]) if given else ""
+        if not written:
             continue
-        value = settings[name]
-        if value is None or _same(
-            value, _said(source, instead.option) if instead.option else hardened.get(name)
-        ):
-            continue
-        of_source = priority == own
+        of_source = priority == SETTINGS_PRIORITIES["spider"]
         where = f"`settings:` of the source {source.name}" if of_source else "the settings"
-        told = f"{name} in {where} changes nothing: {instead.written(value)}"
+        told = f"{name} in {where} changes nothing: {written}"
         told += "" if of_source or not instead.option else " in the definition"
         if told not in _told:
             _told.add(told)
             logger.warning(told)
             remarks.append(told)
     settings.set(REMARKS, remarks, priority="addon")
-
-
-def _said(source: DataSource, option: str) -> Any:
-    """Return the value of an option of a source."""
-    return reduce(getattr, option.split("."), source)
 
 
 def _same(value: Any, other: Any) -> bool:

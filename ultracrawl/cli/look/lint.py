@@ -12,6 +12,7 @@ from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.index.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.settings.ineffective import advice
 from ultracrawl.settings.projects import found_definitions
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
@@ -41,7 +42,9 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
         for location, one in zip(locations, loaded, strict=True)
         for finding in (*one.findings, *_of_filters(location, one))
     ]
-    findings += [finding for one in loaded if one.project for finding in former_destinations(one.project)]
+    projects = [one.project for one in loaded if one.project]
+    for project in projects:
+        findings += [*ineffective_settings(project), *former_destinations(project)]
     for finding in findings:
         if as_json:
             names = ("file", "line", "key", "problem", "instead", "fatal")
@@ -55,6 +58,15 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
         counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
         click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
     raise SystemExit(2 if fatal or (strict and findings) else 0)
+
+
+def ineffective_settings(project: Project) -> Iterator[Finding]:
+    """Yield a hint for each setting of Scrapy in a definition that changes nothing."""
+    for source in project.sources.values():
+        for name, value in source.settings.items():
+            if written := advice(source, name, value):
+                key = f"sources.{source.name}.settings.{name}"
+                yield Finding(str(project.base), 0, key, "this changes nothing", written, fatal=False)
 
 
 def former_destinations(project: Project) -> Iterator[Finding]:
