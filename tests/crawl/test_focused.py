@@ -248,7 +248,7 @@ def test_without_the_extra_the_message_names_the_install_line(
     hidden = workspace.directory / "hidden"
     hidden.mkdir()
     (hidden / "py3langid.py").write_text("raise ImportError('not here')\n")
-    ended = workspace.crawl(code=2, PYTHONPATH=f"{hidden}:{ROOT}")
+    ended = workspace.crawl(code=2, hosted=False, PYTHONPATH=f"{hidden}:{ROOT}")
     assert 'pip install "ultracrawl[language]"' in ended.err
     assert "Traceback" not in ended.err
 

@@ -14,8 +14,8 @@ import pytest
 from support.project import Ended, Workspace
 from support.site import Site
 
-LINKS = 1500
-PAGES = [f"/{number}/{'x' * 150}" for number in range(LINKS)]
+LINKS = 500
+PAGES = [f"/{number}/{'x' * 600}" for number in range(LINKS)]
 
 
 @pytest.fixture

@@ -85,6 +85,6 @@ def test_without_the_extra_the_message_names_the_install_line_of_detection(
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "py3langid.py").write_text("raise ImportError('not here')\n")
-    ended = workspace.crawl(code=2, PYTHONPATH=f"{hidden}:{ROOT}")
+    ended = workspace.crawl(code=2, hosted=False, PYTHONPATH=f"{hidden}:{ROOT}")
     assert 'pip install "ultracrawl[language]"' in ended.err
     assert "detect_language" in ended.err

@@ -31,6 +31,8 @@ from support import clock
 from support.clock import AHEAD
 from support.worker_host import Nursery, Running
 from ultracrawl.content.service.confinement import die_with_parent
+from ultracrawl.crawl.reading.language_detection import open_detector
+from ultracrawl.errors import MissingExtraError
 from ultracrawl.stores.sqlite.database import MEMORY, connect_sound
 
 DYNAMIC = (
@@ -94,6 +96,8 @@ def load() -> None:
         import_module(f"ultracrawl.cli.{verb.module}")
     for name in DYNAMIC:
         import_module(name)
+    with contextlib.suppress(MissingExtraError):
+        open_detector("")  # keeps the model, which takes a second to load
     connect_sound(MEMORY)[0].close()  # makes the schema with which every state is compared
     assert "twisted.internet.reactor" not in sys.modules
 
