@@ -8,6 +8,7 @@ it has ended, its wait status. It ends when the socket is closed, and with it ev
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import json
 import os
