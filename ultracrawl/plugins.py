@@ -63,6 +63,10 @@ class Plugin:
             raise PluginError(f"{self} cannot be loaded: {told}", instead) from error
         return found
 
+    def unfit(self, wanted: str) -> PluginError:
+        """Return the error for a plug-in that is loaded and is not what its group wants."""
+        return PluginError(f"{self} is something else", f"its entry point has to name {wanted}")
+
     def __str__(self) -> str:
         return f"the {self.what} {self.name!r} of the package {self.package}"
 

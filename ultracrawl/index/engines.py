@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from ultracrawl.index.engine import IndexEngine, OpenEngine
-from ultracrawl.plugins import ENGINES, PluginError
+from ultracrawl.plugins import ENGINES
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 
@@ -49,6 +49,5 @@ def is_volatile(engine: str) -> bool:
 def _opener(engine: str) -> OpenEngine:
     found = ENGINES.load(engine)
     if not callable(found):
-        instead = "its entry point has to name an ultracrawl.index.engine.OpenEngine"
-        raise PluginError(f"{ENGINES.find(engine)} is something else", instead)
+        raise ENGINES.find(engine).unfit("an ultracrawl.index.engine.OpenEngine")
     return cast(OpenEngine, found)

@@ -9,7 +9,7 @@ from typing import cast
 
 from ultracrawl.index.destinations.port import Destination, OpenDestination
 from ultracrawl.index.values import Json
-from ultracrawl.plugins import DESTINATIONS, PluginError
+from ultracrawl.plugins import DESTINATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,5 @@ def open_destination(config: DestinationConfig) -> Destination:
     """Open a destination. Raises `UserError` for an unknown type, and for an option that is not good."""
     opener = DESTINATIONS.load(config.type)
     if not callable(opener):
-        found = DESTINATIONS.find(config.type)
-        raise PluginError(f"{found} is nothing to call; it has to be an `index.destinations.OpenDestination`")
+        raise DESTINATIONS.find(config.type).unfit("an ultracrawl.index.destinations.OpenDestination")
     return cast(OpenDestination, opener)(config.name, config.options)
