@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from handlers.conftest import Runner
 from handlers.ways import PLAYWRIGHT, WAYS, Way, connected_addresses
 from scrapy.http import Response
+from scrapy.resolver import CachingThreadedResolver
 from support.listener import Listener
 from twisted.internet.address import IPv4Address
 
@@ -202,17 +205,51 @@ def test_p1_only_the_allowed_address_of_a_name_is_taken(
     assert set(addresses) == {OWN}
 
 
+class Once:
+    """Accepts each address when it is asked for the first time."""
+
+    def __init__(self) -> None:
+        self._asked: list[str] = []
+
+    def check(self, address: str) -> Decision:
+        self._asked.append(address)
+        return Decision(self._asked.count(address) == 1, "address", "address test", address)
+
+
+@pytest.fixture
+def scrapys_resolver(runner: Runner) -> Iterator[None]:
+    """Have names looked up as in a crawl: in threads that know nothing of who asks."""
+    before = runner.reactor.nameResolver
+    CachingThreadedResolver(runner.reactor, 0, 10).install_on_reactor()
+    yield
+    runner.reactor.installNameResolver(before)
+
+
+@pytest.mark.usefixtures("scrapys_resolver")
+def test_p1_what_a_name_was_found_to_be_is_checked_when_it_is_connected_to(
+    runner: Runner, serve: Any
+) -> None:
+    server = serve(b"")
+
+    async def connect() -> Decision:
+        from twisted.internet.endpoints import HostnameEndpoint
+        from twisted.internet.protocol import Factory, Protocol
+
+        guard_reactor()
+        attempt = ConnectionAttempt(Once())
+        with attempt.current():
+            connecting = HostnameEndpoint(runner.reactor, "localhost", server.port).connect(
+                Factory.forProtocol(Protocol)
+            )
+        connecting.addBoth(lambda _: None)
+        return await asyncio.wait_for(attempt.refused, 10)
+
+    assert runner.run(connect()).rule == "address test"
+    assert server.connections == 0
+
+
 def test_p1_a_peer_that_is_another_gets_no_byte(runner: Runner) -> None:
     server = socket.create_server((OWN, 0))
-
-    class Second:
-        """Accepts an address when it is connected to, and no more when the connection stands."""
-
-        asked = 0
-
-        def check(self, address: str) -> Decision:
-            self.asked += 1
-            return Decision(self.asked == 1, "address", "address test", address)
 
     async def connect() -> Decision:
         from twisted.internet.protocol import ClientFactory, Protocol
@@ -222,15 +259,32 @@ def test_p1_a_peer_that_is_another_gets_no_byte(runner: Runner) -> None:
                 self.transport.write(b"GET / HTTP/1.1\r\n\r\n")
 
         guard_reactor()
-        attempt = ConnectionAttempt(Second())
+        attempt = ConnectionAttempt(Once())
         with attempt.current():
             runner.reactor.connectTCP(OWN, server.getsockname()[1], ClientFactory.forProtocol(Speaking))
-        return await attempt.refused
+        return await asyncio.wait_for(attempt.refused, 10)
 
     assert runner.run(connect()).reason == OWN
     with server, server.accept()[0] as connection:
         connection.settimeout(10)
         assert connection.recv(100) == b""
+
+
+@pytest.mark.parametrize("host", [OWN, "localhost"])
+def test_p1_what_connects_past_endpoints_is_checked_too(runner: Runner, serve: Any, host: str) -> None:
+    server = serve(b"")
+
+    async def connect() -> Decision:
+        from twisted.internet.protocol import ClientFactory, Protocol
+
+        guard_reactor()
+        attempt = ConnectionAttempt(AddressPolicy())
+        with attempt.current(), suppress(ConnectionRefusedError):
+            runner.reactor.connectTCP(host, server.port, ClientFactory.forProtocol(Protocol))
+        return await asyncio.wait_for(attempt.refused, 10)
+
+    assert runner.run(connect()).rule == "address loopback"
+    assert server.connections == 0
 
 
 def test_connections_of_others_pass(runner: Runner, serve: Any) -> None:

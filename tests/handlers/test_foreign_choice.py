@@ -9,21 +9,25 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from handlers.conftest import Runner
 from handlers.ways import PATHS, path_of
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.http import Response
 from scrapy.settings import Settings
 from support.context import made_context
+from twisted.internet.defer import Deferred, succeed
 
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
+from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import UserError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
 from ultracrawl.handlers.guarding.choice import Guarding, guard_handlers, guarding_of
 from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
-from ultracrawl.handlers.guarding.walls import BrowserWall, NamesWall, ProxyWall, ReactorWall
+from ultracrawl.handlers.guarding.walls import BrowserWall, NamesWall, ProxyWall, ReactorWall, Wall
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources import DataSource
 
@@ -210,3 +214,58 @@ def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.M
     assert remark.startswith(
         "the address guard is by names only, because Unknown opens its connections itself"
     )
+
+
+# ---- the handler around it
+
+
+class Passes(Wall):
+    async def fetch(self, request: Request, send: Send) -> Response:
+        return await send(request)
+
+
+class Names:
+    """A handler whose answers name the request that it got, as some do."""
+
+    async def download_request(self, request: Request) -> Response:
+        return Response(
+            request.url, headers={"X-Shown": request.headers.get("X-Token", b"")}, request=request
+        )
+
+
+class OldNames:
+    """The same as handlers were before Scrapy 2.14, with nothing to close."""
+
+    def download_request(self, request: Request, spider: Spider) -> Deferred[Response]:
+        return succeed(Response(request.url, headers={"X-Shown": spider.name}, request=request))
+
+
+class Shows:
+    """Stands for the credentials of a source."""
+
+    def around(self, send: Send) -> Send:
+        return lambda request: send_with(request, send, {"X-Token": "secret"})
+
+    def around_bare(self, send: Send) -> Send:
+        return send
+
+
+@pytest.mark.parametrize(("handler", "shown"), [(Names(), b"secret"), (OldNames(), b"s")])
+def test_an_answer_names_the_request_without_what_was_added(
+    runner: Runner, handler: Any, shown: bytes
+) -> None:
+    crawler = Crawler(Spider)
+    crawler.spider = Spider("s")
+    access: Any = Shows()
+    guarded = GuardedDownloadHandler(crawler, handler, Passes(AddressPolicy()), access)
+    request = Request("http://a.example/")
+
+    async def converse() -> Response:
+        response = await guarded.download_request(request)
+        await guarded.close()
+        return response
+
+    response = runner.run(converse())
+    assert response.headers["X-Shown"] == shown
+    assert response.request is request
+    assert "X-Token" not in request.headers

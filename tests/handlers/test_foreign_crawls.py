@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from handlers.ways import PATHS, PLAYWRIGHT, launch_options, path_of
+from support.certificates import Authority
 from support.listener import Listener
 from support.project import Workspace
 from support.site import Site
+from support.tls_site import secured
 
 from ultracrawl.rules.access.basic import basic_answer
 
@@ -96,6 +98,40 @@ def test_a_crawl_reaches_what_its_source_may_reach(
     assert sorted(workspace.search("needle")) == ["/", "/next"]
     assert [one for one in site.requests if one.path == "/next"]
     assert ended.json["runs"][0]["problems"] == []
+
+
+@pytest.mark.servers
+def test_a_crawl_over_http2(workspace: Workspace, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    (tmp_path / "secret").write_text(SECRET)
+    known = f'if ($http_authorization != "{basic_answer("u", SECRET)}") {{ return 401; }}'
+    with Listener().open() as inner:
+        away = f"location = /away {{ return 302 https://{inner.address}/; }}"
+        body = f'{known} return 200 "needle $server_protocol";'
+        with secured(tmp_path, authority, body, listen="http2", server=away) as (_, address):
+            workspace.define(
+                f"{address}/page",
+                start_urls=[f"{address}/page", f"{address}/away"],
+                boundary={"networks": ["127.0.0.1/32"], "domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
+                robots={"obey": False},
+                authentication={
+                    "a": {
+                        "url": f"{address}/page",
+                        "user": "u",
+                        "password": f"file:{tmp_path}/secret",
+                        "scheme": "basic",
+                    }
+                },
+                settings=with_handler(path_of("http2"), DOWNLOAD_VERIFY_CERTIFICATES=False),
+            )
+            ended = workspace.crawl()
+    assert (inner.came, ended.err) == ([], "")
+    assert sorted(workspace.outcomes().items()) == [
+        ("/", "REJECTED"),
+        ("/away", "REDIRECTED"),
+        ("/page", "NEW"),
+    ]
+    assert workspace.search('"HTTP/2.0"') == ["/page"]
 
 
 def test_p4_what_a_crawl_leaves_behind_holds_no_secret(

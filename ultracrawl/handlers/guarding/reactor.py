@@ -76,7 +76,10 @@ class _CheckingResolver:
 
 
 class _CheckingReceiver:
-    """Takes the addresses of a name, from whatever thread they come, and goes on in the context of the attempt."""
+    """Takes the addresses of a name, from whatever thread they come, and goes on in the context of the attempt.
+
+    Where all are refused it does not go on: the attempt is over, and a failure here would be one that nobody looks at.
+    """
 
     def __init__(self, receiver: Any, attempt: ConnectionAttempt) -> None:
         self._receiver = receiver
@@ -99,6 +102,7 @@ class _CheckingReceiver:
     def resolutionComplete(self) -> None:  # noqa: N802 - Twisted's
         if self._refusal is not None and not self._passed:
             self._attempt.refuse(self._refusal)
+            return
         self._context.run(self._receiver.resolutionComplete)
 
 

@@ -70,12 +70,13 @@ class ReactorWall(Wall):
 
     def __init__(self, guard: AddressGuard) -> None:
         super().__init__(guard)
-        self._refused: dict[str, Decision] = {}
+        self._refused: dict[tuple[str, str], Decision] = {}
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request whose connections are checked when they are made."""
         trusted = TRUSTED in request.meta
-        known = None if trusted else self._refused.get(site_of(request.url))
+        way = site_of(request.url), request.meta.get("proxy") or ""
+        known = None if trusted else self._refused.get(way)
         if known is not None:
             raise AddressRefusedError(known)
         guard_reactor()
@@ -86,14 +87,13 @@ class ReactorWall(Wall):
             either: tuple[asyncio.Future[Any], ...] = sending, attempt.refused
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if attempt.refused.done() and not _succeeded(sending):
-                self._refused[site_of(request.url)] = decision = attempt.refused.result()
+                self._refused[way] = decision = attempt.refused.result()
                 raise AddressRefusedError(decision)
             return sending.result()
         finally:
-            if not sending.done():
-                sending.cancel()
-            elif not sending.cancelled():
-                sending.exception()  # looked at, so that it is not reported as forgotten
+            sending.cancel()
+            # Looked at, so that what became of it is not reported as forgotten.
+            sending.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 def _succeeded(sending: asyncio.Future[Response]) -> bool:
