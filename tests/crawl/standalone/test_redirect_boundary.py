@@ -7,12 +7,21 @@ from typing import Any
 
 import pytest
 from crawl.standalone.chain import Chain, page
-from scrapy import Request
+from scrapy import Request, Spider
+from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.spider import DefaultSpider
+from scrapy.utils.test import get_crawler
+
+from ultracrawl.crawl.standalone.definition import definition_of
 
 INSIDE, OUTSIDE = "http://h.example/there", "http://other.example/there"
 BOUNDARY: dict[str, Any] = {"uris": {"exclude": [{"suffix": "/closed"}]}}
+
+
+class WithoutStart(Spider):
+    name = "without"
 
 
 def redirecting(status: int, location: str) -> Any:
@@ -77,6 +86,21 @@ def test_who_wants_to_see_redirects_sees_them(request_: Request) -> None:
     answer = crawl(redirecting(301, OUTSIDE), request_)
     assert answer is not None
     assert answer.status == 301
+
+
+def test_who_follows_no_redirects_sees_them() -> None:
+    answer = crawl(redirecting(301, OUTSIDE), REDIRECT_ENABLED=False)
+    assert answer is not None
+    assert answer.status == 301
+
+
+def test_commands_without_a_spider_have_no_boundary(caplog: pytest.LogCaptureFixture) -> None:
+    settings = {"ULTRACRAWL_BOUNDARY": BOUNDARY}
+    rules = definition_of(get_crawler(DefaultSpider, settings)).rules
+    assert rules.boundary.rejects("http://anywhere.example/closed") is None
+    with pytest.raises(NotConfigured):
+        definition_of(get_crawler(WithoutStart, settings))
+    assert "names no hosts, and the spider has no `start_urls`" in caplog.text
 
 
 def test_robots_txt_may_lead_out() -> None:

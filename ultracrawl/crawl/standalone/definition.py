@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.utils.spider import DefaultSpider
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.settings.places import ENVIRONMENT
@@ -66,6 +67,8 @@ def definition_of(crawler: Crawler) -> StandaloneDefinition:
 def _read(crawler: Crawler) -> StandaloneDefinition:
     spider = crawler.spider or crawler.spidercls
     settings = {name: crawler.settings.get(name) for name in SETTINGS}
+    if crawler.spidercls is DefaultSpider:  # of `scrapy fetch` and its like, which follow redirects anywhere
+        settings["ULTRACRAWL_BOUNDARY"] = None
     urls = [url for url in getattr(spider, "start_urls", None) or () if isinstance(url, str)]
     loaded = load_settings(settings, spider.name, urls, data_folder(crawler) or Path())
     for finding in loaded.findings:

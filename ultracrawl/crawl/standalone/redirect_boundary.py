@@ -10,6 +10,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from ultracrawl.crawl.standalone.definition import definition_of, refuse
+from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary.redirects import OUTSIDE_MESSAGE, Redirect
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class RedirectBoundary:
     """
 
     def __init__(self, rules: CompiledSource, stats: StatsCollector, handled: frozenset[int]) -> None:
-        """Take the rules of a spider; `handled` are the statuses that it wants to see itself."""
+        """Take the rules of a spider; `handled` are the statuses that it sees itself, so that nothing follows them."""
         self._rules = rules
         self._stats = stats
         self._handled = handled
@@ -52,7 +53,8 @@ class RedirectBoundary:
                 crawler, f"settings - {SETTING} - rules about addresses need a definition; name hosts instead"
             )
         assert crawler.stats is not None
-        handled = frozenset(getattr(crawler.spider, "handle_httpstatus_list", ()))
+        follows = crawler.settings.getbool("REDIRECT_ENABLED")
+        handled = frozenset(getattr(crawler.spider, "handle_httpstatus_list", ())) if follows else REDIRECTS
         made = cls(rules, crawler.stats, handled)
         # Scrapy reads META refreshes in the decoded body, further up; what it makes of one is judged when it is queued.
         crawler.signals.connect(made.judge_refresh, signals.request_scheduled)
