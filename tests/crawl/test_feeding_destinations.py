@@ -11,6 +11,10 @@ from support.resource import Reply
 from support.server import Request, Server
 from support.site import Site
 
+from ultracrawl.index.opening import destination_config
+from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
+
 
 class Portal:
     """A web server that holds what it was sent, while it is `open`; else it answers 403."""
@@ -166,6 +170,43 @@ def test_mistakes_in_a_destination_name_their_line(tmp_path: Path, section: str,
     assert ended.out.startswith("ultracrawl.yaml:2 - destinations.x")
     assert told in ended.out
     assert "geheim" not in ended.out
+
+
+def test_secrets_in_clear_are_told_of_and_files_are_found_beside_the_definition(tmp_path: Path) -> None:
+    (tmp_path / "ultracrawl.yaml").write_text(
+        "destinations:\n"
+        "  x:\n"
+        "    type: http\n"
+        "    url: https://a.example/\n"
+        "    user: crawler\n"
+        "    password: file:pw\n"
+        "    headers: {X-Tenant: seven, Authorization: geheim}\n"
+        "sources: {a: {start_urls: ['https://a.example/']}}\n"
+    )
+    loaded = read_definitions(tmp_path / "ultracrawl.yaml")
+    (finding,) = loaded.findings
+    assert (finding.line, finding.key) == (7, "destinations.x.headers.Authorization")
+    assert "geheim" not in f"{finding} {loaded.project!r}"
+    (tmp_path / "pw").write_text("pass word\n")
+    options = destination_config(require(loaded), "x").options
+    assert (options["password"], options["headers"]) == (
+        "pass word",
+        {"X-Tenant": "seven", "Authorization": "geheim"},
+    )
+
+
+def test_a_destination_that_is_new_to_a_source_gets_everything(
+    fed: Workspace, url: str, portal: Any, site: Site
+) -> None:
+    define(fed, url, portal.url, {"index": {"index": "default"}})
+    crawl(fed)
+    define(fed, url, portal.url, {"index": {"index": "default"}, "hook": {"destination": "portal"}})
+    crawl(fed)
+    assert portal.held == {"/": "beginning", "/a": "first", "/b": "second"}
+    portal.held.clear()
+    site.reset()
+    crawl(fed)
+    assert portal.held == {}, "it has everything, and nothing changed"
 
 
 def test_names_of_destinations_are_checked(tmp_path: Path) -> None:

@@ -319,15 +319,23 @@ def test_a_server_that_is_not_there_is_tried_again_for_as_long_as_was_said() -> 
 
 @pytest.mark.parametrize("networks", [[], ["10.0.0.0/8"]], ids=["none", "others"])
 def test_private_addresses_are_refused_unless_their_network_is_named(
-    receiver: Receiver, url: str, networks: list[str], monkeypatch: pytest.MonkeyPatch
+    receiver: Receiver, url: str, networks: list[str]
 ) -> None:
-    monkeypatch.setenv("http_proxy", url)
     for address in (url, url.replace("127.0.0.1", "localhost"), url.replace("127.0.0.1", "0x7f000001")):
         clock = Clock()
         with pytest.raises(WorkError, match=r"\(address loopback\) is refused; `networks`"):
             push(address, clock, networks=networks).deliver(batch(document("/a")))
         assert clock.slept == []
     assert receiver.came == []
+
+
+def test_no_proxy_of_the_environment_is_used(
+    receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9/")
+    push(url, retry=0).deliver(batch(document("/a")))
+    assert len(receiver.came) == 1
 
 
 def test_a_secret_with_a_line_break_is_a_mistake_and_not_shown(url: str) -> None:

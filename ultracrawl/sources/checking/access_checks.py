@@ -19,12 +19,17 @@ PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 """Names of form fields that are for secrets."""
 
 
-def check_access(source: DataSource) -> Iterator[PathFinding]:
-    """Yield a hint for each secret that is written in clear text, or that eavesdroppers can infer."""
-    for path, secret in written_values(source):
+def check_secrets(options: object, place: Path = ()) -> Iterator[PathFinding]:
+    """Yield a hint for each secret that is written in clear text; the options stand at a place of the definition."""
+    for path, secret in written_values(options, place):
         if isinstance(secret, SecretStr) and _is_secret(path) and stands_in_clear(secret):
             problem = "the secret stands here for everybody to read"
             yield PathFinding(path, problem, INSTEAD, False, FindingCode.SECRET_IN_CLEAR)
+
+
+def check_access(source: DataSource) -> Iterator[PathFinding]:
+    """Yield a hint for each secret that is written in clear text, or that eavesdroppers can infer."""
+    yield from check_secrets(source)
     for name, entry in source.authentication.items():
         if entry.scheme is Scheme.NTLM_V1:
             yield PathFinding(
@@ -59,6 +64,6 @@ def _is_secret(path: Path) -> bool:
     match path[0]:
         case "logins":
             return PASSWORD_FIELD.search(name) is not None
-        case "site_headers":
+        case "site_headers" | "destinations" if path[-2] == "headers":
             return name.lower() in SECRET_HEADERS
     return True

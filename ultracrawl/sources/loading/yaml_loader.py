@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
-from ultracrawl.sources.checking.access_checks import check_kept_sessions
+from ultracrawl.sources.checking.access_checks import check_kept_sessions, check_secrets
 from ultracrawl.sources.checking.checks import (
     check_attributes,
     check_destinations,
@@ -240,7 +240,10 @@ class _Reading:
             self.findings.add_below(tree, (), found)
             refused = {one.path[-1] for one in found}
             data["attributes"] = {name: kind for name, kind in own.items() if name not in refused}
-        return self.findings.validated(DefinitionHead, data, tree, ())
+        head = self.findings.validated(DefinitionHead, data, tree, (), context=self._rule_files)
+        if head is not None:
+            self.findings.add_below(tree, (), check_secrets(head.destinations, ("destinations",)))
+        return head
 
     def _read_defaults(self, tree: YamlTree) -> None:
         data = tree.get("defaults")
