@@ -2,6 +2,7 @@
 
 import pytest
 from scrapy_ways.runs import Desk
+from support.files import pdf
 from support.project import Ended
 from support.site import Site
 
@@ -94,6 +95,26 @@ def test_parse_shows_links_and_document(project: Desk, site: Site, url: str) -> 
     assert f"[<GET {url}/a>]" in ended.out
     assert "'Title': ['Home']" in ended.out
     assert "'text': 'welcome" in ended.out
+
+
+def test_parse_reads_what_is_no_html(project: Desk, site: Site, url: str) -> None:
+    site.respond(
+        "/d.pdf", headers={"Content-Type": "application/pdf"}, body=pdf(link=f"{url}/a", title="Report")
+    )
+    ended = looked(project, site, "parse", "--spider=site", "--nocolour", f"{url}/d.pdf", asked={"/d.pdf"})
+    assert "'Title': ['Report']" in ended.out
+    assert f"[<GET {url}/a>]" in ended.out
+
+
+def test_parse_reads_feeds(project: Desk, site: Site, url: str) -> None:
+    definition = (project.directory / "ultracrawl.yaml").read_text()
+    (project.directory / "ultracrawl.yaml").write_text(f"{definition}    feeds: {{urls: ['{url}/feed']}}\n")
+    entries = "".join(f"<item><link>{one}</link></item>" for one in (f"{url}/a", "http://other.example/"))
+    feed = f'<rss version="2.0"><channel><title>News</title>{entries}</channel></rss>'
+    site.respond("/feed", headers={"Content-Type": "application/rss+xml"}, body=feed)
+    ended = looked(project, site, "parse", "--spider=site", "--nocolour", f"{url}/feed", asked={"/feed"})
+    assert f"[<GET {url}/a>]" in ended.out
+    assert "feed with 2 entries, 1 of them inside" in ended.err
 
 
 def test_parse_says_why_there_is_no_document(project: Desk, site: Site, url: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from scrapy.core.scheduler import BaseScheduler
@@ -95,19 +96,22 @@ class LinkSight(ReplayQueue):
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
         """Tell of the links of a page that are inside."""
-        located = self._candidates.located(hrefs, base)
-        entries, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
-        inside.extend(entry.key for entry in entries)
-        for told in self._context.hooks.links_placed:
-            told(visit, located, inside, named)
-        return len(entries)
+        return len(self._tell(visit, self._candidates.located(hrefs, base), named))
 
     def feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
-        """Tell of what a feed names."""
-        self.follow(visit, hrefs, visit.url)
-        return {}
+        """Tell of what a feed names, and is inside."""
+        located = self._candidates.located(hrefs, visit.url)
+        with self._candidates.without_rules() if ignore_rules else nullcontext():
+            inside = self._tell(visit, located)
+        return {href: (url_key(url), True) for href, url in located.items() if url_key(url) in inside}
+
+    def _tell(self, visit: Visit, located: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
+        _, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
+        for told in self._context.hooks.links_placed:
+            told(visit, located, inside, named)
+        return set(inside)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Tell of the target of a redirect that a page asks for."""
