@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.project import ROOT
 
+from ultracrawl.crawl.standalone.state import CrawlerState
 from ultracrawl.errors import UserError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.sqlite.answers.spider_state import KEPT, KnownAnswer, SpiderState
@@ -62,6 +63,21 @@ def test_an_answer_of_a_crawl_that_did_not_end_says_so(path: Path) -> None:
     state.abandon()
     assert answer is not None
     assert not answer.finished
+
+
+def test_what_a_killed_crawl_saw_is_no_more_certain_when_a_later_one_ends(path: Path) -> None:
+    killed = SpiderState(path, "s")
+    killed.keep_answer(KEY, KNOWN, ANSWER)
+    killed.note_item("u", b"1")
+    killed.flush()
+    killed.abandon()
+    crawl(path)
+    state = SpiderState(path, "s")
+    answer = state.known_answer(KEY)
+    assert answer is not None
+    assert not answer.finished
+    assert not state.has_item("u", b"1")
+    state.abandon()
 
 
 def test_an_answer_that_nobody_asks_for_is_forgotten(path: Path) -> None:
@@ -124,8 +140,10 @@ def test_all_items_of_a_url_count_and_those_of_the_latest_crawl_alone(path: Path
 KILLED = """
 import os, sys
 from pathlib import Path
+from ultracrawl.stores.sqlite.answers import spider_state
 from ultracrawl.stores.sqlite.answers.spider_state import BATCH, SpiderState, KnownAnswer
 from ultracrawl.model.answer import StoredAnswer
+spider_state._LONGEST_WAIT = 3600.0
 state = SpiderState(Path(sys.argv[1]), "s")
 for number in range(BATCH + 5):
     state.keep_answer(b"%d" % number, KnownAnswer("e"), StoredAnswer("u", 1.0, (), b"body"))
@@ -160,6 +178,25 @@ def test_a_damaged_file_is_set_aside(path: Path) -> None:
     assert "set aside as s.sqlite.damaged-" in state.renewed
     state.note_item("u", b"1")
     state.close()
+    assert known(path, ("u", b"1")) == [True]
+
+
+def test_one_that_turns_out_to_be_damaged_is_set_aside_for_the_next_crawl(path: Path) -> None:
+    crawler_state = CrawlerState(path, "s")
+    crawler_state.open()
+    for number in range(2000):
+        crawler_state.keep_answer(b"%d" % number, KNOWN, ANSWER)
+    crawler_state.close()
+    pages = path.read_bytes()
+    path.write_bytes(pages[:8192] + b"damage" * ((len(pages) - 8192) // 6))
+    crawler_state.open()
+    for number in range(2000):
+        crawler_state.known_answer(b"%d" % number)
+    crawler_state.close()
+    assert list(path.parent.glob("s.sqlite.damaged-*"))
+    crawler_state.open()
+    crawler_state.note_item("u", b"1")
+    crawler_state.close()
     assert known(path, ("u", b"1")) == [True]
 
 

@@ -32,7 +32,7 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
 from ultracrawl.crawl.standalone.definition import REFUSED, refuse, require_data_folder
-from ultracrawl.errors import StateError, UltracrawlError
+from ultracrawl.errors import StateDamagedError, StateError, UltracrawlError
 from ultracrawl.stores.sqlite.answers.spider_state import SpiderState
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class CrawlerState:
             logger.error("%s; nothing more is remembered of this crawl", error)
             store, self._store = self._store, None
             if store is not None:
-                store.abandon()
+                store.abandon(damaged=isinstance(error, StateDamagedError))
 
 
 _states: WeakKeyDictionary[Crawler, CrawlerState] = WeakKeyDictionary()

@@ -13,7 +13,7 @@ from pathlib import Path
 from ultracrawl.errors import StateDamagedError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
-from ultracrawl.stores.sqlite.database import ImpossibleValueError, lock_file, put_aside, translated
+from ultracrawl.stores.sqlite.database import lock_file, put_aside, translated
 
 KEPT = 90 * 86_400.0
 """Seconds for which an answer is kept that nobody asks for again."""
@@ -25,11 +25,12 @@ _TOUCHED_AFTER = 86_400.0
 
 _REMEDY = "the next crawl begins a new file, and asks for every page again"
 _TABLES = """
-    CREATE TABLE IF NOT EXISTS run (finished INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS run (number INTEGER PRIMARY KEY AUTOINCREMENT, ended INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE IF NOT EXISTS answer (
         key BLOB PRIMARY KEY, used REAL NOT NULL, run INTEGER NOT NULL, about TEXT NOT NULL, head TEXT NOT NULL,
         body BLOB NOT NULL
     );
+    CREATE INDEX IF NOT EXISTS answer_used ON answer (used);
     CREATE TABLE IF NOT EXISTS item (
         url TEXT NOT NULL, checksum BLOB NOT NULL, first INTEGER NOT NULL, run INTEGER NOT NULL,
         PRIMARY KEY (url, checksum)
@@ -43,6 +44,8 @@ _PUT_ITEM = """
 _HAS_ITEM = """
     SELECT 1 FROM item WHERE url=?1 AND checksum=?2 AND first<=?3
     AND NOT EXISTS (SELECT 1 FROM item WHERE url=?1 AND first>?3 AND first<?4)"""
+_KNOWN_ANSWER = "SELECT about, used, ended FROM answer LEFT JOIN run ON run.number=answer.run WHERE key=?"
+_FORGET_ITEMS_OF_KILLED = "DELETE FROM item WHERE run>?1 AND run<?2 AND first>?1"
 _FORGET_FORMER_ITEMS = "DELETE FROM item WHERE run<?1 AND url IN (SELECT url FROM item WHERE run=?1)"
 
 
@@ -82,12 +85,11 @@ class SpiderState:
         with contextlib.ExitStack() as on_error:
             on_error.callback(self._lock.close)
             try:
-                self._db, self._finished, last = _opened(path)
+                self._db, self._finished, self._run = _opened(path)
             except StateDamagedError as error:
                 self.renewed = f"{error.what}; it is set aside as {put_aside(path).name}"
-                self._db, self._finished, last = _opened(path)
+                self._db, self._finished, self._run = _opened(path)
             on_error.pop_all()
-        self._run = last + 1
         self._translated = translated(self._db, _REMEDY)
 
     # ---- answers
@@ -95,16 +97,16 @@ class SpiderState:
     def known_answer(self, key: bytes) -> KnownAnswer | None:
         """Return what is known of the answer for a request, by its fingerprint."""
         with self._translated:
-            row = self._db.execute("SELECT about, run, used FROM answer WHERE key=?", (key,)).fetchone()
+            row = self._db.execute(_KNOWN_ANSWER, (key,)).fetchone()
         if row is None:
             return None
-        about, run, used = row
+        about, used, ended = row
         now = self._clock()
         if not 0 <= now - used < _TOUCHED_AFTER:
             self._write("UPDATE answer SET used=? WHERE key=?", now, key)
         etag, last_modified, vary, personal = json.loads(about)
         pairs = tuple((name, value) for name, value in vary)
-        return KnownAnswer(etag, last_modified, pairs, personal, run <= self._finished)
+        return KnownAnswer(etag, last_modified, pairs, personal, bool(ended))
 
     def read_answer(self, key: bytes) -> StoredAnswer | None:
         """Return a whole answer, None if none is kept."""
@@ -158,18 +160,22 @@ class SpiderState:
             releasing.callback(self._lock.close)
             releasing.callback(self._db.close)
             self._write(_FORGET_FORMER_ITEMS, self._run)
+            self._write(_FORGET_ITEMS_OF_KILLED, self._finished, self._run)
             self._write("DELETE FROM answer WHERE used<?", self._clock() - KEPT)
-            self._write("UPDATE run SET finished=?", self._run)
+            self._write("UPDATE run SET ended=1 WHERE number=?", self._run)
             self.flush()
 
-    def abandon(self) -> None:
-        """Release the file; what is not durable yet is lost."""
-        self._db.close()
-        self._lock.close()
+    def abandon(self, *, damaged: bool = False) -> None:
+        """Release the file; what is not durable yet is lost. One that was found to be damaged is set aside."""
+        with contextlib.ExitStack() as releasing:
+            releasing.callback(self._lock.close)
+            self._db.close()
+            if damaged:
+                put_aside(self._path)
 
 
 def _opened(path: Path) -> tuple[sqlite3.Connection, int, int]:
-    """Open the file, for its owner alone; returns the number of the last run that came to its end, and of the last."""
+    """Open the file, for its owner alone; returns the number of the last run that came to its end, and of a new one."""
     with contextlib.ExitStack() as on_error:
         with translated_errors(path):
             path.touch(mode=0o600)
@@ -179,10 +185,8 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, int, int]:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             db.executescript(_TABLES)
-            db.execute("INSERT INTO run (finished) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM run)")
-            if db.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-                raise ImpossibleValueError("its pages contradict each other")
-            (finished,) = db.execute("SELECT max(finished) FROM run").fetchone()
-            (last,) = db.execute("SELECT max(?, coalesce(max(run), 0)) FROM item", (finished,)).fetchone()
+            (finished,) = db.execute("SELECT coalesce(max(number), 0) FROM run WHERE ended").fetchone()
+            number = db.execute("INSERT INTO run DEFAULT VALUES").lastrowid
+            assert number is not None
         on_error.pop_all()
-        return db, finished, last
+        return db, finished, number
