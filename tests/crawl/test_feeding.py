@@ -178,7 +178,8 @@ def test_a_failing_secondary_neither_blocks_nor_loses(fed: Fed, site: Site) -> N
 
 def test_feeding_of_a_running_crawl_is_paused_and_resumed_from_another_terminal(fed: Fed, site: Site) -> None:
     site.page("/", title="Home", links=["/a", "/b", "/slow"], text="beginning")
-    site.slow("/slow", 6, text="slow")
+    site.page("/slow", text="slow")
+    answer = site.hold("/slow")
     fed.feed()
     assert "later crawls" in fed.command("feeding", "pause", "site", "copy").out
     process = fed.start("crawl")
@@ -187,6 +188,7 @@ def test_feeding_of_a_running_crawl_is_paused_and_resumed_from_another_terminal(
     assert fed.texts("archive") == {}
     assert "running crawl resumes it" in fed.command("feeding", "resume", "site", "copy").out
     until(lambda: len(fed.texts("archive")) == 3)
+    answer.set()
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert fed.texts("archive") == fed.texts("default")
