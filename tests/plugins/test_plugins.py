@@ -202,7 +202,7 @@ def test_two_converters_of_one_type_name_both_packages(bring: Bring) -> None:
 
 @pytest.mark.parametrize(
     ("code", "told"),
-    [("raise SystemExit(1)\n", "cannot be loaded: SystemExit: 1"), ("OURS = [1]\n", "are something else")],
+    [("raise SystemExit(1)\n", "cannot be loaded: SystemExit: 1"), ("OURS = [1]\n", "is something else")],
 )
 def test_a_converter_that_fails_stops_only_sources_with_types_that_nobody_reads(
     bring: Bring, define: Define, code: str, told: str

@@ -44,11 +44,12 @@ def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, insta
     site.page("/listed", text="listed", links=["/heron.card"])
     site.file("/heron.card", b"Heron\nstands in water\nsee /seen\n", content_type="application/x-card")
     site.page("/seen", text="behind a card")
-    workspace = Workspace(tmp_path)
+    workspace, titles = Workspace(tmp_path), tmp_path / "titles.txt"
     workspace.write(
         {
             "index": {"engine": "shelf", "path": "index"},
             "state": {"engine": "shelf", "path": "state"},
+            "destinations": {"titles": {"type": "list", "options": {"file": str(titles)}}},
             "sources": {
                 "site": {
                     "type": "catalogue",
@@ -56,6 +57,9 @@ def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, insta
                     "start_urls": [url],
                     "types": ["text/html", "application/x-card"],
                     "urls": {"rewriter": "lower-case"},
+                    "feeding": {
+                        "destinations": {"index": {"primary": True}, "file": {"destination": "titles"}}
+                    },
                     "boundary": LOOPBACK,
                     "politeness": {"delay": 0},
                 }
@@ -69,6 +73,7 @@ def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, insta
     )
     assert (tmp_path / "state" / "site.shelf").exists()
     assert list((tmp_path / "index" / "shelf").glob("*.seg"))
+    assert "Heron" in titles.read_text().splitlines()
     (hit,) = workspace.command("search", "--json", "water", PYTHONPATH=installed).json["hits"]
     assert (hit["title"], hit["url"]) == ("Heron", f"{url}/heron.card")
     gone = workspace.command("search", "water")
@@ -77,6 +82,7 @@ def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, insta
         (
             "index engine `shelf`",
             "state store `shelf`",
+            "type of destination `list`",
             "type of source `catalogue`",
             "URL rewriter `lower-case`",
         )

@@ -16,7 +16,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from ultracrawl.crawl import context_of
 from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import SOURCE_KINDS, PluginError
+from ultracrawl.plugins import SOURCE_KINDS
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
@@ -154,8 +154,7 @@ def _class_of(source: DataSource) -> type[SourceSpider]:
     """Return the class that a source names, or that of its type. Raises `UserError`."""
     kind = SOURCE_KINDS.load(source.type)
     if not (isinstance(kind, type) and issubclass(kind, SourceSpider)):
-        instead = "its entry point has to name an ultracrawl.spiders.SourceSpider"
-        raise PluginError(f"{SOURCE_KINDS.find(source.type)} is something else", instead)
+        raise SOURCE_KINDS.find(source.type).unfit("an ultracrawl.spiders.SourceSpider")
     if source.spider_class is None:
         return kind
     place = f"source {source.name!r}: class {source.spider_class!r}"

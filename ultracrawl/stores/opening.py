@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from ultracrawl.plugins import STORES, PluginError
+from ultracrawl.plugins import STORES
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
@@ -23,10 +23,9 @@ def _engine(project: Project) -> StoreEngine:
     made = STORES.load(project.state.engine)
     engine = made() if callable(made) else None
     if not isinstance(engine, StoreEngine):
-        instead = (
-            "its entry point has to name a class of the kind of ultracrawl.stores.port.engine.StoreEngine"
+        raise STORES.find(project.state.engine).unfit(
+            "a class that is an ultracrawl.stores.port.engine.StoreEngine"
         )
-        raise PluginError(f"{STORES.find(project.state.engine)} is something else", instead)
     return engine
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ultracrawl.errors import UserError
 from ultracrawl.plugins import CONVERTERS as GROUP
-from ultracrawl.plugins import Plugin, PluginError, clash
+from ultracrawl.plugins import Plugin, clash
 
 logger = logging.getLogger(__name__)
 
@@ -167,8 +167,7 @@ def _converters(plugin: Plugin) -> Iterator[Converter]:
     listed = (found,) if isinstance(found, Converter) or not isinstance(found, Iterable) else found
     for one in listed:
         if not isinstance(one, Converter):
-            instead = "its entry point has to name a list of ultracrawl.content.converters.registry.Converter"
-            raise PluginError(f"{plugin} are something else", instead)
+            raise plugin.unfit("a list of ultracrawl.content.converters.registry.Converter")
         yield one
 
 

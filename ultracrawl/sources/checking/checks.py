@@ -95,18 +95,14 @@ def check_kind(source: DataSource) -> Iterator[PathFinding]:
         return  # nothing of a crawl is loaded while definitions are read
     try:
         kind = SOURCE_KINDS.load(source.type)
-        found = list(kind.check_options(source.options)) if isinstance(kind, SourceKind) else None
+        if not isinstance(kind, SourceKind):
+            raise SOURCE_KINDS.find(source.type).unfit("an ultracrawl.spiders.SourceSpider")
+        for option, problem, instead in kind.check_options(source.options):
+            yield PathFinding(("options", option), problem, instead)
+    except PluginError as error:
+        yield PathFinding(("type",), error.problem, error.instead)
     except UserError as error:
-        told = (error.problem, error.instead) if isinstance(error, PluginError) else (str(error), "do that")
-        yield PathFinding(("type",), *told)
-        return
-    if found is None:
-        problem = f"{SOURCE_KINDS.find(source.type)} is something else"
-        yield PathFinding(
-            ("type",), problem, "its entry point has to name an ultracrawl.spiders.SourceSpider"
-        )
-    for option, problem, instead in found or ():
-        yield PathFinding(("options", option), problem, instead)
+        yield PathFinding(("type",), f"`{source.type}` cannot be used", str(error))
 
 
 FOLLOWING_TYPES: frozenset[str] = frozenset({WEB})

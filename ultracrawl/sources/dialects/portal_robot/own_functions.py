@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import FILTER_FUNCTIONS, Plugin, PluginError, clash
+from ultracrawl.plugins import FILTER_FUNCTIONS, Plugin, clash
 from ultracrawl.rules.filters.custom import marked_functions, own_function
 from ultracrawl.rules.filters.function import Function
 from ultracrawl.rules.filters.program import NoteMistake
@@ -51,8 +51,7 @@ def _functions_of(plugin: Plugin) -> dict[str, Function]:
     found = plugin.load()
     brought = marked_functions(found) if isinstance(found, ModuleType) else found
     if not isinstance(brought, Mapping) or not brought:
-        instead = "its entry point has to name a module with functions that filter_function marks"
-        raise PluginError(f"{plugin} are something else", instead)
+        raise plugin.unfit("a module with functions that filter_function marks")
     return {
         name: one if isinstance(one, Function) else own_function(name, one) for name, one in brought.items()
     }
