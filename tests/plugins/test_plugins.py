@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.project import ROOT, Workspace
 
 from ultracrawl import plugins
 from ultracrawl.content.converters.registry import converter_for, converter_table, missing, type_of_name
@@ -150,6 +151,22 @@ def test_a_plug_in_that_fails_is_a_line_with_its_package_for_who_needs_it(
     assert str(raised.value) == (
         "the index engine 'fails' of the package fails cannot be loaded: ModuleNotFoundError: "
         "No module named 'no_such_module_anywhere'; update or uninstall the package fails"
+    )
+
+
+def test_a_store_that_fails_keeps_a_crawl_from_beginning_with_a_line(bring: Bring, tmp_path: Path) -> None:
+    bring("fails", "stores", {"broken_store": "import no_such_module_anywhere\n"}, fails="broken_store:Store")
+    workspace = Workspace(tmp_path)
+    workspace.write(
+        {"state": {"engine": "fails"}, "sources": {"s": {"start_urls": ["https://www.example.com/"]}}}
+    )
+    ended = workspace.command("crawl", PYTHONPATH=f"{ROOT}:{tmp_path / 'fails'}")
+    assert (ended.code, ended.err.splitlines()) == (
+        2,
+        [
+            "ultracrawl: the state store 'fails' of the package fails cannot be loaded: ModuleNotFoundError: "
+            "No module named 'no_such_module_anywhere'; update or uninstall the package fails"
+        ],
     )
 
 

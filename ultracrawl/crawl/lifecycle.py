@@ -68,6 +68,9 @@ class CrawlLifecycle:
             asked,
         )
         self._ticking = create_looping_call(self._tick)
+        self._file = state_file(
+            project, source.name
+        )  # now, so that a store that cannot be used begins no crawl
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -81,15 +84,14 @@ class CrawlLifecycle:
 
     def begin(self) -> bool:
         """Open the crawl; if that is not possible, it ends at once, and `RunningCrawl.refused` says why."""
-        file = state_file(self.context.project, self.context.source.name)
         try:
             self._open()
         except UltracrawlError as error:
             self.features.running.refused = error
             refuse(self._crawler, self.context, error)
             return False
-        if file is not None and not self.context.run.replay:
-            forget_failure(file)
+        if self._file is not None and not self.context.run.replay:
+            forget_failure(self._file)
         return True
 
     def _open(self) -> None:
