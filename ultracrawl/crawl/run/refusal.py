@@ -32,11 +32,18 @@ def refuse(crawler: Crawler, context: CrawlContext, error: UltracrawlError) -> N
     problem from the crawl afterwards; under Scrapy's own commands it is logged here, and the crawler is left without
     a spider, which gives them exit code 1.
     """
+    if crawler.settings.getbool(WATCHED):
+        crawler.signals.connect(_close, signals.spider_opened, weak=False)
+        return
+    logger.error("%s: not crawled: %s", context.source.name, error)
+    close_as_failed(crawler)
+    leave_note(context, str(error))
+
+
+def close_as_failed(crawler: Crawler) -> None:
+    """Have a spider closed as soon as it is open, and the crawler be without one, which Scrapy takes for a failure."""
     crawler.signals.connect(_close, signals.spider_opened, weak=False)
-    if not crawler.settings.getbool(WATCHED):
-        logger.error("%s: not crawled: %s", context.source.name, error)
-        crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
-        leave_note(context, str(error))
+    crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
 
 
 def leave_note(context: CrawlContext, problem: str) -> None:

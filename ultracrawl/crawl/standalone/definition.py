@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from scrapy import signals
-from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.spider import DefaultSpider
 
+from ultracrawl.crawl.run.refusal import close_as_failed
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.settings.places import ENVIRONMENT
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
-
-REFUSED = "cannot begin"
-"""The reason with which Scrapy closes a spider that cannot begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +97,4 @@ def refuse(crawler: Crawler, problem: str) -> None:
     if _refused.setdefault(crawler, problem) is problem:
         for line in problem.splitlines():
             logger.error("%s: not crawled: %s", crawler.spidercls.name, line)
-        crawler.signals.connect(_close, signals.spider_opened, weak=False)
-        crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
-
-
-def _close() -> None:
-    raise CloseSpider(REFUSED)
-
-
-def _without_spider(crawler: Crawler) -> Callable[[], None]:
-    def closed() -> None:
-        crawler.spider = None
-
-    return closed
+        close_as_failed(crawler)

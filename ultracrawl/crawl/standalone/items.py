@@ -17,8 +17,9 @@ from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.crawl_run import CrawlRun
 from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.ports import Placed
+from ultracrawl.crawl.run.refusal import REFUSED
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.crawl.standalone.definition import REFUSED, definition_of, refuse, require_data_folder
+from ultracrawl.crawl.standalone.definition import definition_of, refuse, require_data_folder
 from ultracrawl.crawl.standalone.plain_index import PlainIndex
 from ultracrawl.crawl.standalone.state import state_of
 from ultracrawl.crawl.visit import Visit

@@ -10,7 +10,8 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from ultracrawl.crawl.standalone.definition import REFUSED, definition_of, refuse
+from ultracrawl.crawl.run.refusal import REFUSED
+from ultracrawl.crawl.standalone.definition import definition_of, refuse
 from ultracrawl.crawl.user_code.rewriters import close_rewriter, make_rewriter, open_rewriter
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter

@@ -31,7 +31,8 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
-from ultracrawl.crawl.standalone.definition import REFUSED, refuse, require_data_folder
+from ultracrawl.crawl.run.refusal import REFUSED
+from ultracrawl.crawl.standalone.definition import refuse, require_data_folder
 from ultracrawl.errors import StateDamagedError, StateError, UltracrawlError
 from ultracrawl.stores.sqlite.answers.spider_state import SpiderState
 
