@@ -52,7 +52,13 @@ def without(workspace: Workspace, module: str) -> dict[str, str]:
     return {"PYTHONPATH": f"{hiding}:{ROOT}"}
 
 
-@pytest.mark.parametrize(("module", "head", "options", "problem"), CASES.values(), ids=list(CASES))
+@pytest.mark.parametrize(
+    ("module", "head", "options", "problem"),
+    [
+        pytest.param(*case, id=name, marks=[] if name in ("tantivy", "pages") else pytest.mark.servers)
+        for name, case in CASES.items()
+    ],
+)
 def test_what_is_missing_is_said_first(
     site: Site,
     url: str,
@@ -87,6 +93,7 @@ def test_a_foreign_handler_needs_no_libcurl(site: Site, url: str, workspace: Wor
     assert workspace.search("needle") == ["/"]
 
 
+@pytest.mark.servers  # five commands, four of them really started
 def test_without_libcurl_nothing_but_crawling_ends(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="needle")
     other = {**FOREIGN["DOWNLOAD_HANDLERS"]}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.project import ROOT, Workspace
+from scrapy_ways.runs import Desk
+from support.project import Workspace
 from support.site import Site
 
 WRITTEN = ["cache", "documents", "index", "links", "log", "state"]
@@ -54,16 +53,11 @@ def test_nobody_else_reads_what_a_crawl_writes(
         workspace.crawl()
         workspace.command("index", "rebuild")
     else:
-        run_scrapy(workspace)
+        desk = Desk(workspace.directory)
+        assert desk.scrapy("crawl", "site", SCRAPY_SETTINGS_MODULE="ultracrawl.settings").code == 0
     found = modes(workspace.directory / "var")
     assert {path: oct(mode) for path, mode in found.items() if mode & 0o077} == {}
     assert sorted({path.partition("/")[0] for path in found} & set(WRITTEN)) == WRITTEN
-
-
-def run_scrapy(workspace: Workspace) -> None:
-    command = [sys.executable, "-m", "scrapy", "crawl", "site"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "ultracrawl.settings"}
-    subprocess.run(command, cwd=workspace.directory, env=env, check=True, timeout=60, capture_output=True)
 
 
 def test_a_group_may_be_let_in(site: Site, url: str, workspace: Workspace, open_umask: None) -> None:

@@ -124,7 +124,7 @@ class Changing:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.servers)])
 def test_kept_up_over_three_runs_it_is_as_crawled_afresh(
     site: Site, url: str, tmp_path: Path, engine: str, seed: int
 ) -> None:
