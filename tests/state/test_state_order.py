@@ -89,3 +89,18 @@ def test_what_is_found_together_lies_together(tmp_path: Path) -> None:
     db = sqlite3.connect(file)
     assert [url for (url,) in db.execute("SELECT url FROM url ORDER BY id")] == urls
     db.close()
+
+
+def test_a_new_file_is_as_one_that_took_every_step(tmp_path: Path) -> None:
+    """What is made at once has the same tables, indexes and triggers, in the same order, and the same first rows."""
+    stepwise = sqlite3.connect(":memory:")
+    add_functions(stepwise)
+    for step in MIGRATIONS:
+        stepwise.executescript(step)
+    SqliteStore(tmp_path / "s.sqlite", "s").close()
+    new = sqlite3.connect(tmp_path / "s.sqlite")
+    made, expected = ("\n".join(one.iterdump()) for one in (new, stepwise))
+    assert new.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    new.close()
+    stepwise.close()
+    assert made == expected

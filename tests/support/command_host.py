@@ -18,6 +18,7 @@ import socket
 import struct
 import sys
 import time
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,8 @@ pid_or_status = struct.Struct("=i")
 
 def load() -> None:
     """Import what commands need, once for all."""
+    from scrapy.utils import versions
+
     from ultracrawl.cli.main import VERBS
 
     for verb in VERBS.values():
@@ -99,6 +102,8 @@ def load() -> None:
         import_module(name)
     with contextlib.suppress(MissingExtraError):
         open_detector("")  # keeps the model, which takes a second to load
+    versions._version = cache(versions._version)
+    versions.get_versions()  # every crawl logs them
     connect_sound(MEMORY)[0].close()  # makes the schema with which every state is compared
     assert "twisted.internet.reactor" not in sys.modules
 
