@@ -95,14 +95,14 @@ def test_p1_a_refused_address_is_not_connected_to(
     assert {one for one in addresses if one != OWN} == set()
 
 
-@pytest.mark.parametrize("kind", ["ours", "http11", PLAYWRIGHT])
+@pytest.mark.parametrize("kind", ["ours", "http11", "proxied", PLAYWRIGHT])
 def test_p2_an_allowed_address_is_connected_to(way_of: Callable[..., Way], serve: Any, kind: str) -> None:
     server = serve(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nneedle")
     assert b"needle" in way_of(kind, OWN).get(server.url).body
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("kind", ["ours", "http11", PLAYWRIGHT])
+@pytest.mark.parametrize("kind", ["ours", "http11", "proxied", PLAYWRIGHT])
 def test_p1_a_redirect_leads_to_no_refused_address(
     way_of: Callable[..., Way], serve: Any, kind: str, status: int
 ) -> None:
@@ -146,9 +146,12 @@ class Flipping:
         self.asked += 1
         return self._addresses.pop(0) if len(self._addresses) > 1 else self._addresses[0]
 
-    def resolveHostName(self, receiver: Any, _name: str, portNumber: int = 0, *_: Any, **__: Any) -> Any:
+    def address_of(self, name: str) -> str:
+        return self.next_address() if name == "flip.test" else name
+
+    def resolveHostName(self, receiver: Any, name: str, portNumber: int = 0, *_: Any, **__: Any) -> Any:
         receiver.resolutionBegan(self)
-        receiver.addressResolved(IPv4Address("TCP", self.next_address(), portNumber))
+        receiver.addressResolved(IPv4Address("TCP", self.address_of(name), portNumber))
         receiver.resolutionComplete()
         return self
 
@@ -161,7 +164,7 @@ def flipping(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
         names = Flipping(*addresses)
 
         def look_up(host: Any, *options: Any, **more: Any) -> Any:
-            return looked_up(names.next_address() if host == "flip.test" else host, *options, **more)
+            return looked_up(names.address_of(host), *options, **more)
 
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         runner.reactor.installNameResolver(names)
@@ -171,7 +174,7 @@ def flipping(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     runner.reactor.installNameResolver(before)
 
 
-@pytest.mark.parametrize("kind", ["http11", PLAYWRIGHT])
+@pytest.mark.parametrize("kind", ["http11", "proxied", PLAYWRIGHT])
 def test_p1_a_name_that_flips_is_looked_up_once_for_a_connection(
     way_of: Callable[..., Way], serve: Any, flipping: Callable[..., Flipping], kind: str
 ) -> None:

@@ -24,7 +24,7 @@ from ultracrawl.sources import DataSource, compile_source
 SECRET = "hunter2-of-the-source"
 BASIC = basic_answer("u", SECRET).encode()
 LOOPBACK = AddressPolicy((ip_network("127.0.0.0/8"),))
-KINDS = ("ours", "http11", "http2")
+KINDS = ("ours", "http11", "http2", "proxied")
 STATUSES = (301, 302, 303, 307, 308)
 
 
@@ -184,7 +184,7 @@ def test_p4_nothing_follows_a_redirect_to_another_origin(
     assert BASIC in own.requests[1]
 
 
-@pytest.mark.parametrize("kind", ["ours", "http11"])
+@pytest.mark.parametrize("kind", ["ours", "http11", "proxied"])
 def test_a_challenge_is_answered(serve: Any, way_to: Callable[..., Way], kind: str) -> None:
     challenge = b'Digest realm="R", nonce="n", qop="auth", algorithm=SHA-256'
 

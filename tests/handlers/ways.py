@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from handlers.conftest import Runner
 from scrapy import Request, Spider, signals
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.statscollectors import MemoryStatsCollector
@@ -24,13 +25,21 @@ from ultracrawl.handlers.curl.handler import CurlDownloadHandler
 from ultracrawl.handlers.guarding.choice import WALLS, guarding_of
 from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
 
-PATHS = {
+
+class TakesProxy(HTTP11DownloadHandler):
+    """Stands for handlers that take the proxy in the meta of a request."""
+
+    ultracrawl_guarded_by = "proxy"
+
+
+PATHS: dict[str, Any] = {
     "http11": "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler",
     "http2": "scrapy.core.downloader.handlers.http2.H2DownloadHandler",
+    "proxied": TakesProxy,
     "playwright": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
 }
 PLAYWRIGHT = pytest.param("playwright", marks=pytest.mark.servers)
-WAYS = ("ours", "http11", "http2", PLAYWRIGHT)
+WAYS = ("ours", "http11", "http2", "proxied", PLAYWRIGHT)
 
 
 class Way:
@@ -83,7 +92,7 @@ class Way:
         self._runner.run(self.handler.close(), 30)
 
 
-def path_of(kind: str) -> str:
+def path_of(kind: str) -> Any:
     """Return the class of a kind; skips the test if something is missing for it."""
     if kind == "http2":
         require(find_spec("h2") and find_spec("priority"), "HTTP/2", get='pip install "Twisted[http2]"')
