@@ -40,12 +40,17 @@ def project(site: Site, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("project")
-def test_the_lines_of_the_readme_crawl_and_search(url: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert len([line for line in README_LINES.splitlines() if line]) == 5
-    for fetched in (2, 0):  # again and again in one program
+def test_the_lines_of_the_readme_crawl_and_search_again_and_again_beside_an_event_loop(
+    url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def cell_of_a_notebook() -> None:
         exec(compile(README_LINES, "README.md", "exec"), {})
+
+    assert len([line for line in README_LINES.splitlines() if line]) == 5
+    for indexed in (2, 0):
+        asyncio.run(cell_of_a_notebook())
         summary, hit = capfd.readouterr().out.splitlines()
-        assert summary.startswith(f"2 URLs, 2 fetched, {fetched} indexed")
+        assert summary.startswith(f"2 URLs, 2 fetched, {indexed} indexed")
         assert hit == f"Holiday form {url}/holiday"
 
 
@@ -58,24 +63,23 @@ def test_a_url_needs_no_file(site: Site, url: str, tmp_path: Path, monkeypatch: 
         assert [hit.title for hit in searcher.search("everything")] == ["Home"]
 
 
-@pytest.mark.usefixtures("project")
-def test_it_crawls_beside_a_running_event_loop() -> None:
-    async def cell_of_a_notebook() -> list[int]:
-        return [report.outcomes.total() for report in ultracrawl.crawl(force=True)]
-
-    assert asyncio.run(cell_of_a_notebook()) == [2]
-
-
-def test_sources_are_chosen_and_those_with_mistakes_told_of(project: Workspace, url: str) -> None:
+def test_sources_are_chosen_those_with_mistakes_told_of_and_what_a_spider_prints_is_no_answer(
+    project: Workspace, url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project.directory / "loud.py").write_text(
+        "from ultracrawl.spiders import SourceSpider\nprint('hello')\nclass Loud(SourceSpider): pass\n"
+    )
     options = {"start_urls": [f"{url}/"], "politeness": {"delay": 0}, "boundary": LOOPBACK}
-    project.write({"sources": {"a": options, "b": options, "bad": {"start_url": url}}})
-    assert [report.source for report in ultracrawl.crawl(sources=["b"])] == ["b"]
-    told = {report.source: report.problems for report in ultracrawl.crawl("ultracrawl.yaml")}
-    assert (told["a"], told["b"]) == ([], [])
-    assert "start_url" in told["bad"][0]
+    loud = {**options, "class": "loud.Loud"}
+    project.write({"sources": {"a": options, "b": loud, "bad": {"start_url": url}}})
+    b, bad = ultracrawl.crawl(project.directory / "ultracrawl.yaml", sources=["b", "bad"], force=True)
+    assert (b.source, b.outcomes.total(), b.problems) == ("b", 2, [])
+    assert (bad.source, bad.begun) == ("bad", False)
+    assert "start_url" in bad.problems[0]
+    captured = capfd.readouterr()
+    assert (captured.out, "hello" in captured.err) == ("", True)
 
 
-@pytest.mark.usefixtures("project")
 def test_mistakes_and_failed_work_are_errors_of_the_face(project: Workspace) -> None:
     with pytest.raises(ultracrawl.UserError, match="no source is named 'other'"):
         ultracrawl.crawl(sources=["other"])
@@ -86,18 +90,6 @@ def test_mistakes_and_failed_work_are_errors_of_the_face(project: Workspace) -> 
     (cache / "site").write_bytes(b"no folder")
     with pytest.raises(ultracrawl.WorkError, match="document cache"):
         ultracrawl.crawl()
-
-
-def test_what_a_spider_prints_is_not_taken_for_the_answer(
-    project: Workspace, url: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (project.directory / "loud.py").write_text(
-        "from ultracrawl.spiders import SourceSpider\nprint('hello')\nclass Loud(SourceSpider): pass\n"
-    )
-    project.define(f"{url}/", **{"class": "loud.Loud"})
-    assert [report.fetched for report in ultracrawl.crawl()] == [2]
-    captured = capfd.readouterr()
-    assert (captured.out, "hello" in captured.err) == ("", True)
 
 
 def test_the_wing_of_the_same_name_does_the_same() -> None:
