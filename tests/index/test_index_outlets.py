@@ -13,8 +13,8 @@ import pytest
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.destination import FIRST_RETRY, IndexDestination, Indexer
-from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder
+from ultracrawl.index.writing.destination_queue import FIRST_RETRY, DestinationQueue, Indexer
+from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.switch import EVERYTHING, PauseSwitch
@@ -57,7 +57,7 @@ def fill(cache: DocumentCache, number: int) -> Path:
     return path
 
 
-def settle(destination: IndexDestination, times: int = 5) -> None:
+def settle(destination: DestinationQueue, times: int = 5) -> None:
     for _ in range(times):
         for report in destination.poll():
             if isinstance(report, Committed):
@@ -66,7 +66,7 @@ def settle(destination: IndexDestination, times: int = 5) -> None:
 
 def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_path: Path) -> None:
     now, indexer, cache = [0.0], Moody(failures=2), DocumentCache(tmp_path)
-    destination = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
+    destination = DestinationQueue(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
     for number in range(1, 4):
         destination.add(fill(cache, number))
     settle(destination)
@@ -90,7 +90,7 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
 
 def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
     indexer = Moody(failures=1)
-    destination = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: 0.0)
+    destination = DestinationQueue(tmp_path, cast(Indexer, indexer), clock=lambda: 0.0)
     destination.add(fill(DocumentCache(tmp_path), 1))
     destination.retry()
     assert len(indexer._waiting) == 1, "nothing has failed yet"
@@ -104,27 +104,27 @@ def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
 
 def test_fast_116_a_paused_line_keeps_its_order_over_a_restart(tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path)
-    paused = IndexDestination(tmp_path, cast(Indexer, Moody()))
+    paused = DestinationQueue(tmp_path, cast(Indexer, Moody()))
     paused.paused = True
     for number in range(1, 4):
         paused.add(fill(cache, number))
     settle(paused)
     assert len(paused.line) == 3
     indexer = Moody()
-    again = IndexDestination(tmp_path, cast(Indexer, indexer))
+    again = DestinationQueue(tmp_path, cast(Indexer, indexer))
     again.recover()
     again.add(fill(DocumentCache(tmp_path), 4))
     settle(again)
     assert indexer.applied == [f"{number:010d}" for number in range(1, 5)]
 
 
-def shared(tmp_path: Path) -> tuple[IndexDestinations, list[Moody]]:
+def shared(tmp_path: Path) -> tuple[DestinationQueues, list[Moody]]:
     indexers = [Moody(), Moody()]
     found = [
-        IndexDestination(queue_folder(tmp_path, name), cast(Indexer, indexer), label=name, index=name)
+        DestinationQueue(queue_folder(tmp_path, name), cast(Indexer, indexer), label=name, index=name)
         for name, indexer in zip(("one", "two"), indexers, strict=True)
     ]
-    return IndexDestinations(tmp_path, found, shared=True), indexers
+    return DestinationQueues(tmp_path, found, shared=True), indexers
 
 
 def test_outlets_are_idle_when_nothing_is_on_its_way_and_some_take_what_comes(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_file_system_without_links_gets_copies(tmp_path: Path, monkeypatch: py
 
 def test_fast_124_an_engine_that_is_missing_is_a_problem_of_its_destination_only(tmp_path: Path) -> None:
     indexer = IndexProcess(IndexConfig("nonsense", tmp_path / "index"))
-    destination = IndexDestination(tmp_path, indexer)
+    destination = DestinationQueue(tmp_path, indexer)
     destination.add(fill(DocumentCache(tmp_path), 1))
     end = time.monotonic() + 30
     while destination.busy and time.monotonic() < end:
@@ -216,7 +216,7 @@ def test_orders_hold_while_the_definition_stays(tmp_path: Path) -> None:
 
 def test_an_index_that_is_fed_alone_again_is_filled_once(tmp_path: Path) -> None:
     """While the source fed other indexes, that of the project missed what came."""
-    single = IndexDestinations.single(tmp_path, cast(Indexer, Moody()))
+    single = DestinationQueues.single(tmp_path, cast(Indexer, Moody()))
     assert single.unfilled() == (), "it never fed another"
     single.filled()
     assert list(tmp_path.iterdir()) == []

@@ -11,8 +11,8 @@ from ultracrawl.index.destinations.opening import DestinationConfig, open_destin
 from ultracrawl.index.engines import IndexConfig, is_volatile
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.destination import IndexDestination, Indexer
-from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder, queue_folders
+from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
+from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
 from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
 from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
@@ -74,18 +74,18 @@ def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
     return open_engine(index_config(project, name))
 
 
-def open_destinations(project: Project, source: DataSource) -> IndexDestinations:
+def open_destinations(project: Project, source: DataSource) -> DestinationQueues:
     """Return the ways to all indexes that a source feeds, the primary one first."""
     cache = cache_folder(project, source.name)
     places = source.feeding.in_order
     if not places or [place.index for place in places] == [PROJECT_INDEX]:
-        destinations = IndexDestinations.single(cache, open_indexer(project))
+        destinations = DestinationQueues.single(cache, open_indexer(project))
         destinations.primary.label = places[0].label if places else ""
         return destinations
-    return IndexDestinations(
+    return DestinationQueues(
         cache,
         [
-            IndexDestination(
+            DestinationQueue(
                 queue_folder(cache, place.index),
                 open_indexer(project, place.index),
                 label=place.label,

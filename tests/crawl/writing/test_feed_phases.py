@@ -11,8 +11,8 @@ from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.writer import EAGER_SIZE, PATIENCE, IndexWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.destination import Indexer
-from ultracrawl.index.writing.destinations import IndexDestinations
+from ultracrawl.index.writing.destination_queue import Indexer
+from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.index.writing.segments import Committed, Report
 from ultracrawl.stores import SqliteStore
 
@@ -55,7 +55,7 @@ def state() -> Any:
 def feed(tmp_path: Path, state: SqliteStore, two_phases: bool) -> tuple[IndexWriter, Waiting]:
     indexer = Waiting()
     cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
-    destinations = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
+    destinations = DestinationQueues.single(tmp_path, cast(Indexer, indexer))
     return IndexWriter("s", cache, destinations, state, RunCounters("s"), two_phases=two_phases), indexer
 
 
@@ -97,7 +97,7 @@ def test_what_waits_for_long_is_handed_over_though_it_is_little(
 ) -> None:
     now = [100.0]
     indexer = Waiting()
-    destinations = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
+    destinations = DestinationQueues.single(tmp_path, cast(Indexer, indexer))
     taking = IndexWriter(
         "s", DocumentCache(tmp_path), destinations, state, RunCounters("s"), clock=lambda: now[0]
     )

@@ -13,7 +13,7 @@ from ultracrawl.crawl.writing.segment_keys import KEYS_KEPT
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.destinations import IndexDestinations
+from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.index.writing.process import InlineIndexer
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteStore
@@ -34,7 +34,7 @@ def test_index_every_bounds_how_long_documents_wait(
     feed = IndexWriter(
         "s",
         cache,
-        IndexDestinations.single(tmp_path, InlineIndexer(MemoryIndex({}))),
+        DestinationQueues.single(tmp_path, InlineIndexer(MemoryIndex({}))),
         state,
         counters,
         every=every,
@@ -55,7 +55,7 @@ def test_index_every_bounds_how_long_documents_wait(
 
 
 def feed_of(folder: Path, state: SqliteStore, index: MemoryIndex) -> IndexWriter:
-    destinations = IndexDestinations.single(folder, InlineIndexer(index))
+    destinations = DestinationQueues.single(folder, InlineIndexer(index))
     return IndexWriter("s", DocumentCache(folder), destinations, state, RunCounters("s"), anchors=True)
 
 

@@ -14,7 +14,7 @@ from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import is_volatile
 from ultracrawl.index.opening import cache_folder, index_config, open_index, readable_indexes
 from ultracrawl.index.soundness import sound_count
-from ultracrawl.index.writing.destinations import leave_unfilled
+from ultracrawl.index.writing.destination_queues import leave_unfilled
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Store

@@ -14,8 +14,8 @@ from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
-    from ultracrawl.index.writing.destination import IndexDestination
-    from ultracrawl.index.writing.destinations import IndexDestinations
+    from ultracrawl.index.writing.destination_queue import DestinationQueue
+    from ultracrawl.index.writing.destination_queues import DestinationQueues
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Commits:
         self,
         source: str,
         cache: DocumentCache,
-        destinations: IndexDestinations,
+        destinations: DestinationQueues,
         state: Store,
         counters: RunCounters,
         segments: SegmentKeys,
@@ -69,7 +69,7 @@ class Commits:
             for answer in destination.poll():
                 self.note_answer(destination, answer)
 
-    def note_answer(self, destination: IndexDestination, answer: Report) -> None:
+    def note_answer(self, destination: DestinationQueue, answer: Report) -> None:
         """Take note of what an index says of a segment."""
         match answer:
             case Committed():
@@ -77,7 +77,7 @@ class Commits:
             case Failed():
                 self._note_failure(destination, answer)
 
-    def _note_commit(self, destination: IndexDestination, answer: Committed) -> None:
+    def _note_commit(self, destination: DestinationQueue, answer: Committed) -> None:
         path, primary = answer.path, destination is self._destinations.primary
         for remark in answer.remarks:
             self._counters.add_remark(remark)
@@ -99,7 +99,7 @@ class Commits:
         self._state.flush()
         self._counters.count_indexed(added, sum(not url for url in urls.values()))
 
-    def _note_failure(self, destination: IndexDestination, answer: Failed) -> None:
+    def _note_failure(self, destination: DestinationQueue, answer: Failed) -> None:
         if self.log is not None:
             self.log.refused(destination.label, self._cache.read(answer.path), answer.reason)
         if destination is self._destinations.primary:
@@ -116,6 +116,6 @@ class Commits:
             logger.error(problem)
 
 
-def name_of(destination: IndexDestination) -> str:
+def name_of(destination: DestinationQueue) -> str:
     """Return what a destination is called in a sentence."""
     return f"the destination `{destination.label}`" if destination.label else "the index"

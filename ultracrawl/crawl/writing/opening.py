@@ -10,7 +10,7 @@ from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import WorkError
 from ultracrawl.index.opening import open_cache, open_destinations, pause_switch
-from ultracrawl.index.writing.destinations import IndexDestinations
+from ultracrawl.index.writing.destination_queues import DestinationQueues
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 
@@ -25,7 +25,7 @@ def open_writer(
     counters: RunCounters,
     *,
     crawling: bool = False,
-    destinations: IndexDestinations | None = None,
+    destinations: DestinationQueues | None = None,
     kind: type[IndexWriter] = IndexWriter,
 ) -> IndexWriter:
     """Return the feed of a source, which counts what is committed; call `recover` before anything else.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ultracrawl.index.writing.destination import IndexDestination
+from ultracrawl.index.writing.destination_queue import DestinationQueue
 from ultracrawl.index.writing.switch import EVERYTHING, PauseSwitch
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
 
@@ -20,7 +20,7 @@ class Pauses:
         self._switch = switch
         self._next = float("-inf")
 
-    def apply(self, destinations: Iterable[IndexDestination], now: float) -> None:
+    def apply(self, destinations: Iterable[DestinationQueue], now: float) -> None:
         """Pause destinations, or let them go on, as was ordered since the last call."""
         if not self.changed(now):
             return

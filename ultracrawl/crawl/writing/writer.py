@@ -17,7 +17,7 @@ from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.writing.pauses import Pauses
-    from ultracrawl.index.writing.destinations import IndexDestinations
+    from ultracrawl.index.writing.destination_queues import DestinationQueues
 
 EAGER_SIZE = 2_500_000
 """Bytes that are worth a commit while the index process has nothing else to do.
@@ -41,7 +41,7 @@ class IndexWriter:
     A segment of the cache is handed over when it is full, when the indexes are idle and enough waits (less of it, if it
     waits for long), when its first change is `every` seconds old, or when `drain` is called; with `two_phases` (Ultra
     Search 6) not before it is full or that old, and crawling stops meanwhile. It goes to all indexes of the source
-    (`IndexDestinations`); one that is paused or cannot be written holds up neither the crawl nor the others. With
+    (`DestinationQueues`); one that is paused or cannot be written holds up neither the crawl nor the others. With
     `anchors`, documents get the texts of links to them that are known when their segment is sealed.
     """
 
@@ -49,7 +49,7 @@ class IndexWriter:
         self,
         source: str,
         cache: DocumentCache,
-        destinations: IndexDestinations,
+        destinations: DestinationQueues,
         state: Store,
         counters: RunCounters,
         *,

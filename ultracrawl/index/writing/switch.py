@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from ultracrawl.index.writing.destination import cache_errors
+from ultracrawl.index.writing.destination_queue import cache_errors
 
 EVERYTHING = ""
 """The key of all destinations together; each has its own as well."""

@@ -1,4 +1,4 @@
-"""The way from the document cache to one index: what waits for it, in order, while it is paused or fails, too."""
+"""The way from the document cache to one destination: what waits for it, in order, while it is paused or fails, too."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ PROBLEM_FILE = "problem.txt"
 """The file of a folder that says why its index could not be written the last time."""
 
 
-class IndexDestination:
-    """Sealed segments of one folder go to one index, one after the other, oldest first.
+class DestinationQueue:
+    """Sealed segments of one folder go to one index, or other destination, one after the other, oldest first.
 
     A segment that could not be applied stays first in line and is tried again later, so that no older change ever
     overtakes a newer one. The line is the folder: it is found again after a crash.

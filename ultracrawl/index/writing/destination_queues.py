@@ -1,4 +1,4 @@
-"""All indexes that one source feeds: every segment of its cache goes to each of them (FAST 5.10)."""
+"""All indexes and other destinations of a source: every segment of its cache goes to each of them (FAST 5.10)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.index.writing.cache import SHARED, DocumentCache, salvage
-from ultracrawl.index.writing.destination import IndexDestination, Indexer, cache_errors
+from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer, cache_errors
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 _FILLED = "filled"
@@ -32,7 +32,7 @@ def leave_unfilled(cache: Path, index: str) -> None:
     queue_folder(cache, index).joinpath(_FILLED).unlink(missing_ok=True)
 
 
-class IndexDestinations:
+class DestinationQueues:
     """The destinations of a source, the primary one first: that one says when a document counts as indexed.
 
     With one index, that of the project, segments stay where the cache sealed them, and nothing else is done. With
@@ -40,18 +40,18 @@ class IndexDestinations:
     folders have it; so each goes on from where it stands, whatever became of the others, also after a crash.
     """
 
-    def __init__(self, cache: Path, destinations: Sequence[IndexDestination], *, shared: bool) -> None:
+    def __init__(self, cache: Path, destinations: Sequence[DestinationQueue], *, shared: bool) -> None:
         self.all = tuple(destinations)
         self._cache = cache
         self._shared = shared
 
     @classmethod
-    def single(cls, cache: Path, indexer: Indexer) -> IndexDestinations:
+    def single(cls, cache: Path, indexer: Indexer) -> DestinationQueues:
         """Return the one destination to the index of the project."""
-        return cls(cache, [IndexDestination(cache, indexer, index=PROJECT_INDEX)], shared=False)
+        return cls(cache, [DestinationQueue(cache, indexer, index=PROJECT_INDEX)], shared=False)
 
     @property
-    def primary(self) -> IndexDestination:
+    def primary(self) -> DestinationQueue:
         """The destination whose commits count."""
         return self.all[0]
 
@@ -129,7 +129,7 @@ class IndexDestinations:
 
     # ---- indexes that are new to the source
 
-    def unfilled(self) -> tuple[IndexDestination, ...]:
+    def unfilled(self) -> tuple[DestinationQueue, ...]:
         """Return the destinations whose indexes lack what was written before they were named.
 
         To be asked before `recover`.
@@ -152,7 +152,7 @@ class IndexDestinations:
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / _FILLED).touch()
 
-    def give_up(self, destination: IndexDestination) -> None:
+    def give_up(self, destination: DestinationQueue) -> None:
         """Delete what waits for an index, and mark the index to be filled anew by a later run."""
         with cache_errors(self._cache):
             leave_unfilled(self._cache, destination.index)
