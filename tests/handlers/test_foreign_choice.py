@@ -152,6 +152,36 @@ def test_a_browser_that_would_go_past_the_guard_is_refused(settings: dict[str, A
         chosen(PATHS["playwright"], settings=settings)
 
 
+@pytest.mark.parametrize(
+    ("wall", "meta"),
+    [
+        (
+            BrowserWall,
+            {"playwright": True, "playwright_context_kwargs": {"proxy": {"server": "http://a.example"}}},
+        ),
+        (BrowserWall, {"playwright": True, "playwright_context_kwargs": {"user_data_dir": "own"}}),
+        (ProxyWall, {"proxy": "http://a.example"}),
+    ],
+)
+def test_a_request_that_would_go_past_the_guard_is_not_sent(wall: type[Wall], meta: dict[str, Any]) -> None:
+    sent: list[Request] = []
+
+    async def send(request: Request) -> Response:
+        sent.append(request)
+        return Response(request.url)
+
+    async def fetch() -> None:
+        made = wall(AddressPolicy())
+        try:
+            with pytest.raises(ValueError, match="cannot be"):
+                await made.fetch(Request("http://a.example/", meta=meta), send)
+        finally:
+            await made.close()
+
+    asyncio.run(fetch())
+    assert sent == []
+
+
 # ---- by names
 
 
