@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -22,9 +23,11 @@ from scrapy.utils.test import get_crawler
 
 import ultracrawl.index.opening
 from ultracrawl.crawl import IndexWriter
+from ultracrawl.errors import IndexStoreError, WorkError
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.opening import cache_folder, index_config
 from ultracrawl.index.searching import Searcher
+from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.process import InlineIndexer
 from ultracrawl.settings.projects import plain_project
 from ultracrawl.sources import Project, adhoc
@@ -46,6 +49,19 @@ def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ultracrawl.index.opening, "open_indexer", open_indexer)
 
 
+class Engine:
+    """Takes the wish that the spider is closed."""
+
+    spider = "open"
+
+    def __init__(self, closed: list[str]) -> None:
+        self._closed = closed
+        self.scraper = SimpleNamespace(slot=SimpleNamespace(is_idle=lambda: True))
+
+    async def close_spider_async(self, *, reason: str) -> None:
+        self._closed.append(reason)
+
+
 @dataclass
 class Folder:
     """A Scrapy project with its folder for data; each call is a crawl."""
@@ -54,6 +70,7 @@ class Folder:
     settings: dict[str, Any] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=dict)
     refused: bool = False
+    closed: list[str] = field(default_factory=list)
 
     def crawl(
         self, *items: Any, spider: str = "shop", pipelines: Sequence[object] = ALL, **settings: Any
@@ -72,6 +89,7 @@ class Folder:
 
     async def _crawl(self, crawler: Crawler, items: Sequence[Any]) -> list[Any]:
         crawler.spider = crawler._create_spider()
+        crawler.engine = cast("Any", Engine(self.closed))
         manager = ItemPipelineManager.from_crawler(crawler)
         answers = await self._send(crawler, signals.spider_opened)
         self.refused = any(isinstance(answer, CloseSpider) for _, answer in answers)
@@ -89,7 +107,7 @@ class Folder:
             done = await manager.process_item_async(item)
         except DropItem as error:
             await self._send(crawler, signals.item_dropped, item=item, response=None, exception=error)
-        except RuntimeError as error:
+        except (RuntimeError, WorkError) as error:
             await self._send(crawler, signals.item_error, item=item, response=None, failure=error)
         else:
             await self._send(crawler, signals.item_scraped, item=done, response=None)
@@ -221,6 +239,25 @@ def test_what_a_later_pipeline_could_not_take_comes_again(shop: Folder) -> None:
     assert shop.crawl(heron(), pipelines=[*ALL, Faulty]) == []
     assert len(shop.crawl(heron())) == 1
     assert shop.crawl(heron()) == []
+
+
+def test_a_crawl_ends_whose_documents_cannot_be_written_and_nothing_of_it_counts(
+    shop: Folder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    items = [{"url": f"http://shop/{number}"} for number in range(3)]
+
+    def append(cache: DocumentCache, key: int, change: object) -> None:
+        raise IndexStoreError("the disk is full")
+
+    with monkeypatch.context() as full:
+        full.setattr(DocumentCache, "append", append)
+        assert shop.crawl(*map(dict, items)) == []
+    assert shop.closed == ["failed"]
+    assert [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR] == [
+        "the disk is full"
+    ]
+    assert len(shop.crawl(*map(dict, items))) == 3
+    assert len(shop.found()) == 3
 
 
 def test_a_pipeline_may_put_another_item_in_place_of_one(shop: Folder) -> None:

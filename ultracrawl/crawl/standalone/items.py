@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary, ref
 
 from itemadapter import ItemAdapter
 from scrapy import signals
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, DropItem
+from scrapy.utils.asyncio import sleep
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl.context import CrawlContext
@@ -20,7 +21,7 @@ from ultracrawl.crawl.ports import Placed
 from ultracrawl.crawl.run.refusal import REFUSED
 from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.standalone.definition import definition_of, refuse, require_data_folder
-from ultracrawl.crawl.standalone.plain_index import PlainIndex
+from ultracrawl.crawl.standalone.plain_index import LOOK_EVERY, PlainIndex
 from ultracrawl.crawl.standalone.state import state_of
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import UltracrawlError
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+CLOSES_WITHIN = 10.0
+"""Seconds after which the spider is closed, whatever is under way."""
 MOST_IN_FLIGHT = 2000
 """Items whose way is followed at a time."""
 STATS = "ultracrawl/items"
@@ -115,7 +118,9 @@ class PlainItems:
     # ---- the ports `documents` and `endings`
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placed:
-        """Take a document into the durable cache. Raises `IndexStoreError`."""
+        """Take a document into the durable cache. Raises `IndexStoreError`, and `DropItem` after that."""
+        if self.context.run.failed:
+            raise DropItem("the crawl ends, because the index cannot be written", log_level="DEBUG")
         self.index.add(visit.entry.key, document)
         return Placed(visit.url, UrlOutcome.NEW)
 
@@ -189,7 +194,20 @@ class PlainItems:
         return crawler
 
     def _close_soon(self, reason: str) -> None:
-        deferred_from_coro(self._running().engine.close_spider_async(reason=reason))
+        deferred_from_coro(self._close_between_items(reason))
+
+    async def _close_between_items(self, reason: str) -> None:
+        """Close the spider when no item is under way: of items of `start()` Scrapy would not notice the end (2.19).
+
+        Items that come out of answers it does notice, so that a crawl which is never without any closes all the same.
+        """
+        engine, patience = self._running().engine, CLOSES_WITHIN
+        await sleep(0)
+        while patience > 0 and engine.scraper.slot is not None and not engine.scraper.slot.is_idle():
+            await sleep(LOOK_EVERY)
+            patience -= LOOK_EVERY
+        if engine.spider is not None:
+            await engine.close_spider_async(reason=reason)
 
 
 _known: WeakKeyDictionary[Crawler, PlainItems] = WeakKeyDictionary()
