@@ -23,7 +23,7 @@ from scrapy.utils.test import get_crawler
 
 import ultracrawl.index.opening
 from ultracrawl.crawl import IndexWriter
-from ultracrawl.errors import IndexStoreError, WorkError
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.opening import cache_folder, index_config
 from ultracrawl.index.searching import Searcher
@@ -107,7 +107,7 @@ class Folder:
             done = await manager.process_item_async(item)
         except DropItem as error:
             await self._send(crawler, signals.item_dropped, item=item, response=None, exception=error)
-        except (RuntimeError, WorkError) as error:
+        except RuntimeError as error:
             await self._send(crawler, signals.item_error, item=item, response=None, failure=error)
         else:
             await self._send(crawler, signals.item_scraped, item=done, response=None)

@@ -24,7 +24,7 @@ from ultracrawl.crawl.standalone.definition import definition_of, refuse, requir
 from ultracrawl.crawl.standalone.plain_index import LOOK_EVERY, PlainIndex
 from ultracrawl.crawl.standalone.state import state_of
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.errors import UltracrawlError
+from ultracrawl.errors import IndexStoreError, UltracrawlError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry
@@ -118,11 +118,14 @@ class PlainItems:
     # ---- the ports `documents` and `endings`
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placed:
-        """Take a document into the durable cache. Raises `IndexStoreError`, and `DropItem` after that."""
-        if self.context.run.failed:
-            raise DropItem("the crawl ends, because the index cannot be written", log_level="DEBUG")
-        self.index.add(visit.entry.key, document)
-        return Placed(visit.url, UrlOutcome.NEW)
+        """Take a document into the durable cache. Raises `DropItem` if that cannot be written: then the crawl ends."""
+        try:
+            if not self.context.run.failed:
+                self.index.add(visit.entry.key, document)
+                return Placed(visit.url, UrlOutcome.NEW)
+        except IndexStoreError as error:
+            raise DropItem(str(error), log_level="DEBUG") from error
+        raise DropItem("the crawl ends, because the index cannot be written", log_level="DEBUG")
 
     def end_visit(self, visit: Visit, ending: Ending) -> None:
         """Take note of how an item ended, as it goes on or is dropped."""
