@@ -223,7 +223,7 @@ def _life_of(crawler: Crawler) -> CrawlLifecycle:
         raise NotConfigured(
             "the ultracrawl add-on is not switched on"
             if has_definition(crawler)
-            else f"the spider {crawler.spidercls.name!r} has no data source definition"
+            else f"the spider {getattr(crawler.spidercls, 'name', None)!r} has no data source definition"
         )
     return life
 
