@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib.util
 import os
 import signal
 import subprocess
@@ -221,10 +220,9 @@ def test_tantivy_of_another_analysis_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_missing_tantivy_names_its_install_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        "ultracrawl.index.engines.find_spec", lambda name: None if name == "tantivy" else find(name)
-    )
+    for name in [name for name in sys.modules if name.startswith("ultracrawl.index.tantivy")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tantivy", None)
     with pytest.raises(UserError, match=r'pip install "ultracrawl\[tantivy\]"'):
         open_index(IndexConfig("tantivy", tmp_path))
 
