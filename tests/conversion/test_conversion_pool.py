@@ -170,6 +170,16 @@ def test_an_alarm_ends_a_process_whose_crawler_is_gone(monkeypatch: pytest.Monke
         assert process.wait(10) == -signal.SIGALRM
 
 
+def test_a_crash_is_no_want_of_memory_because_the_crawler_is_large() -> None:
+    ballast = bytearray(b"x") * (200 << 20)
+    process = ConversionProcess(ProcessLimits(20.0, 300 << 20))
+    del ballast
+    os.kill(process.pid, signal.SIGSEGV)
+    answer = process.convert(PDF)
+    assert isinstance(answer, NotConverted)
+    assert answer.reason == "the converter crashed (signal 11)"
+
+
 def test_memory_is_bounded_by_the_system() -> None:
     process = ConversionProcess(ProcessLimits(20.0, 256 << 20))
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -74,6 +75,8 @@ class ConversionProcess:
                 bufsize=0,
                 env=_environment(),
             )
+        self._inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        """What the system takes for the memory that the process had at its birth: the most that this one ever had."""
         for stream in self._streams():
             os.set_blocking(stream.fileno(), False)
         self._words = b""
@@ -148,7 +151,8 @@ class ConversionProcess:
         self._listen(self._streams()[2])
         self.kill()
         words = any(word in self._words for word in _MEMORY_WORDS)
-        if words or code == -9 or usage.ru_maxrss * 1024 > self._limits.memory // 2:
+        grown = usage.ru_maxrss > self._inherited and usage.ru_maxrss * 1024 > self._limits.memory // 2
+        if words or code == -9 or grown:
             return exchange.broken("the converter ran out of memory (conversion.memory)")
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return exchange.broken(f"the converter crashed ({how})")
