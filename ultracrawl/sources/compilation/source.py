@@ -277,7 +277,7 @@ def _accept(types: Iterable[str]) -> str:
 
 def _scope(source: DataSource) -> str:
     """Digest everything that decides which URLs are inside; the start URLs count by the hosts they let in."""
-    section = source.boundary.model_dump(mode="json", exclude={"networks", "start_redirects"})
+    section = source.boundary.model_dump(mode="json", exclude={"networks", "guard", "start_redirects"})
     urls = source.urls.model_dump(mode="json")
     section["ports"] = {
         host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
