@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import IO
 
 from ultracrawl.content.converters.conversion import Budget, ConversionError, Sink, Source
@@ -72,7 +74,10 @@ class _Conversation:
     def _read(self, job: PageJob) -> None:
         try:
             page = job.reader.read(job.body, job.url, job.media_type, job.head)
-        except MemoryError:
+        except Exception as error:
+            # What libraries raise when they get no memory need not be a MemoryError.
+            if not (isinstance(error, MemoryError) or _is_half_full()):
+                raise
             self._end({"reason": "it needs too much memory (conversion.memory)"})
             return
         if page is None:
@@ -126,6 +131,17 @@ class _Conversation:
         data = memoryview(encode(frame))
         while data:
             data = data[self._answers.write(data) :]
+
+
+def _is_half_full() -> bool:
+    """Return whether this process has ever had more than half of its memory."""
+    try:
+        status = Path("/proc/self/status").read_bytes()
+    except OSError:
+        return False
+    most = re.search(rb"^VmHWM:\s*(\d+) kB", status, re.MULTILINE)
+    bound, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return most is not None and int(most[1]) * 1024 > bound // 2
 
 
 def _pieces(text: str) -> Iterator[str]:
