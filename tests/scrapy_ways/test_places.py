@@ -47,6 +47,8 @@ def test_a_scrapy_project_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
     monkeypatch.chdir(below)
     assert scrapy_place() == Place("pkg:", "/data")
+    monkeypatch.chdir("/")
+    assert scrapy_place() == Place(), "a program that goes on elsewhere is not in that project any more"
 
 
 def test_outside_a_scrapy_project_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "ULTRACRAWL_DATA"
 """The environment variable, and the Scrapy setting, with the folder that relative paths are taken from."""
+_MODULE = "SCRAPY_SETTINGS_MODULE"
 
 
 def placed(project: Project, folder: str | Path | None = None) -> Project:
@@ -41,11 +42,17 @@ def scrapy_settings() -> BaseSettings | None:
     """
     here = Path.cwd()
     inside = any((folder / "scrapy.cfg").is_file() for folder in (here, *here.parents))
-    if not inside and "SCRAPY_SETTINGS_MODULE" not in os.environ:
+    named = _MODULE in os.environ
+    if not inside and not named:
         return None
     from scrapy.utils.project import get_project_settings  # noqa: PLC0415 - slow, and seldom needed
 
-    return get_project_settings()
+    try:
+        return get_project_settings()
+    finally:
+        if not named:
+            # Scrapy leaves a note of the project; in a program that goes on elsewhere it would be the wrong one.
+            os.environ.pop(_MODULE, None)
 
 
 def scrapy_place() -> Place:
