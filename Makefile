@@ -1,7 +1,8 @@
 # Everything a contributor types. `make` alone lists the targets.
 
 PYTHON ?= python3
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Half of the tests wait most of their time: two at once for each processor.
+JOBS ?= $(shell expr 2 '*' $$(nproc 2>/dev/null || echo 2))
 # Tests write thousands of small files and wait for each to be on the disk: in memory that costs nothing.
 SCRATCH := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 { print "TMPDIR=/dev/shm" }')
 VENV := .venv
@@ -70,7 +71,7 @@ plain: venv ## Install the wheel without extras, for the oldest and the newest P
 
 # Tests start thousands of commands. A host that has everything imported forks them (tests/support/hosted.py);
 # with ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
-PYTEST = $(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
+PYTEST = $(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks some
 	$(PYTEST) -m "not servers and not soak" $(ARGS)

@@ -17,6 +17,8 @@ from support.site import Site
 
 from ultracrawl.scheduler.leasing.lease_turns import LEASE
 
+pytestmark = pytest.mark.servers  # much time
+
 PAGES = 60
 
 

@@ -14,6 +14,8 @@ from support.compound import old_presentation, outlook_message
 from support.project import ROOT, Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

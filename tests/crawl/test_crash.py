@@ -10,6 +10,8 @@ from support.crash import build, shake
 from support.project import Workspace, kill_group
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 PAGES = 200
 
 

@@ -12,6 +12,8 @@ from support.damage import cut, garbage, nul, zeros
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 PATHS = ["/", "/a", "/b", "/c"]
 
 

@@ -14,6 +14,8 @@ from support.damage import DAMAGES, garbage
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 PATHS = [f"/{number}" for number in range(30)]
 
 

@@ -20,6 +20,8 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 SIMPLE = """<?xml version="1.0"?>
 <CrawlerConfig>
   <DomainSpecification name="default_example">

@@ -11,6 +11,8 @@ from support import files
 from support.ftp import FtpSite
 from support.project import Workspace
 
+pytestmark = pytest.mark.servers  # much time
+
 Seen = tuple[str, bool]
 """The outcome of a file, and whether its document is in the index."""
 KEPT, GONE = ("HTTP_ERROR", True), ("GONE", False)

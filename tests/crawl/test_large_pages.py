@@ -13,6 +13,8 @@ from support.project import ROOT, Workspace
 from support.site import Site
 from support.until import until
 
+pytestmark = pytest.mark.servers  # much time
+
 LARGE = 8_000_000
 MOST_MEMORY = 250 << 20
 """Between what a crawl has that hands such pages over (180 MB) and one that reads them itself (430 MB)."""

@@ -18,6 +18,8 @@ from support.site import Site
 
 from ultracrawl.stores import SiteClock, SqliteSiteStore
 
+pytestmark = pytest.mark.servers  # much time
+
 
 def times(site: Site) -> list[float]:
     return [request.time for request in site.requests]

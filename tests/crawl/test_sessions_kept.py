@@ -15,6 +15,8 @@ from support.site import Site
 from support.tls_site import secured
 from support.written import LANGUAGES, Written, section_of
 
+pytestmark = pytest.mark.servers  # much time
+
 HTML = (("Content-Type", "text/html"),)
 
 

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 
+import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
+
+pytestmark = pytest.mark.servers  # much time
 
 
 def slow_crawl(

@@ -9,6 +9,8 @@ from support.faults import DOWNLOADER, FAULTS, Fault
 from support.project import Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 PAGES = [f"/{number}" for number in range(6)]
 
 

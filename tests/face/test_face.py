@@ -14,6 +14,8 @@ from support.site import Site
 
 import ultracrawl
 
+pytestmark = pytest.mark.servers  # much time
+
 README_LINES = next(one for one in blocks(ROOT / "README.md", "python") if "ultracrawl.crawl" in one)
 
 

@@ -33,6 +33,8 @@ from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.opening import open_state
 
+pytestmark = pytest.mark.servers  # much time
+
 START = "http://a.example/"
 HOSTS = ["a.example", "a.example", "www.a.example", "b.example", "c.a.example:8080", "other.example"]
 WORDS = ["docs", "private", "cal", "x", "shop", "a", "b", "long-name"]

@@ -18,6 +18,8 @@ from support.project import ROOT, Workspace, kill_group
 from support.site import Site
 from support.until import until
 
+pytestmark = pytest.mark.servers  # much time
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
 

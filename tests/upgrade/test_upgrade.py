@@ -19,6 +19,8 @@ from upgrade.journey import in_full, journey, served
 from upgrade.make import NAMES
 from upgrade.projects import CRAWL, PROJECTS
 
+pytestmark = pytest.mark.servers  # much time
+
 HERE = Path(__file__).parent
 VERSIONS = sorted(path.parent.name for path in HERE.glob("*/expected.json"))
 EXPECTED = {name: json.loads((HERE / name / "expected.json").read_text()) for name in VERSIONS}
