@@ -7,7 +7,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from support.requirement import note_markers
+
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")  # other work on the machine must not fail properties
 
 
 def pytest_sessionstart() -> None:

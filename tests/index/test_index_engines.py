@@ -271,7 +271,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     batches=st.lists(CHANGES, max_size=4),
     queries=st.lists(st.lists(PIECES, max_size=6).map(" ".join), max_size=8),
@@ -295,7 +295,7 @@ def test_engines_agree(tmp_path_factory: pytest.TempPathFactory, batches: list, 
         other.close()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     text=st.text(max_size=60) | st.lists(st.sampled_from(list('():"+-* \nAN\x00')), max_size=40).map("".join)
 )

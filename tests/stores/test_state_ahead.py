@@ -123,7 +123,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(steps=steps)
 def test_a_store_that_reads_ahead_gives_the_same_answers(steps: list[tuple[str, int]]) -> None:
     twins = Twins()

@@ -95,7 +95,7 @@ observations = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(observations)
 def test_fast_189_the_store_adds_observations_up_as_the_rule_does(seen: list) -> None:
     store = SqliteStore(":memory:", "s")

@@ -8,7 +8,7 @@ import pytest
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl.change import checksum, conditional_headers
 
-SUITE = Path(__file__).parents[2] / "../shared/suites/http_conditional.jsonl"
+SUITE = Path(__file__).parents[3] / "../shared/suites/http_conditional.jsonl"
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 
 

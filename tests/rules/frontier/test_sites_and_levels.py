@@ -338,7 +338,7 @@ def test_what_was_known_of_sites_without_entries_is_forgotten_in_time() -> None:
 SITES = "pqrstuvw"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     entries=st.lists(st.tuples(st.sampled_from(SITES), st.integers(1, 3)), min_size=1, max_size=80),
     max_sites=st.sampled_from([None, 1, 2, 5]),

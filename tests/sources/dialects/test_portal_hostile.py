@@ -80,7 +80,7 @@ ABOUT_THE_FILE = ("there is no filter `", "there is no <Process ...> block")
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @given(text=texts)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_portal_robot_28_every_mistake_has_its_line(read: Callable[[str], ConfigText], text: str) -> None:
     lines = text.count("\n") + 1
     for finding in read(text).findings:
@@ -92,7 +92,7 @@ def test_portal_robot_28_every_mistake_has_its_line(read: Callable[[str], Config
 
 
 @given(text=texts)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_rules_that_are_right_can_be_used(text: str) -> None:
     rules, read = read_rules(text)
     if not any(finding.fatal for finding in read.findings):

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "freshness.py"
+FILE = Path(__file__).resolve().parents[3] / "benchmarks" / "freshness.py"
 
 
 @pytest.fixture(scope="module")

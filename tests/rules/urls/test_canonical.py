@@ -117,7 +117,7 @@ POLICIES = st.sampled_from(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(
     POLICIES, st.one_of(st.text(), HOSTILE, HOSTILE.map("http://h/".__add__), HOSTILE.map("http://".__add__))
 )

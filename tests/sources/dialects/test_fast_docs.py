@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from crawl import test_fast_crawled as crawled
-from dialects import test_fast_compiled as compiled
 from fast_tables import page
+from sources.dialects import test_fast_compiled as compiled
 
 from ultracrawl.sources.dialects.fast_xml.notices import Code
 from ultracrawl.sources.dialects.fast_xml.options import OPTIONS, OptionSpec
 
-PAGE = (Path(__file__).parents[2] / "docs" / "fast.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "fast.md").read_text()
 
 
 def test_the_tables_are_made_from_the_list() -> None:
@@ -25,7 +25,7 @@ def test_every_code_is_explained() -> None:
     assert [code.value for code in Code if f"| `{code.value}` |" not in PAGE] == []
 
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 TABLES = {"test_fast_crawled": crawled.CASES, "test_fast_compiled": compiled.CASES}
 """Tables of tests that compare with and without: their cases say both answers."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects.test_fast_options import (
+from sources.dialects.test_fast_options import (
     BASE,
     FILES,
     HONOURED,

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-FILE = Path(__file__).parents[2] / "benchmarks" / "schedule_simulation.py"
+FILE = Path(__file__).parents[3] / "benchmarks" / "schedule_simulation.py"
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ def live(delete: bool, after: int, cycles: list) -> Iterator[tuple[Life, dict[in
     state.close()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(after=st.integers(1, 3), cycles=lives)
 def test_fast_64_no_document_leaves_while_a_page_that_led_to_it_was_not_read(
     after: int, cycles: list
@@ -122,7 +122,7 @@ def test_fast_64_no_document_leaves_while_a_page_that_led_to_it_was_not_read(
                     assert gone not in life.read.get(page, frozenset())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(after=st.integers(1, 3), cycles=lives)
 def test_fast_63_without_delete_no_document_leaves_unasked(after: int, cycles: list) -> None:
     before: set[str] = set()

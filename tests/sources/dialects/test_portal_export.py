@@ -130,7 +130,7 @@ SEED_BESIDE_RULES = {
 
 @given(boundaries)
 @example(SEED_BESIDE_RULES)
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 def test_a_boundary_decides_alike_as_filters_and_sites(boundary: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -214,7 +214,7 @@ def test_a_robot_comes_back_from_yaml_as_it_went(tmp_path: Path) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_value_is_read_as_it_was_written(value: str) -> None:
     read = read_text(line("Match", ("string", value), ("by", "is")), "f", ("Match",))
     assert (read.findings, [one.get("string") for one in read.directives]) == ([], [value]), quoted(value)

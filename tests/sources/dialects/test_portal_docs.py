@@ -13,7 +13,7 @@ from ultracrawl.rules.filters.resource import Resource, View
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES
 
-TEXT = (Path(__file__).parents[2] / "docs" / "portal-robot.md").read_text()
+TEXT = (Path(__file__).parents[3] / "docs" / "portal-robot.md").read_text()
 
 
 def test_every_function_and_its_parameters_stand_in_the_table() -> None:
