@@ -85,7 +85,8 @@ soak: servers venv samples ## Run what takes long: kills and random changes by t
 	$(PYTEST) -m soak $(ARGS)
 
 coverage: servers venv samples plain ## Measure which branches all tests but the long ones take; fails below the gate
-	rm -f .coverage .coverage.*
+	rm -rf var/coverage
+	mkdir -p var/coverage
 	$(SCRATCH) $(BIN)/python -m coverage run -m pytest -n $(JOBS) -m "not soak" $(ARGS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --skip-empty
@@ -97,6 +98,6 @@ bench: servers venv ## Measure rules, index, answers and crawl; each prints JSON
 	$(BIN)/python benchmarks/crawl.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo
-	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain
+	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain var/coverage
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
