@@ -21,6 +21,8 @@ from ultracrawl.content.service.job import Converted, Job, NotConverted, Process
 from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode
 
+pytestmark = pytest.mark.servers  # much time
+
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 ODT = "application/vnd.oasis.opendocument.text"

@@ -13,6 +13,8 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 PASSWORD = "hörse battery&staple=1"
 FIELDS = {"user": "robot", "pw": "${MEMBERS_PASSWORD}"}
 

@@ -15,6 +15,8 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 
 def times(site: Site) -> list[float]:
     return [request.time for request in site.requests]

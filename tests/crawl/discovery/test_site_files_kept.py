@@ -9,6 +9,8 @@ from support.project import DAY, Workspace
 from support.site import Site
 from support.until import until
 
+pytestmark = pytest.mark.servers  # much time
+
 ROBOTS = "User-agent: *\nDisallow: /private\nSitemap: {url}/map.xml\n"
 KEPT = {"ttl": 300}
 

@@ -13,6 +13,8 @@ from support.project import Workspace
 from support.same_index import index_differences
 from support.site import Site
 
+pytestmark = pytest.mark.servers  # much time
+
 PAGES = 60
 BORN = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -18,6 +18,8 @@ from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.documents.response_bodies import DocumentStore
 from ultracrawl.stores.opening import open_documents
 
+pytestmark = pytest.mark.servers  # much time
+
 
 @pytest.fixture
 def small(site: Site) -> Site:

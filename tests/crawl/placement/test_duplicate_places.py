@@ -12,6 +12,8 @@ from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
 
+pytestmark = pytest.mark.servers  # much time
+
 STORY = "a heron stands in the shallow water and waits for a fish that does not come "
 OTHERS = [f"/p{number}" for number in range(30)]
 

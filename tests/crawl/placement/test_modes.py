@@ -11,6 +11,8 @@ from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
 
+pytestmark = pytest.mark.servers  # much time
+
 Define = Callable[..., None]
 
 

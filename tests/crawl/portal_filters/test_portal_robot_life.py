@@ -20,6 +20,8 @@ from ultracrawl.service.robot.control import RobotState
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, sign_of_crawl
 
+pytestmark = pytest.mark.servers  # much time
+
 HOOK = """#!/bin/sh
 echo "$ULTRACRAWL_SOURCE $ULTRACRAWL_REGISTERED $*" >> hook.txt
 exit 3

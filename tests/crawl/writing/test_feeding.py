@@ -17,6 +17,8 @@ from ultracrawl.index.opening import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 
+pytestmark = pytest.mark.servers  # much time
+
 TWO: dict[str, Any] = {"public": {"primary": True}, "copy": {"index": "archive"}}
 
 
