@@ -272,8 +272,12 @@ def test_functions_that_cannot_be_loaded_are_named_where_one_is_missing(bring: B
     assert "of the package own cannot be loaded: ZeroDivisionError" in finding.instead
 
 
-def test_without_what_an_installation_says_one_line_tells_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[2])])
+def test_without_what_an_installation_says_one_line_tells_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Not the checkout itself: an installation leaves what it says beside the package, too.
+    (tmp_path / "ultracrawl").symlink_to(Path(__file__).parents[2] / "ultracrawl")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
     with pytest.raises(UserError) as raised:
         ENGINES.find("whoosh")
     assert str(raised.value) == (
