@@ -76,7 +76,7 @@ def test_a_body_is_forwarded_up_to_its_length(serve: Callable[..., RawServer]) -
 def test_a_tunnel_passes_bytes_both_ways(serve: Callable[..., RawServer]) -> None:
     server = serve(ANSWER)
     answer = sent(f"CONNECT 127.0.0.1:{server.port} HTTP/1.1\r\n", then="GET / HTTP/1.1\r\nX-Own: 1\r\n\r\n")
-    assert answer == b"HTTP/1.1 200 Open\r\n\r\n" + ANSWER
+    assert answer == b"HTTP/1.1 200 Connection Established\r\n\r\n" + ANSWER
     assert server.requests == [b"GET / HTTP/1.1\r\nX-Own: 1\r\n\r\n"]
 
 

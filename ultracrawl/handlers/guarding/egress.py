@@ -30,8 +30,10 @@ _PIECE = 1 << 16
 _HOP = (b"proxy-", b"connection:", b"keep-alive:")
 """How header lines begin that are for the proxy, and no further."""
 _CLOSING = b"Content-Length: 0\r\nConnection: close\r\n\r\n"
-_LOGIN = b'HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic realm="egress"\r\n' + _CLOSING
-_REFUSED = b"HTTP/1.1 403 Refused\r\n" + _CLOSING
+_LOGIN = (
+    b'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="egress"\r\n' + _CLOSING
+)
+_REFUSED = b"HTTP/1.1 403 Forbidden\r\n" + _CLOSING
 
 
 class _Request(NamedTuple):
@@ -120,7 +122,7 @@ class EgressProxy:
             if request.head:
                 await _forward(request, reader, writer, up_reader, up_writer)
             else:
-                writer.write(b"HTTP/1.1 200 Open\r\n\r\n")
+                writer.write(b"HTTP/1.1 200 Connection Established\r\n\r\n")
                 await _join(reader, writer, up_reader, up_writer)
         finally:
             await _end(up_writer)

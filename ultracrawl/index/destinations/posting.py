@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import time
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 
 import pycurl
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.frontier.politeness.retry_after import retry_after
 from ultracrawl.settings.trust import trusted_roots
 
 _FOR_GOOD = frozenset({
@@ -81,7 +82,9 @@ class Poster:
             for opened in self._opened:  # libcurl works on duplicates
                 opened.close()
             self._opened.clear()
-        return Answer(self._curl.getinfo(pycurl.RESPONSE_CODE), _seconds(self._retry_after))
+        return Answer(
+            self._curl.getinfo(pycurl.RESPONSE_CODE), retry_after(self._retry_after, time.time(), math.inf)
+        )
 
     def close(self) -> None:
         """Close the connection."""
@@ -106,13 +109,3 @@ class Poster:
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"retry-after":
             self._retry_after = value.decode("latin-1").strip()
-
-
-def _seconds(retry_after: str) -> float:
-    """Return what `Retry-After` says, seconds or a date; 0 for anything else."""
-    if retry_after.isdecimal():
-        return float(retry_after)
-    try:
-        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
-    except ValueError:
-        return 0.0
