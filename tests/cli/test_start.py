@@ -20,6 +20,10 @@ UNUSED = {
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
         "twisted.internet.reactor",
     ],
+    "ultracrawl.pipelines, ultracrawl.middlewares": [
+        "ultracrawl.crawl.standalone.definition", "ultracrawl.sources.loading.settings_loader",
+        "ultracrawl.stores.sqlite.answers.spider_state",
+    ],
     "ultracrawl.index.writing.worker": [
         "scrapy", "twisted", "pydantic", "ultracrawl.content", "ultracrawl.sources", "asyncio",
     ],

@@ -18,6 +18,7 @@ from ultracrawl.crawl.lifecycle import (
     context_of,
     end_crawl,
     feature_of,
+    has_definition,
     running_crawl,
 )
 from ultracrawl.crawl.ports import LinkQueue
@@ -40,6 +41,7 @@ __all__ = [
     "context_of",
     "end_crawl",
     "feature_of",
+    "has_definition",
     "running_crawl",
     "visit_of",
 ]

@@ -17,7 +17,6 @@ from ultracrawl.crawl.hooks import TICK
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.refusal import leave_note, refuse
-from ultracrawl.crawl.standalone.definition import has_definition
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
 from ultracrawl.settings.gc_tuning import spare_what_is_there
@@ -68,9 +67,8 @@ class CrawlLifecycle:
             asked,
         )
         self._ticking = create_looping_call(self._tick)
-        self._file = state_file(
-            project, source.name
-        )  # now, so that a store that cannot be used begins no crawl
+        # Here already, so that a store that cannot be used begins no crawl.
+        self._file = state_file(project, source.name)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -215,6 +213,12 @@ class CrawlLifecycle:
             self.context.run.note_problem(error)
         finally:
             self.features.control.close()
+
+
+def has_definition(crawler: Crawler) -> bool:
+    """Return whether the spider of a crawler was made from a definition, so that its crawl has features to ask for."""
+    spider = crawler.spidercls
+    return isinstance(getattr(spider, "source", None), DataSource) and hasattr(spider, "project")
 
 
 def _life_of(crawler: Crawler) -> CrawlLifecycle:

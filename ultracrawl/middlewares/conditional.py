@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
-from ultracrawl.crawl.standalone.conditional_requests import ConditionalRequests
-from ultracrawl.crawl.standalone.definition import has_definition
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
@@ -50,6 +48,8 @@ class ConditionalMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
         if not has_definition(crawler):
+            from ultracrawl.crawl.standalone.conditional_requests import ConditionalRequests  # noqa: PLC0415 - sources need none of it
+
             return cls(ConditionalRequests.from_crawler(crawler))
         permissions, duplicates = feature_of(crawler, PermissionReader), feature_of(crawler, Duplicates)
         return cls(VisitConditions(context_of(crawler), permissions.head_refusal, duplicates.stays_duplicate))

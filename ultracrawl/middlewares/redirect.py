@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl import feature_of, visit_of
+from ultracrawl.crawl import feature_of, has_definition, visit_of
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
-from ultracrawl.crawl.standalone.definition import has_definition
-from ultracrawl.crawl.standalone.redirect_boundary import RedirectBoundary
 from ultracrawl.model.status import REDIRECTS
 
 if TYPE_CHECKING:
@@ -37,6 +35,8 @@ class RedirectBoundaryMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
         if not has_definition(crawler):
+            from ultracrawl.crawl.standalone.redirect_boundary import RedirectBoundary  # noqa: PLC0415 - sources need none of it
+
             return cls(RedirectBoundary.from_crawler(crawler).judge_answer)
         return cls(VisitRedirects(feature_of(crawler, RedirectFollower).follow).judge_answer)
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from ultracrawl.crawl.standalone.definition import has_definition
-from ultracrawl.crawl.standalone.request_rewriting import RequestRewriting
+from ultracrawl.crawl import has_definition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +32,8 @@ class RewriterMiddleware:
         """Build the middleware of a crawler. Raises `NotConfigured` for that of a source."""
         if has_definition(crawler):
             raise NotConfigured("the links of a source are rewritten when they are found")
+        from ultracrawl.crawl.standalone.request_rewriting import RequestRewriting  # noqa: PLC0415 - sources need none of it
+
         return cls(RequestRewriting.from_crawler(crawler).rewrite)
 
     def process_request(self, request: Request) -> Request | None:

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrapy.exceptions import IgnoreRequest
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.standalone.definition import has_definition
-from ultracrawl.crawl.standalone.site_robots import SiteRobots
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.robots.rules import RobotsRules
 
@@ -64,6 +62,8 @@ class RobotsMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
         if not has_definition(crawler):
+            from ultracrawl.crawl.standalone.site_robots import SiteRobots  # noqa: PLC0415 - sources need none of it
+
             alone = SiteRobots.from_crawler(crawler)
             return cls(alone, alone)
         robots, errors = feature_of(crawler, RobotsCache), feature_of(crawler, RetryPolicy)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
-from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition
 from ultracrawl.crawl.indexing.items import ItemTracker
-from ultracrawl.crawl.standalone.definition import has_definition
-from ultracrawl.crawl.standalone.items import PlainItems, items_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from ultracrawl.crawl.standalone.items import PlainItems
 
 
 class DocumentPipeline:
@@ -40,6 +40,8 @@ class DocumentPipeline:
         """Build the pipeline of a crawler: of a source, or by its settings of a spider without a definition."""
         if has_definition(crawler):
             return cls(context_of(crawler), feature_of(crawler, ItemTracker).visit_of)
+        from ultracrawl.crawl.standalone.items import items_of  # noqa: PLC0415 - sources need none of it
+
         items = items_of(crawler)
         cls.prepare(items, crawler)
         return cls(items.context, items.visit_of, items)

@@ -10,7 +10,6 @@ from scrapy.exceptions import DropItem
 
 from ultracrawl.crawl import Visit
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.standalone.items import PlainItems
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.pipelines.base import DocumentPipeline
@@ -19,6 +18,8 @@ from ultracrawl.rules.recrawl.change import checksum, classify
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from ultracrawl.crawl.standalone.items import PlainItems
 
 
 class ChecksumPipeline(DocumentPipeline):

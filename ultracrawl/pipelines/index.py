@@ -9,13 +9,14 @@ from scrapy.exceptions import DropItem
 
 from ultracrawl.crawl import Visit
 from ultracrawl.crawl.ports import Refused
-from ultracrawl.crawl.standalone.items import PlainItems
 from ultracrawl.index import IndexDocument
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import CHECKSUM, SEARCH_ATTRIBUTES, fill_field, text_of, words_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+    from ultracrawl.crawl.standalone.items import PlainItems
 
 
 class IndexPipeline(DocumentPipeline):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ultracrawl.sources import Project
 
@@ -26,6 +27,12 @@ def placed(project: Project, folder: str | Path | None = None) -> Project:
         return project
     base = Path(named).expanduser().absolute()
     return project.model_copy(update={**project.storage_below(base, project.base), "base": base})
+
+
+def data_folder(settings: BaseSettings | Mapping[str, Any]) -> Path | None:
+    """Return the folder that the setting `ULTRACRAWL_DATA` names, or else the variable; None without it."""
+    named = settings.get(ENVIRONMENT) or os.environ.get(ENVIRONMENT)
+    return Path(named).expanduser().absolute() if named else None
 
 
 class Place(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
 from ultracrawl.settings.adhoc import remembered
-from ultracrawl.settings.places import ENVIRONMENT, placed, scrapy_place, scrapy_settings
+from ultracrawl.settings.places import ENVIRONMENT, data_folder, placed, scrapy_place, scrapy_settings
 from ultracrawl.sources import Project, require, usable
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
 
@@ -47,8 +47,8 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
 
     Its sources are the spiders that have written to the index. Raises `DefinitionError`.
     """
-    data = settings.get(ENVIRONMENT) or os.environ.get(ENVIRONMENT)
-    if not data:
+    data = data_folder(settings)
+    if data is None:
         return None
     from ultracrawl.sources.loading.settings_loader import (  # noqa: PLC0415 - slow, and seldom needed
         SETTINGS,
@@ -56,7 +56,7 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
     )
 
     written = {name: settings.get(name) for name in SETTINGS}
-    project = require(load_settings(written, "spider", (), Path(data).expanduser().absolute()))
+    project = require(load_settings(written, "spider", (), data))
     (alike,) = project.sources.values()
     names = sorted(folder.name for folder in project.cache.path.glob("*") if folder.is_dir())
     sources = {name: alike.model_copy(update={"name": name}) for name in names}
@@ -67,4 +67,4 @@ def found_definitions(config: str | None = None) -> tuple[str | None, str]:
     """Return where the definitions and the data are: as told, as in the Scrapy project here, or as found here."""
     place = scrapy_place()
     named = config or os.environ.get("ULTRACRAWL_CONFIG") or place.definitions
-    return locate_definitions(named), os.environ.get("ULTRACRAWL_DATA") or place.data
+    return locate_definitions(named), os.environ.get(ENVIRONMENT) or place.data

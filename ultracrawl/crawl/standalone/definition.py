@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import logging
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
-from scrapy.exceptions import NotConfigured
+from scrapy import signals
+from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.spider import DefaultSpider
 
-from ultracrawl.crawl.run.refusal import close_as_failed
+from ultracrawl.crawl.run.refusal import REFUSED, close_as_failed
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.settings.places import ENVIRONMENT
+from ultracrawl.settings.places import ENVIRONMENT, data_folder
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings
 
@@ -36,12 +37,6 @@ class StandaloneDefinition:
 
 _known: WeakKeyDictionary[Crawler, StandaloneDefinition] = WeakKeyDictionary()
 _refused: WeakKeyDictionary[Crawler, str] = WeakKeyDictionary()
-
-
-def has_definition(crawler: Crawler) -> bool:
-    """Return whether the spider of a crawler was made from a definition, so that its crawl has features to ask for."""
-    spider = crawler.spidercls
-    return isinstance(getattr(spider, "source", None), DataSource) and hasattr(spider, "project")
 
 
 def definition_of(crawler: Crawler) -> StandaloneDefinition:
@@ -66,7 +61,7 @@ def _read(crawler: Crawler) -> StandaloneDefinition:
     if crawler.spidercls is DefaultSpider:  # of `scrapy fetch` and its like, which follow redirects anywhere
         settings["ULTRACRAWL_BOUNDARY"] = None
     urls = [url for url in getattr(spider, "start_urls", None) or () if isinstance(url, str)]
-    loaded = load_settings(settings, spider.name, urls, data_folder(crawler) or Path())
+    loaded = load_settings(settings, spider.name, urls, data_folder(crawler.settings) or Path())
     for finding in loaded.findings:
         if not finding.fatal:
             logger.warning("%s", finding)
@@ -75,18 +70,28 @@ def _read(crawler: Crawler) -> StandaloneDefinition:
     return StandaloneDefinition(project, source, compile_source(source, project))
 
 
-def data_folder(crawler: Crawler) -> Path | None:
-    """Return the folder that `ULTRACRAWL_DATA` names, the setting or else the variable; None without it."""
-    named = crawler.settings.get(ENVIRONMENT) or os.environ.get(ENVIRONMENT)
-    return Path(named).expanduser().absolute() if named else None
-
-
 def require_data_folder(crawler: Crawler) -> Path:
     """Return the folder of state and index. Raises `NotConfigured` if none is named."""
-    folder = data_folder(crawler)
+    folder = data_folder(crawler.settings)
     if folder is None:
         raise NotConfigured(f"{ENVIRONMENT} is not set: it names the folder of state and index")
     return folder
+
+
+def open_with_spider(crawler: Crawler, open_it: Callable[[], None]) -> None:
+    """Have something opened when the spider is; if that fails, the crawl ends as one that cannot begin."""
+    held = ref(crawler)  # what is connected to the signals of a crawler must not keep it
+
+    def opened() -> None:
+        try:
+            open_it()
+        except UltracrawlError as error:
+            running = held()
+            assert running is not None
+            refuse(running, str(error))
+            raise CloseSpider(REFUSED) from error
+
+    crawler.signals.connect(opened, signals.spider_opened, weak=False)
 
 
 def refuse(crawler: Crawler, problem: str) -> None:

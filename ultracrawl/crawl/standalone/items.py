@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, ref
 
 from itemadapter import ItemAdapter
 from scrapy import signals
-from scrapy.exceptions import CloseSpider, DropItem
+from scrapy.exceptions import DropItem
 from scrapy.utils.asyncio import sleep
 from scrapy.utils.defer import deferred_from_coro
 
@@ -18,13 +18,12 @@ from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.crawl_run import CrawlRun
 from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.ports import Placed
-from ultracrawl.crawl.run.refusal import REFUSED
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.crawl.standalone.definition import definition_of, refuse, require_data_folder
+from ultracrawl.crawl.standalone.definition import definition_of, open_with_spider, require_data_folder
 from ultracrawl.crawl.standalone.plain_index import LOOK_EVERY, PlainIndex
 from ultracrawl.crawl.standalone.state import state_of
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.errors import IndexStoreError, UltracrawlError
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry
@@ -91,7 +90,7 @@ class PlainItems:
 
     def write_index(self, crawler: Crawler) -> None:
         """Have items written to the index that the settings name."""
-        crawler.signals.connect(self._open_index, signals.spider_opened)
+        open_with_spider(crawler, self.index.open)
 
     # ---- what pipelines ask
 
@@ -166,13 +165,6 @@ class PlainItems:
             self._state.note_item(visit.url, visit.checksum)
 
     # ---- the index
-
-    def _open_index(self) -> None:
-        try:
-            self.index.open()
-        except UltracrawlError as error:
-            refuse(self._running(), str(error))
-            raise CloseSpider(REFUSED) from error
 
     async def _close(self) -> None:
         await self.index.close()

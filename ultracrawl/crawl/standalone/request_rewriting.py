@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from ultracrawl.crawl.run.refusal import REFUSED
-from ultracrawl.crawl.standalone.definition import definition_of, refuse
+from ultracrawl.crawl.standalone.definition import definition_of, open_with_spider, refuse
 from ultracrawl.crawl.user_code.rewriters import close_rewriter, make_rewriter, open_rewriter
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
@@ -72,7 +72,7 @@ class RequestRewriting:
         steps = url_steps({RULES: settings.get(RULES)})
         made = cls(steps, rewriter, crawler.request_fingerprinter.fingerprint, crawler.stats)
         if rewriter is not None:
-            crawler.signals.connect(_opening(crawler, rewriter), signals.spider_opened, weak=False)
+            open_with_spider(crawler, partial(open_rewriter, rewriter))
             crawler.signals.connect(made.close, signals.spider_closed, weak=False)
         return made
 
@@ -130,14 +130,3 @@ class RequestRewriting:
             logger.warning("the rewriter failed for %s: %s", url, result.reason)
         self._stats.inc_value(f"ultracrawl/rewriter_{result.outcome}")
         raise IgnoreRequest(f"url rewriter: {result.reason}")
-
-
-def _opening(crawler: Crawler, rewriter: UrlRewriter) -> Callable[[], None]:
-    def opened() -> None:
-        try:
-            open_rewriter(rewriter)
-        except WorkError as error:
-            refuse(crawler, str(error))
-            raise CloseSpider(REFUSED) from error
-
-    return opened

@@ -21,7 +21,7 @@ have several items. With `ULTRACRAWL_FORCE` no item counts as known.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,11 +29,9 @@ from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
-from scrapy.exceptions import CloseSpider
 
-from ultracrawl.crawl.run.refusal import REFUSED
-from ultracrawl.crawl.standalone.definition import refuse, require_data_folder
-from ultracrawl.errors import StateDamagedError, StateError, UltracrawlError
+from ultracrawl.crawl.standalone.definition import open_with_spider, require_data_folder
+from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.stores.sqlite.answers.spider_state import SpiderState
 
 if TYPE_CHECKING:
@@ -133,17 +131,6 @@ def state_of(crawler: Crawler) -> CrawlerState:
         path = require_data_folder(crawler) / "spiders" / f"{quote(name, safe='')}.sqlite"
         force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         state = _states[crawler] = CrawlerState(path, name, force=force)
-        crawler.signals.connect(_opening(crawler, state), signals.spider_opened, weak=False)
+        open_with_spider(crawler, state.open)
         crawler.signals.connect(state.close, signals.spider_closed)
     return state
-
-
-def _opening(crawler: Crawler, state: CrawlerState) -> Callable[[], None]:
-    def opened() -> None:
-        try:
-            state.open()
-        except UltracrawlError as error:
-            refuse(crawler, str(error))
-            raise CloseSpider(REFUSED) from error
-
-    return opened
