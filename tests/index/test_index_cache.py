@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index import Deletion, IndexDocument
+from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
+from ultracrawl.index.values import change_from_line, change_to_line
 from ultracrawl.index.writing.cache import DocumentCache, salvage
+from ultracrawl.model import Section
 
 FULL = IndexDocument(
     "s/../x", "/../../etc/passwd", "T\n\u2028", "text \x00 \" 東京",
@@ -146,3 +148,25 @@ def test_what_is_sound_in_a_damaged_segment_stays(tmp_path: Path) -> None:
     assert [key for key, _ in cache.read(path)] == [1, 3]
     assert path.with_suffix(".damaged").read_bytes() == damaged
     assert salvage(path) == ""
+
+
+WHOLE = IndexDocument(
+    "src", "http://h/a", "A", "one two", {"Size": [3.0]}, secret_text=True, anchors=("a page",),
+    section_anchors=(("part", "its part"),), sections=(Section(0, 1, "part", "Part"), Section(4, 7, "", "Two")),
+    acl=("staff", "ann"), depth=3,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        WHOLE,
+        replace(WHOLE, anchors=()),
+        replace(WHOLE, acl=(), sections=(), section_anchors=(), depth=0),
+        Deletion("src", "u"),
+        NewAnchors("src", "u", ()),
+        NewAnchors("src", "u", ("x",), (("part", "y"),)),
+    ],
+)
+def test_a_change_comes_back_from_its_line(change: Change) -> None:
+    assert change_from_line(change_to_line(7, change)) == (7, change)

@@ -16,6 +16,7 @@ from ultracrawl.index.engine import (
     IndexEngine,
     IndexFacts,
     NewAnchors,
+    Reading,
     SearchQuery,
     SearchResult,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "IndexFacts",
     "NewAnchors",
     "Operator",
+    "Reading",
     "SearchQuery",
     "SearchResult",
     "as_html",

@@ -25,7 +25,7 @@ def last_changes(changes: Iterable[Change]) -> dict[tuple[str, str], Change]:
         key = change.source, change.url
         before = last.get(key)
         if isinstance(change, NewAnchors) and isinstance(before, IndexDocument):
-            last[key] = replace(before, anchors=change.anchors)
+            last[key] = replace(before, anchors=change.anchors, section_anchors=change.section_anchors)
         elif not (isinstance(change, NewAnchors) and isinstance(before, Deletion)):
             last[key] = change
     return last

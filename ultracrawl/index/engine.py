@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import quote
 
 from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue
+from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import SearchAttribute
+
+_OF_FRAGMENTS = "!$&'()*+,-./:;=?@_~%"
+"""What stands in a fragment as it is (RFC 3986, section 3.5), and the sign of what is escaped already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,14 @@ class IndexDocument:
     """The text can be searched, and no piece of it is shown (`nosnippet`)."""
     anchors: tuple[str, ...] = ()
     """The texts of links to it on other pages (anchor texts), each once."""
+    section_anchors: tuple[tuple[str, str], ...] = ()
+    """The texts of links to parts of it: fragment and text."""
+    sections: tuple[Section, ...] = ()
+    """The parts of the text, in their order."""
+    acl: tuple[str, ...] = ()
+    """The principals (users, groups) that may see it; empty: everybody may."""
+    depth: int = 0
+    """How many links lead to it from the nearest start URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,7 @@ class NewAnchors:
     source: str
     url: str
     anchors: tuple[str, ...]
+    section_anchors: tuple[tuple[str, str], ...] = ()
 
 
 Change = IndexDocument | Deletion | NewAnchors
@@ -60,6 +75,12 @@ class SearchQuery:
     attributes whose values among all matches are counted. `boosts` are URLs, or beginnings of URLs with a
     trailing `*`, each with the factor by which its score is multiplied. With `suggest`, a query that finds
     nothing gets a better spelling.
+
+    `principals` are the users and groups that ask: found are documents for everybody, and those that one of them may
+    see. None asks without that condition, for the administration.
+
+    `language` (ISO 639-1) is that of who asks: documents in it come before equal ones in others. Without it the words
+    of the query tell, if they can.
     """
 
     text: str
@@ -75,6 +96,20 @@ class SearchQuery:
     like: str = ""
     boosts: tuple[tuple[str, float], ...] = ()
     suggest: bool = True
+    principals: tuple[str, ...] | None = None
+    language: str = ""
+
+
+class Reading(StrEnum):
+    """How the words of a query were understood; looser ones are tried where the stricter ones find nothing."""
+
+    ALL_WORDS = "all words"
+    """As it was typed: every word, identifiers as they are written."""
+    PARTS = "parts"
+    """Every word; of identifiers every part, wherever it stands."""
+    MOST_WORDS = "most words"
+    """Most of the words that say something, documents with more of them first."""
+    ANY_WORD = "any word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +122,15 @@ class Hit:
     source: str
     snippet: str
     attributes: Mapping[str, Sequence[AttributeValue]]
+    section: Section | None = None
+    """The part of the document that answers best, if it has parts."""
+
+    @property
+    def section_url(self) -> str:
+        """The URL that leads to the part that answers; that of the document without one."""
+        if self.section is None or not self.section.anchor:
+            return self.url
+        return f"{self.url.partition('#')[0]}#{quote(self.section.anchor, safe=_OF_FRAGMENTS)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +146,14 @@ class SearchResult:
     """The hits of one page of results; `total` counts all matching documents.
 
     `facets` holds the most frequent values of each attribute asked for; `suggestion` is the query with
-    better spelling if it found nothing and there is one, else empty.
+    better spelling if it found nothing and there is one, else empty. `reading` says how the words were understood.
     """
 
     total: int
     hits: tuple[Hit, ...]
     facets: Mapping[str, tuple[FacetValue, ...]] = field(default_factory=dict)
     suggestion: str = ""
+    reading: Reading = Reading.ALL_WORDS
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

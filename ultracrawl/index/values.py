@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
+from ultracrawl.model.page import Section
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -36,13 +38,18 @@ def change_to_line(key: int, change: Change) -> bytes:
         row = [key, change.source, change.url]
     elif isinstance(change, NewAnchors):
         row = [key, change.source, change.url, list(change.anchors)]
+        if change.section_anchors:
+            row.append(_rows(change.section_anchors))
     else:
         attributes = attributes_to_json(change.attributes)
         row = [key, change.source, change.url, change.title, change.text, attributes]
-        if change.secret_text or change.anchors:
+        further = further_to_json(change)
+        if change.secret_text or change.anchors or further:
             row.append(change.secret_text)
-        if change.anchors:
+        if change.anchors or further:
             row.append(list(change.anchors))
+        if further:
+            row.append(further)
     line = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return line.encode(errors="replace") + b"\n"
 
@@ -55,10 +62,13 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
             return key, Deletion(source, url)
         case [int(key), str(source), str(url), list(texts)]:
             return key, NewAnchors(source, url, tuple(map(str, texts)))
+        case [int(key), str(source), str(url), list(texts), list(of_sections)]:
+            return key, NewAnchors(source, url, tuple(map(str, texts)), _section_anchors(of_sections))
         case [int(key), str(source), str(url), str(title), str(text), attributes, *rest]:
-            secret, anchors = _secret_and_anchors(rest)
+            secret, anchors, further = _end_of_document(rest)
             values = attributes_from_json(attributes)
-            return key, IndexDocument(source, url, title, text, values, secret, anchors)
+            document = IndexDocument(source, url, title, text, values, secret, anchors)
+            return key, with_further(document, further) if further else document
     raise ValueError("not a line of a document cache")
 
 
@@ -73,15 +83,55 @@ def unpacked(data: bytes) -> IndexDocument | None:
     return document if isinstance(document, IndexDocument) else None
 
 
-def _secret_and_anchors(rest: Sequence[object]) -> tuple[bool, tuple[str, ...]]:
+def further_to_json(document: IndexDocument) -> dict[str, Json]:
+    """Return what many documents have not: readers, parts, texts of links to these, depth; empty if it has none."""
+    further: dict[str, Json] = {}
+    if document.acl:
+        further["acl"] = list(document.acl)
+    if document.sections:
+        further["sections"] = _rows(document.sections)
+    if document.section_anchors:
+        further["section_anchors"] = _rows(document.section_anchors)
+    if document.depth:
+        further["depth"] = document.depth
+    return further
+
+
+def with_further(document: IndexDocument, further: Mapping[str, object]) -> IndexDocument:
+    """Return a document with what `further_to_json` made; raises ValueError for anything else."""
+    sections = [
+        Section(int(str(offset)), int(str(level)), str(anchor), str(title))
+        for offset, level, anchor, title in map(_a_list, _a_list(further.get("sections", [])))
+    ]
+    depth = further.get("depth", 0)
+    return replace(
+        document,
+        acl=tuple(map(str, _a_list(further.get("acl", [])))),
+        sections=tuple(sections),
+        section_anchors=_section_anchors(_a_list(further.get("section_anchors", []))),
+        depth=depth if isinstance(depth, int) else 0,
+    )
+
+
+def _rows(rows: Iterable[Sequence[str | int]]) -> list[Json]:
+    return [list(row) for row in rows]
+
+
+def _section_anchors(rows: list[object]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(fragment), str(text)) for fragment, text in map(_a_list, rows))
+
+
+def _end_of_document(rest: Sequence[object]) -> tuple[bool, tuple[str, ...], Mapping[str, object]]:
     """Read the end of a document's line, which is left out where it says nothing."""
     match rest:
         case []:
-            return False, ()
+            return False, (), {}
         case [bool(secret)]:
-            return secret, ()
+            return secret, (), {}
         case [bool(secret), [*anchors]]:
-            return secret, tuple(map(str, anchors))
+            return secret, tuple(map(str, anchors)), {}
+        case [bool(secret), [*anchors], dict(further)]:
+            return secret, tuple(map(str, anchors)), further
     raise ValueError("not the end of a document's line")
 
 
@@ -108,5 +158,5 @@ def _value_from_json(value: object) -> AttributeValue:
 
 def _a_list(values: object) -> list[object]:
     if not isinstance(values, list):
-        raise ValueError("the values of an attribute are no list")
+        raise ValueError(f"{values!r} is no list")
     return values

@@ -12,7 +12,7 @@ from ultracrawl.model.decision import Decision
 from ultracrawl.model.document import AttributeValue, Conversion, Document
 from ultracrawl.model.finding import DefinitionError, Finding
 from ultracrawl.model.outcome import UrlOutcome
-from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives
+from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives, Section
 from ultracrawl.model.record import UrlRecord
 from ultracrawl.model.run import RunReport
 from ultracrawl.model.statistics import CrawlStatistics
@@ -36,6 +36,7 @@ __all__ = [
     "RemovalReason",
     "RobotsDirectives",
     "RunReport",
+    "Section",
     "StatusCode",
     "UrlOutcome",
     "UrlRecord",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ultracrawl.model.page import Section
+
 AttributeValue = str | float | datetime
 """A search attribute's value: string, number or date (Ultra Search 5.2)."""
 
@@ -28,6 +30,10 @@ class Document:
     checksum: bytes = b""
     attributes: dict[str, list[str]] = field(default_factory=dict)
     search_attributes: dict[str, list[AttributeValue]] = field(default_factory=dict)
+    acl: list[str] = field(default_factory=list)
+    """The principals (users, groups) that may see it, as searches name them; empty: everybody may."""
+    sections: tuple[Section, ...] = ()
+    """The parts of `text`, as long as it is the text of the page."""
 
 
 @dataclass(frozen=True, slots=True)

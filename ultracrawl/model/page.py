@@ -61,6 +61,18 @@ class RobotsDirectives:
 ALLOW_ALL = RobotsDirectives()
 
 
+class Section(NamedTuple):
+    """A part of a text that a URL with a fragment can lead to, or that has a heading of its own."""
+
+    offset: int
+    """Where in the text it begins; it ends where the next one of its level, or a higher one, begins."""
+    level: int
+    """1 for the highest heading to 6; what has an id and no heading has 7 (an entry of a list of definitions, say)."""
+    anchor: str
+    """The id that a fragment names; empty if the part has none."""
+    title: str
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """Everything that one pass over one parsed tree found; URLs in it are as written in the page."""
@@ -80,5 +92,7 @@ class Page:
     links: tuple[Link, ...] = ()
     picked: dict[str, list[str]] = field(default_factory=dict)
     """What rules of the source took out of its tree, by the name of the document attribute."""
+    sections: tuple[Section, ...] = ()
+    """The parts of the text, in their order."""
     truncated: str = ""
     """Which limit left a part of the page unread, in a few words, or empty."""

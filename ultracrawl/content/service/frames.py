@@ -14,7 +14,7 @@ from typing import IO, Any
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.service.job import Job, PageJob
 from ultracrawl.model import Conversion, LinkKind, Page
-from ultracrawl.model.page import Link, RobotsDirectives
+from ultracrawl.model.page import Link, RobotsDirectives, Section
 
 LENGTH = struct.Struct(">I")
 
@@ -78,6 +78,7 @@ def unpack_page(frame: Frame, text: str) -> Page:
         "links": tuple(
             Link(href, kinds[kind], words, nofollow) for href, kind, words, nofollow in frame["links"]
         ),
+        "sections": tuple(Section(*section) for section in frame["sections"]),
     }
     return Page(**{**frame, **own})
 

@@ -73,7 +73,7 @@ def _completed(path: Path) -> Iterator[Change]:
             _, texts = change_from_line(line)
             assert isinstance(texts, NewAnchors)
             given.add(key)
-            yield replace(change, anchors=texts.anchors)
+            yield replace(change, anchors=texts.anchors, section_anchors=texts.section_anchors)
         elif not (isinstance(change, NewAnchors) and key in given):
             yield change
 
