@@ -99,7 +99,7 @@ coverage: servers venv samples ## Measure which branches the tests in process an
 bench: servers venv ## Measure rules, index, answers and crawl; each prints JSON
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/index.py /usr/share/doc/postgresql-doc-15/html
-	$(BIN)/python benchmarks/relevance.py
+	$(BIN)/python benchmarks/answers.py
 	$(BIN)/python benchmarks/crawl.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo

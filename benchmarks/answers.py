@@ -1,0 +1,191 @@
+"""How good the answers are, beside those of other engines: `python benchmarks/answers.py` prints a table.
+
+    python benchmarks/answers.py --half development            # what may be tuned with
+    python benchmarks/answers.py --corpora postgresql --engines whoosh --reuse var/answers --worst 30
+    python benchmarks/answers.py --reuse var/answers --rebuild # the same pages in new indexes, without a crawl
+
+The truth is what the authors of manuals say in their own indexes: a term, and the part of a page where it is explained.
+Beside it are questions with pages that people judged. Each manual is crawled with `ultracrawl crawl`; its own
+index pages are left out. docs/search-quality.md has the figures and what they mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from judging.corpora import CORPORA, DEVELOPMENT, TEST, Corpus, sample
+from judging.crawling import OURS, Crawled, Ours, folder_size
+from judging.measures import Answer, ask_all, figures
+from judging.peers import Fts5, Peer, StockWhoosh
+from judging.truth import Question, read, right_anchors
+
+import ultracrawl
+
+ENGINES = (*OURS, "stock whoosh", "fts5")
+COLUMNS = {
+    "success_1": "success@1",
+    "mrr_10": "MRR@10",
+    "none": "none",
+    "section_1": "section@1",
+    "ndcg_10": "nDCG@10",
+    "ms_p50": "p50 ms",
+    "ms_p95": "p95 ms",
+}
+
+
+class Bench:
+    """One corpus, crawled into a folder, with all that is asked of it."""
+
+    def __init__(self, corpus: Corpus, manual: Path, place: Path, options: argparse.Namespace) -> None:
+        self._corpus, self._manual, self._place, self._options = corpus, manual, place, options
+        self._crawled = Crawled(place)
+        self._crawled.crawl(manual, corpus.starts, corpus.exclude)
+        if options.rebuild:
+            self._crawled.rebuild()
+        self._site = self._crawled.site
+        self._documents = self._crawled.documents()
+        self._answers: dict[tuple[str, str], list[Answer]] = {}
+
+    def measure(self) -> dict[str, object]:
+        """Ask everything of every engine and return the figures."""
+        sets = {name: self._questions(name) for name in self._corpus.sets}
+        right = {name: self._right_places(questions) for name, questions in sets.items()}
+        rows: list[dict[str, object]] = []
+        for engine in self._options.engines:
+            peer = self._open(engine)
+            for name, questions in sets.items():
+                answers = self._answers[engine, name] = ask_all(peer.ask, questions)
+                known = right[name] if engine in OURS else {}
+                rows.append({"engine": engine, "set": name, **figures(answers, known)})
+            peer.close()
+        text = sum(len((page.title + page.text).encode()) for page in self._documents)
+        sizes = {engine: round(self._size(engine) / text, 2) for engine in self._options.engines}
+        return {
+            "corpus": self._corpus.name,
+            "half": self._corpus.half,
+            "pages": len(self._documents),
+            "text_bytes": text,
+            "size_to_text": sizes,
+            "results": rows,
+        }
+
+    def worst(self, number: int) -> list[str]:
+        """Return lines about the questions with the lowest ranks, with what came first instead."""
+        lines = []
+        for (engine, name), answers in self._answers.items():
+            ranked = sorted(answers, key=lambda answer: 1 / answer.rank if answer.rank else 0)
+            bad = [answer for answer in ranked if answer.rank != 1][:number]
+            lines.append(f"\n{self._corpus.name}, {name}, {engine}: {len(bad)} of the worst")
+            for answer in bad:
+                wanted = " | ".join(sorted(answer.question.places or answer.question.grades)[:3])
+                first = " ".join(answer.places[:3]) or "nothing"
+                lines.append(
+                    f"  {answer.rank or '-':>2}  {answer.question.text!r}  wants {wanted}  got {first}"
+                )
+        return lines
+
+    def _questions(self, name: str) -> list[Question]:
+        """Return what is asked; of a term count the places on pages that were crawled."""
+        urls = {page.url.removeprefix(self._site) for page in self._documents}
+        found = []
+        for question in self._corpus.sets[name](self._manual):
+            grades = {page: grade for page, grade in question.grades.items() if page in urls}
+            places = {place for place in question.places if place.partition("#")[0] in urls}
+            if grades:
+                found.append(replace(question, grades=grades, places=places))
+        return sample(found, self._options.terms)
+
+    def _right_places(self, questions: Sequence[Question]) -> Mapping[str, set[str]]:
+        """Return the places that show the right part, of the questions that are about a part."""
+        right: dict[str, set[str]] = {}
+        tree = lru_cache(lambda page: read(self._manual / page))
+        for place, text in sorted(
+            (place, question.text) for question in questions for place in question.places
+        ):
+            page, _, anchor = place.partition("#")
+            anchors = right_anchors(tree(page), anchor)
+            right.setdefault(text, set()).update(f"{page}#{one}" for one in anchors)
+        return right
+
+    def _open(self, engine: str) -> Peer | Ours:
+        if engine in OURS:
+            return self._crawled.open(engine)
+        if engine == "fts5":
+            return Fts5(self._place / "fts5.db", self._documents, self._site, self._corpus.language)
+        return StockWhoosh(self._place / "stock-whoosh", self._documents, self._site)
+
+    def _size(self, engine: str) -> int:
+        places = {"fts5": "fts5.db", "stock whoosh": "stock-whoosh"}
+        return self._crawled.size(engine) if engine in OURS else folder_size(self._place / places[engine])
+
+
+def table(results: Sequence[Mapping[str, object]]) -> str:
+    """Return the figures as a table of Markdown."""
+    lines = [f"| corpus | asked | engine | {' | '.join(COLUMNS.values())} | index/text |"]
+    lines.append("|" + " --- |" * (len(COLUMNS) + 4))
+    for result in results:
+        for row in result["results"]:
+            asked = f"{row['questions']:g} {row['set']}"
+            cells = [f"{row[name]:.3g}" if name in row else "" for name in COLUMNS]
+            size = f"{result['size_to_text'][row['engine']]:.2f}"
+            lines.append(f"| {' | '.join([result['corpus'], asked, row['engine'], *cells, size])} |")
+    return "\n".join(lines)
+
+
+def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=None, metavar="NAME")
+    parser.add_argument("--half", choices=[DEVELOPMENT, TEST], help="only the corpora of one half")
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES, metavar="NAME")
+    parser.add_argument("--terms", type=int, default=1000, help="most terms of a set; 0: all (default: 1000)")
+    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
+    parser.add_argument(
+        "--reuse", type=Path, help="keep the indexes in this folder, and use those that are there"
+    )
+    parser.add_argument("--rebuild", action="store_true", help="rebuild our kept indexes with this program")
+    parser.add_argument("--worst", type=int, default=0, help="show so many terms with the lowest ranks")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    chosen = options(arguments)
+    results, worst = [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        for corpus in CORPORA.values():
+            if corpus.name not in (chosen.corpora or CORPORA) or chosen.half not in (None, corpus.half):
+                continue
+            manual = corpus.manual(chosen.packages.absolute())
+            if manual is None:
+                print(f"{corpus.name}: left out, {corpus.package} cannot be had", file=sys.stderr)
+                continue
+            place = (chosen.reuse or Path(scratch)).absolute() / corpus.name
+            bench = Bench(corpus, manual, place, chosen)
+            results.append(bench.measure())
+            worst += bench.worst(chosen.worst) if chosen.worst else []
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    about = {"version": ultracrawl.__version__, "date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine}
+    if chosen.json:
+        print(json.dumps({**about, "corpora": results}, indent=2))
+    else:
+        print(f"ultracrawl {about['version']}, {about['date']}, {machine}\n\n{table(results)}")
+    if worst:
+        print("\n".join(worst), file=sys.stderr if chosen.json else sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

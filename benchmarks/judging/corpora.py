@@ -1,0 +1,142 @@
+"""The manuals: where they come from, which pages are crawled, and what is asked of them."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from judging.truth import (
+    Question,
+    Truth,
+    descriptions,
+    directives,
+    docbook,
+    javadoc,
+    questions,
+    sphinx,
+)
+
+DEVELOPMENT, TEST = "development", "test"
+Asked = Callable[[Path], list[Question]]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A manual; its paths are relative to its folder, and `exclude` are expressions that cover whole paths."""
+
+    name: str
+    half: str
+    package: str
+    folder: str
+    sets: dict[str, Asked]
+    starts: tuple[str, ...] = ("index.html",)
+    exclude: tuple[str, ...] = ()
+    language: str = "en"
+
+    def manual(self, packages: Path) -> Path | None:
+        """Return the folder of the manual, if need be out of the package; None if that cannot be had."""
+        for root in (Path("/"), packages / self.package):
+            if (root / self.folder / self.starts[0]).exists():
+                return root / self.folder
+        with tempfile.TemporaryDirectory() as scratch:
+            if not shutil.which("apt-get") or not unpack(self.package, Path(scratch), packages):
+                return None
+        found = packages / self.package / self.folder
+        return found if (found / self.starts[0]).exists() else None
+
+
+def unpack(package: str, scratch: Path, packages: Path) -> bool:
+    """Download a Debian package and unpack it into a folder of its name; False if that fails."""
+    commands = [["apt-get", "download", "-q", package]]
+    if subprocess.run(commands[0], cwd=scratch, capture_output=True, check=False).returncode:
+        return False
+    files = [str(path) for path in scratch.glob("*.deb")]
+    target = packages / package
+    target.mkdir(parents=True, exist_ok=True)
+    return not any(
+        subprocess.run(["dpkg", "-x", file, str(target)], capture_output=True, check=False).returncode
+        for file in files
+    )
+
+
+def terms(truth: Truth, manual: Path) -> list[Question]:
+    """Return the terms of an index of the manual's authors."""
+    return questions(truth(manual))
+
+
+def judged(name: str, _manual: Path) -> list[Question]:
+    """Return the questions of a file, with the pages that people judged."""
+    path = Path(__file__).with_name("questions") / f"{name}.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return [Question(row["query"], row["pages"]) for row in rows]
+
+
+def sample(questions: list[Question], most: int) -> list[Question]:
+    """Return so many of them by chance, always the same ones; 0 means all."""
+    return random.Random(16).sample(questions, most) if 0 < most < len(questions) else questions
+
+
+_APACHE = "usr/share/doc/apache2-doc/manual"
+_LISTS_OF_APACHE = ("mod/(quickreference|directives|overrides).html",)
+
+
+def _apache(language: str, half: str) -> Corpus:
+    sets = {"terms": partial(terms, directives), "descriptions": partial(terms, descriptions)}
+    return Corpus(
+        f"apache-{language}",
+        half,
+        "apache2-doc",
+        f"{_APACHE}/{language}",
+        sets,
+        exclude=_LISTS_OF_APACHE,
+        language=language,
+    )
+
+
+CORPORA = {
+    corpus.name: corpus
+    for corpus in (
+        Corpus(
+            "postgresql",
+            DEVELOPMENT,
+            "postgresql-doc-15",
+            "usr/share/doc/postgresql-doc-15/html",
+            {"terms": partial(terms, docbook)},
+            exclude=("bookindex.html",),
+        ),
+        _apache("en", DEVELOPMENT),
+        Corpus(
+            "python",
+            TEST,
+            "python3.11-doc",
+            "usr/share/doc/python3.11/html",
+            {"terms": partial(terms, sphinx), "questions": partial(judged, "python")},
+            exclude=("genindex.*", "py-modindex.html", "search.html", "_(sources|static|downloads)/.*"),
+        ),
+        Corpus(
+            "java",
+            TEST,
+            "openjdk-17-doc",
+            "usr/share/doc/openjdk-17-jre-headless/api",
+            {"terms": partial(terms, javadoc)},
+            exclude=(
+                "(index-files|resources|script-dir|legal)/.*",
+                ".*/class-use/.*",
+                ".*/package-(use|tree).html",
+                "(all(classes|packages)-index|overview-tree|constant-values|serialized-form|deprecated-list).html",
+                "(new|preview)-list.html",
+                "(?!java.(base|logging|net.http|sql)/)[^/]+/.*",
+            ),
+        ),
+        _apache("de", TEST),
+        _apache("fr", TEST),
+        _apache("ja", TEST),
+    )
+}

@@ -1,0 +1,141 @@
+"""Our own engines, as one crawl of a manual leaves them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from ultracrawl.errors import UserError
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.opening import open_index
+from ultracrawl.index.searching import Searcher
+from ultracrawl.settings.projects import find_project
+
+OURS = {"whoosh": "default", "tantivy": "tantivy"}
+"""Our engines, and the names of their indexes in the definition."""
+
+_DEFINITION = """
+index: {{engine: whoosh, path: var/whoosh}}
+indexes: {{tantivy: {{engine: tantivy, path: var/tantivy}}}}
+sources:
+  manual:
+    start_urls: {starts}
+    politeness: {{delay: 0, concurrency: 8}}
+    boundary:
+      networks: [127.0.0.0/8]
+      uris: {{exclude: {exclude}}}
+    feeding: {{destinations: {{first: {{index: default, primary: true}}, second: {{index: tantivy}}}}}}
+"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves files and says nothing."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the parameter has this name
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder on loopback; gives its URL."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+
+
+class Crawled:
+    """A manual that was crawled into the folder `place`, where it stays for other runs."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._definition = place / "ultracrawl.yaml"
+        self._site = place / "site.json"
+
+    def crawl(self, manual: Path, starts: Sequence[str], exclude: Sequence[str]) -> None:
+        """Crawl it as a user would, unless that was done."""
+        if self._site.exists():
+            return
+        self._place.mkdir(parents=True, exist_ok=True)
+        with served(manual) as site:
+            rules = [{"regexp": f"{site}{expression}"} for expression in exclude]
+            self._definition.write_text(
+                _DEFINITION.format(
+                    starts=json.dumps([site + start for start in starts]), exclude=json.dumps(rules)
+                )
+            )
+            self._run("crawl", "--json")
+        self._site.write_text(json.dumps(site))
+
+    def rebuild(self) -> None:
+        """Bring both indexes up to date with the program, without a crawl."""
+        for name in OURS.values():
+            self._run("index", "rebuild", "--index", name)
+
+    def _run(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "ultracrawl", *arguments, "-c", str(self._definition)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self._place)
+        if done.returncode not in (0, 1):
+            sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
+
+    @property
+    def site(self) -> str:
+        """The URL of the folder when it was crawled."""
+        site: str = json.loads(self._site.read_text())
+        return site
+
+    def documents(self) -> list[IndexDocument]:
+        """Return what was indexed, by path, sorted."""
+        index = open_index(find_project(str(self._definition), plain=True)[0])
+        try:
+            return sorted(index.documents(), key=lambda document: document.url)
+        finally:
+            index.close()
+
+    def size(self, engine: str) -> int:
+        """Return the bytes of an index."""
+        return folder_size(self._place / "var" / engine)
+
+    def open(self, engine: str) -> Ours:
+        """Open one of our engines for questions."""
+        return Ours(self._definition, engine, self.site)
+
+
+class Ours:
+    """One of our engines; answers are URLs relative to the site, those of the best parts of pages."""
+
+    def __init__(self, definition: Path, engine: str, site: str) -> None:
+        self._searcher = Searcher(definition, OURS[engine])
+        self._site = site
+
+    def ask(self, text: str) -> list[str]:
+        """Return the ten best parts of pages."""
+        try:
+            hits = self._searcher.search(text).hits
+        except UserError:
+            return []
+        return [hit.section_url.removeprefix(self._site) for hit in hits]
+
+    def close(self) -> None:
+        """Release the files."""
+        self._searcher.close()
+
+
+def folder_size(folder: Path) -> int:
+    """Return the bytes of all files below a folder, or of one file."""
+    if folder.is_file():
+        return folder.stat().st_size
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,205 @@
+"""What the authors of a manual say themselves: the terms of its index, and the parts of pages to which they lead.
+
+The terms are cleaned as a person would type them; a term that leads to several places is right with each of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from posixpath import join, normpath
+
+from lxml import html
+from lxml.html import HtmlElement
+
+Truth = Callable[[Path], Iterator[tuple[str, str]]]
+"""Yields terms, each with a place (`page#anchor`, relative to the folder); a term may come several times."""
+
+
+@dataclass(slots=True)
+class Question:
+    """What is asked, the pages that answer it with their grades (3: well, 2: partly, 1: a little), and the parts."""
+
+    text: str
+    grades: dict[str, int] = field(default_factory=dict)
+    places: set[str] = field(default_factory=set)
+
+
+def questions(pairs: Iterator[tuple[str, str]]) -> list[Question]:
+    """Join pairs of one term (in any case of letters) to one question each."""
+    found: dict[str, Question] = {}
+    for said, place in pairs:
+        if term := " ".join(said.split()):
+            question = found.setdefault(term.lower(), Question(term))
+            page, _, anchor = place.partition("#")
+            question.grades[page] = 3
+            if anchor:
+                question.places.add(place)
+    return [found[term] for term in sorted(found)]
+
+
+def docbook(folder: Path) -> Iterator[tuple[str, str]]:
+    """Read `bookindex.html` of a DocBook manual.
+
+    An entry below another is asked as both, `transaction isolation level`. What ends with `configuration parameter`
+    is asked so and by its bare name.
+    """
+    for part in read(folder / "bookindex.html").cssselect("div.indexdiv > dl"):
+        for term, place in definitions(part, ""):
+            yield term, place
+            bare, kind, rest = term.partition(" configuration parameter")
+            if kind and not rest:
+                yield bare, place
+
+
+def definitions(part: HtmlElement, above: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries of a list of definitions, and of those in it."""
+    entry = above
+    for child in part:
+        if child.tag == "dt":
+            entry = f"{above} {text_before_links(child)}".strip()
+            for link in child.iter("a"):
+                href = link.get("href", "")
+                if "indexterm" in link.get("class", "") and not href.startswith("#"):
+                    yield entry, href
+        elif child.tag == "dd":
+            for inner in child.iterchildren("dl"):
+                yield from definitions(inner, entry)
+
+
+def text_before_links(element: HtmlElement) -> str:
+    """Return what stands in an element before its first link."""
+    said = element.text or ""
+    for child in element:
+        if child.tag == "a":
+            break
+        said += child.text_content() + (child.tail or "")
+    return said.strip(" ,\n")
+
+
+_QUALIFIED = re.compile(r"(.*?)\s*\(([^()]+)\)\Z").match
+_HOME = re.compile(
+    r"(?:class )?in (?:module )?([\w.]+)\Z|([\w.]+) (?:\w+ )?(?:method|attribute|property)\Z"
+).match
+
+
+def sphinx(folder: Path) -> Iterator[tuple[str, str]]:
+    """Read `genindex-all.html` of a Sphinx manual.
+
+    `close() (io.IOBase method)` is asked as `close()`, which has many right places, and as `io.IOBase.close()`; an
+    entry below another as both, `compile() built-in function`.
+    """
+    for part in read(folder / "genindex-all.html").cssselect("table.indextable td > ul"):
+        for item in part.iterchildren("li"):
+            entry, places = sphinx_item(item)
+            name, _ = split_name(entry)
+            for place in places:
+                yield from sphinx_terms(entry, place)
+            for inner in item.cssselect("ul > li"):
+                below, places = sphinx_item(inner)
+                together = f"{name} {below}"
+                for place in places:
+                    yield from sphinx_terms(together, place)
+
+
+def sphinx_item(item: HtmlElement) -> tuple[str, list[str]]:
+    """Return the text of an entry, and where its links lead."""
+    links = list(item.iterchildren("a"))
+    entry = links[0].text_content() if links else item.text or ""
+    return entry.strip(), [link.get("href", "") for link in links]
+
+
+def split_name(entry: str) -> tuple[str, str]:
+    """Return an entry without what stands in parentheses behind it, and that."""
+    found = _QUALIFIED(entry)
+    return (found[1], found[2]) if found and found[1] else (entry, "")
+
+
+def sphinx_terms(entry: str, place: str) -> Iterator[tuple[str, str]]:
+    """Yield an entry as it is typed: without its home, and with it."""
+    name, qualifier = split_name(entry)
+    yield name, place
+    if home := _HOME(qualifier):
+        yield f"{home[1] or home[2]}.{name}", place
+
+
+def javadoc(folder: Path) -> Iterator[tuple[str, str]]:
+    """Read the scripts for the search in a Javadoc manual.
+
+    Asked are types (`Map.Entry`), their members with the type (`ArrayList.add`, all overloads as one; constructors
+    are left out, which are the type again), and its other terms (`java.io.tmpdir`).
+    """
+    homes = {row["l"]: row["m"] for row in script(folder / "package-search-index.js") if "m" in row}
+
+    def page(row: dict[str, str], name: str) -> str:
+        return f"{homes[row['p']]}/{row['p'].replace('.', '/')}/{name}.html"
+
+    for row in script(folder / "type-search-index.js"):
+        if row.get("p") in homes:
+            yield row["l"], page(row, row["l"])
+    for row in script(folder / "member-search-index.js"):
+        name = row["l"].partition("(")[0]
+        if row["p"] in homes and name != row["c"].rpartition(".")[2]:
+            yield f"{row['c']}.{name}", f"{page(row, row['c'])}#{row.get('u', row['l'])}"
+    for row in script(folder / "tag-search-index.js"):
+        yield row["l"], row["u"]
+
+
+def script(path: Path) -> list[dict[str, str]]:
+    """Return the list that a script sets a variable to."""
+    text = path.read_text(encoding="utf-8")
+    rows: list[dict[str, str]] = json.JSONDecoder().raw_decode(text, text.index("["))[0]
+    return rows
+
+
+def directives(folder: Path) -> Iterator[tuple[str, str]]:
+    """Read the names of directives in `mod/quickreference.html` of Apache's manual."""
+    for link, _ in quick_reference(folder):
+        yield link.text_content().split()[0], join_place(link)
+
+
+def descriptions(folder: Path) -> Iterator[tuple[str, str]]:
+    """Read what the same page says of each directive, in a line."""
+    for link, said in quick_reference(folder):
+        yield said, join_place(link)
+
+
+def quick_reference(folder: Path) -> Iterator[tuple[HtmlElement, str]]:
+    """Yield the link of each directive, and its description."""
+    link = None
+    for cell in read(folder / "mod/quickreference.html").cssselect("table.qref td"):
+        if "descr" in cell.get("class", ""):
+            if link is not None:
+                yield link, cell.text_content()
+            link = None
+        elif link is None:
+            link = next(iter(cell.iterchildren("a")), None)
+
+
+def join_place(link: HtmlElement) -> str:
+    """Return where a link in the folder `mod` leads."""
+    return normpath(join("mod", link.get("href", "")))
+
+
+def read(path: Path) -> HtmlElement:
+    """Return a page as a tree."""
+    return html.fromstring(path.read_bytes())
+
+
+def right_anchors(page: HtmlElement, anchor: str) -> set[str]:
+    """Return the anchors with which a hit shows the right part of a page.
+
+    Those are the one named, those within its element, and, where it is a mere mark without text, that of the nearest
+    element around it.
+    """
+    found = page.xpath("//*[@id=$anchor or @name=$anchor]", anchor=anchor)
+    right = {anchor}
+    for element in found[:1]:
+        inner = element.xpath("descendant::*/@id")
+        right.update(map(str, inner))
+        if not element.text_content().strip():
+            right.update(map(str, element.xpath("ancestor::*[@id][1]/@id")))
+    return right
