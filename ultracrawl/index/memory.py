@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -109,9 +109,12 @@ class MemoryIndex:
         node = query_node(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
-        found = [entry for entry in self._entries.values() if _matches(node, entry)]
-        score = self._scorer(node)
-        rows = [(score(entry) * boost_of(entry.document.url, query.boosts), entry) for entry in found]
+        evaluation = _Evaluation(list(self._entries.values()))
+        rows = [
+            (points * boost_of(entry.document.url, query.boosts), entry)
+            for entry in self._entries.values()
+            if (points := evaluation.score(node, entry)) is not None
+        ]
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
@@ -121,7 +124,7 @@ class MemoryIndex:
             len(rows),
             tuple(_hit(entry, points, highlighter) for points, entry in page),
             {
-                facet.name: count_values((_values(entry, facet.name) for entry in found), query.facet_limit)
+                facet.name: count_values((_values(entry, facet.name) for _, entry in rows), query.facet_limit)
                 for facet in facets
             },
             suggestion(query.text, node, self) if query.suggest and not rows else "",
@@ -198,38 +201,87 @@ class MemoryIndex:
         )  # fmt: skip
         return _Entry(kept, text, attributes, "" if document.secret_text else kept.text[:STORED_TEXT_LIMIT])
 
-    def _scorer(self, node: tree.Node) -> Callable[[_Entry], float]:
-        entries = self._entries.values()
-        averages = [
-            sum(len(e.fields[i]) for e in entries) / max(1, len(entries)) for i in range(_WITH_LENGTHS)
+
+class _Evaluation:
+    """One query over all documents."""
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self._entries = entries
+        self._averages = [
+            sum(len(entry.fields[field]) for entry in entries) / max(1, len(entries))
+            for field in range(_WITH_LENGTHS)
         ]
-        weights: list[tuple[tree.Word, int, float]] = []
-        for leaf in tree.sought(node):
-            for i in range(len(_BOOSTS)) if isinstance(leaf, tree.Word) else ():
-                assert isinstance(leaf, tree.Word)
-                matching = sum(any(e.occurrences(leaf, i)) for e in entries)
-                weights.append((leaf, i, rarity(len(entries), matching) * _BOOSTS[i] if matching else 0.0))
+        self._weights: dict[tuple[tree.Word, int], float] = {}
 
-        def score(entry: _Entry) -> float:
-            total = 0.0
-            for word, i, weight in weights:
-                damped = damping(len(entry.fields[i]), averages[i]) if i < _WITH_LENGTHS else K1
-                total += word_score(weight, combined(*entry.occurrences(word, i)), damped)
-            return total
+    def score(self, node: tree.Node, entry: _Entry) -> float | None:
+        """Return the score of a document for which the node holds; None of others."""
+        match node:
+            case tree.Word(_, ""):
+                return self._word(node, entry)
+            case tree.Phrase(wanted, ""):
+                if not any(_has_phrase(field, wanted) for field in entry.fields[:_STEMMED]):
+                    return None
+                return sum(self._word(tree.Word(word), entry) or 0.0 for word in wanted)
+            case tree.AllOf(nodes):
+                found = [self.score(child, entry) for child in nodes]
+                held = [score for score in found if score is not None]
+                return sum(held) if len(held) == len(nodes) else None
+            case tree.AnyOf(nodes):
+                return self._at_least(nodes, 1, entry)
+            case tree.AtLeast(nodes, number):
+                share = sum(self.score(child, entry) is not None for child in nodes) / max(1, len(nodes))
+                score = self._at_least(nodes, number, entry)
+                return None if score is None else score * share
+            case tree.Also(child, others):
+                score = self.score(child, entry)
+                better = (self.score(other, entry) for other in others)
+                return None if score is None else score + sum(one or 0.0 for one in better)
+            case tree.Raised(child, factor, condition):
+                score = self.score(child, entry)
+                if score is None or self.score(condition, entry) is None:
+                    return score
+                return score * factor
+            case tree.Fixed(child, score):
+                return None if self.score(child, entry) is None else score
+            case tree.Not(child):
+                return 0.0 if self.score(child, entry) is None else None
+        return 0.0 if _matches(node, entry) else None
 
-        return score
+    def _at_least(self, nodes: tuple[tree.Node, ...], number: int, entry: _Entry) -> float | None:
+        found = (self.score(child, entry) for child in nodes)
+        held = [score for score in found if score is not None]
+        return sum(held) if len(held) >= number else None
+
+    def _word(self, word: tree.Word, entry: _Entry) -> float | None:
+        """Return BM25 of a word in the fields that have it; None if none does."""
+        occurrences = [entry.occurrences(word, field) for field in range(len(_BOOSTS))]
+        if not any(map(any, occurrences)):
+            return None
+        total = 0.0
+        for field, (exact, forms) in enumerate(occurrences):
+            if exact or forms:
+                length = len(entry.fields[field])
+                damped = damping(length, self._averages[field]) if field < _WITH_LENGTHS else K1
+                total += word_score(self._weight(word, field), combined(exact, forms), damped)
+        return total
+
+    def _weight(self, word: tree.Word, field: int) -> float:
+        key = word, field
+        if key not in self._weights:
+            matching = sum(any(entry.occurrences(word, field)) for entry in self._entries)
+            self._weights[key] = rarity(len(self._entries), matching) * _BOOSTS[field]
+        return self._weights[key]
 
 
 def _matches(node: tree.Node, entry: _Entry) -> bool:
+    """Whether a node holds that says nothing about relevance."""
     match node:
-        case tree.Word(word, ""):
-            return any(any(entry.occurrences(node, field)) for field in range(len(_BOOSTS)))
         case tree.Word(word, attribute):
             return word in entry.attributes.get(attribute, ())
         case tree.Prefix(prefix, attribute):
             return any(w.startswith(prefix) for field in _fields(entry, attribute) for w in field)
         case tree.Phrase(wanted, attribute):
-            return any(_has_phrase(field, wanted) for field in _fields(entry, attribute)[:_STEMMED])
+            return any(_has_phrase(field, wanted) for field in _fields(entry, attribute))
         case tree.Equal(attribute, value):
             return any(_lowered(v) == value for v in _values(entry, attribute))
         case tree.Between(attribute, start, end):
@@ -239,12 +291,9 @@ def _matches(node: tree.Node, entry: _Entry) -> bool:
             return entry.document.source == source
         case tree.IsDocument(source, url):
             return (entry.document.source, entry.document.url) == (source, url)
-        case tree.AllOf(nodes):
-            return all(_matches(child, entry) for child in nodes)
-        case tree.AnyOf(nodes):
-            return any(_matches(child, entry) for child in nodes)
-        case tree.Not(child):
-            return not _matches(child, entry)
+        case tree.HasUrl(url):
+            return entry.document.url == url
+    raise AssertionError(node)
 
 
 def _fields(entry: _Entry, attribute: str) -> tuple[Sequence[str], ...]:

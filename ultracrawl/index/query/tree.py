@@ -70,6 +70,13 @@ class IsDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class HasUrl:
+    """The document has this display URL, in whatever source."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class AllOf:
     """All of the nodes hold; of no nodes: every document."""
 
@@ -90,10 +97,47 @@ class Not:
     node: Node
 
 
-Node = Word | Phrase | Prefix | Equal | Between | FromSource | IsDocument | AllOf | AnyOf | Not
-
 EVERYTHING = AllOf(())
 NOTHING = AnyOf(())
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """So many of the nodes hold, or more; the score is multiplied by the share of them that do."""
+
+    nodes: tuple[Node, ...]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """The node holds; the others need not, and add their scores where they do."""
+
+    node: Node
+    others: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The node holds; its score is multiplied where the condition does as well."""
+
+    node: Node
+    factor: float
+    condition: Node = EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The node holds, and this is the score."""
+
+    node: Node
+    score: float
+
+
+Node = (
+    Word | Phrase | Prefix | Equal | Between | FromSource | IsDocument | HasUrl
+    | AllOf | AnyOf | Not | AtLeast | Also | Raised | Fixed
+)  # fmt: skip
 
 
 def all_of(nodes: list[Node]) -> Node:
@@ -115,9 +159,8 @@ def sought(node: Node) -> Iterator[Word | Prefix]:
             yield node
         case Phrase(found, ""):
             yield from map(Word, found)
-        case AllOf(nodes) | AnyOf(nodes):
-            for child in nodes:
-                yield from sought(child)
+    for child in _inner(node):
+        yield from sought(child)
 
 
 def phrases(node: Node) -> Iterator[tuple[str, ...]]:
@@ -125,6 +168,17 @@ def phrases(node: Node) -> Iterator[tuple[str, ...]]:
     match node:
         case Phrase(found, "") if len(found) > 1:
             yield found
-        case AllOf(nodes) | AnyOf(nodes):
-            for child in nodes:
-                yield from phrases(child)
+    for child in _inner(node):
+        yield from phrases(child)
+
+
+def _inner(node: Node) -> tuple[Node, ...]:
+    """Return the nodes of a node of which some are to hold."""
+    match node:
+        case AllOf(nodes) | AnyOf(nodes) | AtLeast(nodes):
+            return nodes
+        case Also(inner, others):
+            return (inner, *others)
+        case Raised(inner) | Fixed(inner):
+            return (inner,)
+    return ()

@@ -22,6 +22,9 @@ _TEXTS = (
 )
 """Fields with positions, those with the stems of their words, and what a match counts."""
 
+_MOST_STEPS = 3
+"""So many shares of the words of a query above the least are told apart."""
+
 
 class QueryMaker:
     """Makes queries for one state of the index.
@@ -51,12 +54,36 @@ class QueryMaker:
                 return _unscored(self._term("source", source))
             case tree.IsDocument(source, url):
                 return _unscored(self._term("id", document_id(source, url)))
+            case tree.HasUrl(url):
+                return _unscored(self._term("url", url))
             case tree.AllOf(nodes):
                 return self._all(nodes)
             case tree.AnyOf(nodes):
                 return _any([self.make(child) for child in nodes])
             case tree.Not():
                 return self._all((node,))
+            case _:
+                return self._weighed(node)
+
+    def _weighed(self, node: tree.AtLeast | tree.Also | tree.Raised | tree.Fixed) -> Query:
+        match node:
+            case tree.AtLeast(nodes, number):
+                return _at_least([self.make(child) for child in nodes], number)
+            case tree.Also(child, others):
+                better = [(Occur.Should, self.make(other)) for other in others]
+                return Query.boolean_query([(Occur.Must, self.make(child)), *better])
+            case tree.Raised(child, factor, condition):
+                return self._raised(child, factor, condition)
+            case tree.Fixed(child, score):
+                return Query.const_score_query(self.make(child), score)
+
+    def _raised(self, node: tree.Node, factor: float, condition: tree.Node) -> Query:
+        query = self.make(node)
+        if condition == tree.EVERYTHING:
+            return _boosted(query, factor)
+        wanted = _unscored(self.make(condition))
+        more = _boosted(_all_must(query, wanted), factor)
+        return _any([more, Query.boolean_query([(Occur.Must, query), (Occur.MustNot, wanted)])])
 
     def boosted(self, query: Query, boosts: Boosts) -> Query:
         """Return the query with the scores of chosen URLs multiplied.
@@ -171,6 +198,24 @@ def _any(queries: list[Query]) -> Query:
 
 def _all_must(*queries: Query) -> Query:
     return Query.boolean_query([(Occur.Must, query) for query in queries])
+
+
+def _at_least(queries: list[Query], number: int) -> Query:
+    """Return what finds documents with so many of the queries, scored by the share of them that hold.
+
+    Only a whole query can be multiplied, so it is in it once for each step of the share that is told apart.
+    """
+    if number > len(queries):
+        return Query.empty_query()
+    clauses = [(Occur.Should, query) for query in queries]
+    further = len(queries) - number
+    steps = {number + further * step // _MOST_STEPS for step in range(_MOST_STEPS + 1)}
+    shares, before = [], 0
+    for step in sorted(steps):
+        share = (step - before) / len(queries)
+        shares.append(_boosted(Query.boolean_query(clauses, minimum_number_should_match=step), share))
+        before = step
+    return _any(shares)
 
 
 def _boosted(query: Query, boost: float) -> Query:

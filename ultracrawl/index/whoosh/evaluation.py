@@ -6,9 +6,10 @@ over whole lists answer the same queries about ten times as fast.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress
 from typing import NamedTuple
 
 from whoosh.fields import DATETIME, NUMERIC
@@ -66,6 +67,33 @@ class Evaluation:
                 return _sum(self._evaluate(child, segment) for child in nodes)
             case tree.Not(child):
                 return self._all((tree.Not(child),), segment)
+            case _:
+                return self._weighed(node, segment)
+
+    def _weighed(
+        self, node: tree.HasUrl | tree.AtLeast | tree.Also | tree.Raised | tree.Fixed, segment: OpenSegment
+    ) -> Scores:
+        match node:
+            case tree.HasUrl(url):
+                keys = (document_id(source, url) for source in segment.sources)
+                return dict.fromkeys((docnum for key in keys for docnum in segment.find(key)), 0.0)
+            case tree.AtLeast(nodes, number):
+                return _at_least([self._evaluate(child, segment) for child in nodes], number)
+            case tree.Fixed(child, score):
+                return dict.fromkeys(self._evaluate(child, segment), score)
+            case tree.Also(child, others):
+                scores = self._evaluate(child, segment)
+                for found in (self._evaluate(other, segment) for other in others if scores):
+                    for docnum in found.keys() & scores.keys():
+                        scores[docnum] += found[docnum]
+                return scores
+            case tree.Raised(child, factor, condition):
+                scores = self._evaluate(child, segment)
+                everywhere = condition == tree.EVERYTHING
+                wanted = scores if everywhere else self._evaluate(condition, segment)
+                for docnum in scores.keys() & wanted.keys():
+                    scores[docnum] *= factor
+                return scores
 
     def _all(self, nodes: tuple[tree.Node, ...], segment: OpenSegment) -> Scores:
         """Intersect what must match, smallest first, then take out what must not."""
@@ -171,6 +199,13 @@ def _sum(found: Iterable[Scores]) -> Scores:
         for docnum, score in scores.items():
             total[docnum] = total.get(docnum, 0.0) + score
     return total
+
+
+def _at_least(found: Sequence[Scores], number: int) -> Scores:
+    """Return the documents of so many of these, or more, their scores multiplied by the share that has them."""
+    held = Counter(chain.from_iterable(found))
+    total = _sum(found)
+    return {docnum: total[docnum] * times / len(found) for docnum, times in held.items() if times >= number}
 
 
 def phrase_documents(lists: Sequence[Postings]) -> set[int]:
