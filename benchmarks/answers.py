@@ -22,16 +22,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import unquote
 
 from judging.corpora import CORPORA, DEVELOPMENT, TEST, Corpus, sample
 from judging.crawling import OURS, Crawled, Ours, folder_size
 from judging.measures import Answer, ask_all, figures
-from judging.peers import Fts5, Peer, StockWhoosh
+from judging.peers import Fts5, Omega, Peer, StockWhoosh, omega_root
 from judging.truth import Question, read, right_anchors
 
 import ultracrawl
 
-ENGINES = (*OURS, "stock whoosh", "fts5")
+ENGINES = (*OURS, "stock whoosh", "fts5", "omega")
+PLACES = {
+    "whoosh": "var/whoosh",
+    "tantivy": "var/tantivy",
+    "stock whoosh": "stock-whoosh",
+    "fts5": "fts5.db",
+    "omega": "omega",
+}
 COLUMNS = {
     "success_1": "success@1",
     "mrr_10": "MRR@10",
@@ -54,6 +62,7 @@ class Bench:
             self._crawled.rebuild()
         self._site = self._crawled.site
         self._documents = self._crawled.documents()
+        self._paths = [unquote(page.url.removeprefix(self._site)) for page in self._documents]
         self._answers: dict[tuple[str, str], list[Answer]] = {}
 
     def measure(self) -> dict[str, object]:
@@ -63,13 +72,16 @@ class Bench:
         rows: list[dict[str, object]] = []
         for engine in self._options.engines:
             peer = self._open(engine)
+            if peer is None:
+                print(f"{engine}: left out, its package cannot be had", file=sys.stderr)
+                continue
             for name, questions in sets.items():
                 answers = self._answers[engine, name] = ask_all(peer.ask, questions)
                 known = right[name] if engine in OURS else {}
                 rows.append({"engine": engine, "set": name, **figures(answers, known)})
             peer.close()
         text = sum(len((page.title + page.text).encode()) for page in self._documents)
-        sizes = {engine: round(self._size(engine) / text, 2) for engine in self._options.engines}
+        sizes = {engine: round(self._size(engine) / text, 2) for engine, _ in self._answers}
         return {
             "corpus": self._corpus.name,
             "half": self._corpus.half,
@@ -96,7 +108,7 @@ class Bench:
 
     def _questions(self, name: str) -> list[Question]:
         """Return what is asked; of a term count the places on pages that were crawled."""
-        urls = {page.url.removeprefix(self._site) for page in self._documents}
+        urls = set(self._paths)
         found = []
         for question in self._corpus.sets[name](self._manual):
             grades = {page: grade for page, grade in question.grades.items() if page in urls}
@@ -117,16 +129,22 @@ class Bench:
             right.setdefault(text, set()).update(f"{page}#{one}" for one in anchors)
         return right
 
-    def _open(self, engine: str) -> Peer | Ours:
+    def _open(self, engine: str) -> Peer | Ours | None:
+        """Return an engine, with all pages in it; None if it cannot be had."""
+        place, language = self._place / PLACES[engine], self._corpus.language
         if engine in OURS:
             return self._crawled.open(engine)
         if engine == "fts5":
-            return Fts5(self._place / "fts5.db", self._documents, self._site, self._corpus.language)
-        return StockWhoosh(self._place / "stock-whoosh", self._documents, self._site)
+            return Fts5(place, self._documents, self._site, language)
+        if engine == "stock whoosh":
+            return StockWhoosh(place, self._documents, self._site)
+        root = omega_root(self._options.packages.absolute())
+        return Omega(place, self._paths, self._manual, language, root) if root else None
 
     def _size(self, engine: str) -> int:
-        places = {"fts5": "fts5.db", "stock whoosh": "stock-whoosh"}
-        return self._crawled.size(engine) if engine in OURS else folder_size(self._place / places[engine])
+        """Return the bytes of an index."""
+        place = self._place / PLACES[engine]
+        return folder_size(place / "database" if engine == "omega" else place)
 
 
 def table(results: Sequence[Mapping[str, object]]) -> str:

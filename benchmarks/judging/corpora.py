@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from judging.packages import unpack
 from judging.truth import (
     Question,
     Truth,
@@ -45,25 +43,8 @@ class Corpus:
         for root in (Path("/"), packages / self.package):
             if (root / self.folder / self.starts[0]).exists():
                 return root / self.folder
-        with tempfile.TemporaryDirectory() as scratch:
-            if not shutil.which("apt-get") or not unpack(self.package, Path(scratch), packages):
-                return None
-        found = packages / self.package / self.folder
-        return found if (found / self.starts[0]).exists() else None
-
-
-def unpack(package: str, scratch: Path, packages: Path) -> bool:
-    """Download a Debian package and unpack it into a folder of its name; False if that fails."""
-    commands = [["apt-get", "download", "-q", package]]
-    if subprocess.run(commands[0], cwd=scratch, capture_output=True, check=False).returncode:
-        return False
-    files = [str(path) for path in scratch.glob("*.deb")]
-    target = packages / package
-    target.mkdir(parents=True, exist_ok=True)
-    return not any(
-        subprocess.run(["dpkg", "-x", file, str(target)], capture_output=True, check=False).returncode
-        for file in files
-    )
+        root = unpack(self.package, packages)
+        return root / self.folder if root and (root / self.folder / self.starts[0]).exists() else None
 
 
 def terms(truth: Truth, manual: Path) -> list[Question]:

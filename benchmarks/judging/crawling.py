@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument
@@ -105,10 +106,6 @@ class Crawled:
         finally:
             index.close()
 
-    def size(self, engine: str) -> int:
-        """Return the bytes of an index."""
-        return folder_size(self._place / "var" / engine)
-
     def open(self, engine: str) -> Ours:
         """Open one of our engines for questions."""
         return Ours(self._definition, engine, self.site)
@@ -127,7 +124,7 @@ class Ours:
             hits = self._searcher.search(text).hits
         except UserError:
             return []
-        return [hit.section_url.removeprefix(self._site) for hit in hits]
+        return [unquote(hit.section_url.removeprefix(self._site)) for hit in hits]
 
     def close(self) -> None:
         """Release the files."""

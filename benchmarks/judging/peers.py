@@ -1,12 +1,15 @@
-"""Other engines over the same pages: Whoosh as its guide shows it, and SQLite's FTS5.
+"""Other engines over the same pages: Whoosh as its guide shows it, SQLite's FTS5, and omega, the search of Xapian.
 
-They get the title and the text of what was crawled.
+Whoosh and FTS5 get the title and the text of what was crawled, omega reads the files itself.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sqlite3
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +18,7 @@ from whoosh.fields import ID, TEXT, Schema
 from whoosh.index import create_in, open_dir
 from whoosh.qparser import MultifieldParser
 
+from judging.packages import unpack
 from ultracrawl.index import IndexDocument
 
 
@@ -81,3 +85,61 @@ class Fts5:
     def close(self) -> None:
         """Release the file."""
         self._database.close()
+
+
+_STEMMERS = {"en": "english", "de": "german", "fr": "french"}
+_TEMPLATE = """$set{stemmer,STEMMER}$setmap{prefix,,$split{ S B F},title,S,author,A,topic,B}$hitlist{$field{url}
+}"""
+"""As omega's own template `query` sets things; only what is printed is less."""
+_SETTINGS = "database_dir {0}\ntemplate_dir {0}\nlog_dir {0}\ncdb_dir {0}\n"
+
+
+class Omega:
+    """Omega of Xapian: `omindex` reads the files, and the program behind its web form answers, with its defaults.
+
+    Each question starts that program. The stemmer is that of the language; Japanese, which has none, is cut into
+    pairs of characters.
+    """
+
+    def __init__(self, place: Path, pages: Sequence[str], manual: Path, language: str, root: Path) -> None:
+        self._program = root / "usr/lib/cgi-bin/omega/omega"
+        libraries = ":".join(str(path.parent) for path in root.glob("usr/lib/*/libxapian.so.*"))
+        self._environment = {**os.environ, "OMEGA_CONFIG_FILE": str(place / "omega.conf")}
+        if libraries:
+            self._environment["LD_LIBRARY_PATH"] = libraries
+        if language == "ja":
+            self._environment["XAPIAN_CJK_NGRAM"] = "1"
+        if not place.exists():
+            self._index(place, pages, manual, _STEMMERS.get(language, "none"), root / "usr/bin/omindex")
+
+    def _index(self, place: Path, pages: Sequence[str], manual: Path, stemmer: str, omindex: Path) -> None:
+        """Give `omindex` a folder that has the pages alone."""
+        for page in pages:
+            (place / "pages" / page).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(manual / page, place / "pages" / page)
+        (place / "answers").write_text(_TEMPLATE.replace("STEMMER", stemmer))
+        (place / "omega.conf").write_text(_SETTINGS.format(place))
+        command = [str(omindex), "--db", str(place / "database"), "--url", "/", f"--stemmer={stemmer}"]
+        subprocess.run(
+            [*command, str(place / "pages")], env=self._environment, capture_output=True, check=True
+        )
+
+    def ask(self, text: str) -> list[str]:
+        """Return the ten best pages."""
+        command = [str(self._program), f"P={text}", "DB=database", "FMT=answers"]
+        said = subprocess.run(
+            command, env=self._environment, capture_output=True, text=True, check=True
+        ).stdout
+        return [line.removeprefix("/") for line in said.partition("\n\n")[2].splitlines() if line]
+
+    def close(self) -> None:
+        """Nothing is open between questions."""
+
+
+def omega_root(packages: Path) -> Path | None:
+    """Return the folder in which omega is installed or was unpacked; None if it cannot be had."""
+    for root in (Path("/"), packages / "xapian-omega"):
+        if (root / "usr/bin/omindex").exists():
+            return root
+    unpacked = unpack("xapian-omega", packages, "libxapian30")
+    return unpacked if unpacked and (unpacked / "usr/bin/omindex").exists() else None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import join, normpath
+from urllib.parse import unquote
 
 from lxml import html
 from lxml.html import HtmlElement
@@ -34,10 +35,10 @@ def questions(pairs: Iterator[tuple[str, str]]) -> list[Question]:
     for said, place in pairs:
         if term := " ".join(said.split()):
             question = found.setdefault(term.lower(), Question(term))
-            page, _, anchor = place.partition("#")
+            page, _, anchor = unquote(place).partition("#")
             question.grades[page] = 3
             if anchor:
-                question.places.add(place)
+                question.places.add(f"{page}#{anchor}")
     return [found[term] for term in sorted(found)]
 
 
