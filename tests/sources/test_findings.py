@@ -85,6 +85,13 @@ CASES = {
     ),
     "wildcard within a field": ("types: [application/ms*]", 4, "types", "not a media type", "`text/*`"),
     "charset": ("default_charset: ebcdic-x", 4, "default_charset", "`ebcdic-x` is not known", "`iso-8859-1`"),
+    "trust": (
+        "languages: {trust: text}",
+        4,
+        "languages.trust",
+        "`text` is not",
+        "`declared`, `detected` or `both`",
+    ),
     "language": ("default_language: English please", 4, "default_language", "not a language code", "`en`"),
     "setting in lower case": (
         "settings: {log_level: INFO}",

@@ -68,6 +68,11 @@ def language_code(tag: str) -> str:
     return _OTHER_CODES.get(primary, primary)
 
 
+def same_language(code: str, other: str) -> bool:
+    """Return whether two codes may stand for one language: Norwegian is that of its written forms, too."""
+    return code == other or code in _GROUPS.get(other, ()) or other in _GROUPS.get(code, ())
+
+
 def languages_meant(name: str) -> frozenset[str] | None:
     """Return the codes that a code or an English name stands for, without regard to case; None for an unknown one."""
     word = " ".join(name.lower().split())

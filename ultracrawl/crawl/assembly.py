@@ -139,7 +139,7 @@ class CrawlFeatures:
     def _make_reading(self) -> None:
         context, within = self.context, self.watch.within
         self.languages = languages_of(context.source)
-        self.focus = focus_of(context.source, context.rules.focus)
+        self.focus = focus_of(context.source, context.rules.focus, self.languages)
         """Judges pages by their language; None if all are kept."""
         self.converter = DocumentConverter(context, self.retry_policy.handle_failure, within)
         parts = PartFetcher(context, self.robots, self._send, self.auth.certificates)

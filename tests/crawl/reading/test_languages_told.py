@@ -77,14 +77,21 @@ def test_words_are_found_by_the_rules_of_the_language_that_was_told(
     assert workspace.search("Bibliothek") == ["/"]
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        pytest.param({"detect_language": True}, "`detect_language`", id="detect_language"),
+        pytest.param({"languages": {"trust": "both"}}, "`languages: {trust: both}`", id="trust"),
+    ],
+)
 def test_without_the_extra_the_message_names_the_install_line_of_detection(
-    site: Site, url: str, workspace: Workspace, tmp_path: Path
+    site: Site, url: str, workspace: Workspace, tmp_path: Path, options: dict[str, object], named: str
 ) -> None:
     site.page("/", title="x")
-    workspace.define(f"{url}/", detect_language=True)
+    workspace.define(f"{url}/", **options)
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "py3langid.py").write_text("raise ImportError('not here')\n")
     ended = workspace.crawl(code=2, hosted=False, PYTHONPATH=f"{hidden}:{ROOT}")
     assert 'pip install "ultracrawl[language]"' in ended.err
-    assert "detect_language" in ended.err
+    assert named in ended.err

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.languages import language_code
-from ultracrawl.crawl.reading.language_detection import SAMPLE, Detector, open_detector
-from ultracrawl.crawl.transport.headers import header_of
+from ultracrawl.crawl.reading.language_detection import DocumentLanguages, open_detector
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.rules.boundary.focus import FocusPolicy
 from ultracrawl.rules.urls.canonical import host_of
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
 class LanguageFocus:
     """Judges the pages of a source by their language."""
 
-    def __init__(self, policy: FocusPolicy, detect: Detector | None) -> None:
+    def __init__(self, policy: FocusPolicy, languages: DocumentLanguages) -> None:
         self.policy = policy
-        self._detect = detect
+        self._languages = languages
 
     def refusal(self, visit: Visit, page: Page, response: Response, state: Store) -> Cause:
         """Return why a page is not kept, if it is not; its visit is told how many hops its links get."""
         if self.policy.exempts(host_of(visit.url)):
             return NO_CAUSE
-        language = self.language_of(page, response)
+        language = language_code(self._languages.of(page, response))
         if self.policy.keeps(language):
             return NO_CAUSE
         key = visit.entry.key
@@ -39,16 +38,19 @@ class LanguageFocus:
         visit.page = visit.page._replace(link_hops=hops)
         return Cause(CauseCode.LANGUAGE, language or "unknown")
 
-    def language_of(self, page: Page, response: Response) -> str:
-        """Return the code of a page's language: by its text, else by what it declares, else by its header."""
-        detected = self._detect(page.text[:SAMPLE]) if self._detect and page.text else ""
-        header = header_of(response, "Content-Language").partition(",")[0]
-        return detected or language_code(page.language) or language_code(header)
 
+def focus_of(
+    source: DataSource, policy: FocusPolicy | None, languages: DocumentLanguages
+) -> LanguageFocus | None:
+    """Return what judges the pages of a source, None if it keeps all. Raises `MissingExtraError`.
 
-def focus_of(source: DataSource, policy: FocusPolicy | None) -> LanguageFocus | None:
-    """Return what judges the pages of a source, None if it keeps all. Raises `MissingExtraError`."""
+    `languages` tells those of its documents; it judges by them where the source says whom to believe.
+    """
     if policy is None:
         return None
-    needed = "`focused`; `detect: false` does without"
-    return LanguageFocus(policy, open_detector(needed) if source.focused.detect else None)
+    if source.languages.trust is not None:
+        return LanguageFocus(policy, languages)
+    if not source.focused.detect:
+        return LanguageFocus(policy, DocumentLanguages("declared", None))
+    detect = open_detector("`focused`; `detect: false` does without")
+    return LanguageFocus(policy, DocumentLanguages("detected", detect))

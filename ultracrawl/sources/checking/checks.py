@@ -49,6 +49,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     found = list(check_start_urls(source))
     yield from found
     yield from check_sitemap_urls(source)
+    yield from check_languages(source)
     yield from check_duplicates(source)
     yield from check_storage(source)
     yield from check_access(source)
@@ -177,6 +178,14 @@ def check_destinations(
             instead = suggestion(one.target, known[option], f"name it under `{section}:` of the project")
             problem = f"there is no {option} `{one.target}`"
             yield PathFinding(("feeding", "destinations", label, option), problem, instead)
+
+
+def check_languages(source: DataSource) -> Iterator[PathFinding]:
+    """Yield an option that has no effect beside the one that says whom to believe."""
+    trust = source.languages.trust
+    if trust is not None and "detect" in source.focused.model_fields_set:
+        problem = f"`detect` has no effect beside `languages: {{trust: {trust}}}`"
+        yield PathFinding(("focused", "detect"), problem, "remove one of them", fatal=False)
 
 
 def check_duplicates(source: DataSource) -> Iterator[PathFinding]:

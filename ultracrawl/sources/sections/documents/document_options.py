@@ -13,6 +13,7 @@ from ultracrawl.sources.sections.documents.conversion import ConversionSection
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
 from ultracrawl.sources.sections.documents.duplicates import DuplicatesSection
 from ultracrawl.sources.sections.documents.extract import ExtractRules
+from ultracrawl.sources.sections.documents.languages import LanguagesSection
 from ultracrawl.sources.sections.documents.relations import RelationsSection
 from ultracrawl.sources.sections.documents.storage import StorageOptions
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
@@ -54,6 +55,8 @@ class DocumentOptions(Section):
         default=FocusedSection(), examples=[{"languages": ["german", "unknown"], "depth": 1}]
     )
     """Which languages are kept, and how far links are followed through others."""
+    languages: LanguagesSection = Field(default=LanguagesSection(), examples=[{"trust": "both"}])
+    """How the language of documents is told."""
     duplicates: DuplicatesSection = Field(default=DuplicatesSection(), examples=[{"by": "body"}])
     """When pages are one document, and what becomes of their URLs."""
     relations: RelationsSection = Field(
