@@ -10,6 +10,7 @@ from ultracrawl.index.engine import SearchQuery
 from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
+from ultracrawl.index.query.identifiers import identifier
 from ultracrawl.index.words.analysis import cut, fold, is_pair
 from ultracrawl.index.words.stemming import stems
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -167,9 +168,12 @@ class _Parser:
             return tree.all_of(
                 [*(tree.Word(word, name) for word in folded[:-1]), tree.Prefix(folded[-1], name)]
             )
-        if len(folded) > 1 or is_phrase:
+        if is_phrase or (name and len(folded) > 1):
             return tree.Phrase(tuple(folded), name)
-        return tree.Word(folded[0], name, () if name else stems(found[0]))
+        if name:
+            return tree.Word(folded[0], name)
+        written = tree.Phrase(tuple(folded)) if len(folded) > 1 else tree.Word(folded[0], "", stems(found[0]))
+        return identifier(text, written)
 
 
 _ROW_ENDS = (("paren", ")"), ("operator", "OR"))

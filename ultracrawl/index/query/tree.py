@@ -30,6 +30,17 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
+class Identifier:
+    """A name of code or configuration stands there as it is written: `whole` holds.
+
+    `parts` holds where all its parts occur, wherever they stand: a looser reading of it.
+    """
+
+    whole: Node
+    parts: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Prefix:
     """Any word with this beginning occurs."""
 
@@ -135,7 +146,7 @@ class Fixed:
 
 
 Node = (
-    Word | Phrase | Prefix | Equal | Between | FromSource | IsDocument | HasUrl
+    Word | Phrase | Identifier | Prefix | Equal | Between | FromSource | IsDocument | HasUrl
     | AllOf | AnyOf | Not | AtLeast | Also | Raised | Fixed
 )  # fmt: skip
 
@@ -179,6 +190,6 @@ def _inner(node: Node) -> tuple[Node, ...]:
             return nodes
         case Also(inner, others):
             return (inner, *others)
-        case Raised(inner) | Fixed(inner):
+        case Raised(inner) | Fixed(inner) | Identifier(inner):
             return (inner,)
     return ()

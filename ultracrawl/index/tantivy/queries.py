@@ -56,6 +56,8 @@ class QueryMaker:
                 return _unscored(self._term("id", document_id(source, url)))
             case tree.HasUrl(url):
                 return _unscored(self._term("url", url))
+            case tree.Identifier(whole):
+                return self.make(whole)
             case tree.AllOf(nodes):
                 return self._all(nodes)
             case tree.AnyOf(nodes):

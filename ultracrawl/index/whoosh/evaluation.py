@@ -61,6 +61,8 @@ class Evaluation:
                 return _flat([segment.postings("source", source)])
             case tree.IsDocument(source, url):
                 return dict.fromkeys(segment.find(document_id(source, url)), 0.0)
+            case tree.Identifier(whole):
+                return self._evaluate(whole, segment)
             case tree.AllOf(nodes):
                 return self._all(nodes, segment)
             case tree.AnyOf(nodes):

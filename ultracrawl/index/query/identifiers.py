@@ -1,0 +1,35 @@
+"""Names of code and configuration in a query: found as they are written, and, looser, by their parts."""
+
+from __future__ import annotations
+
+import re
+
+from ultracrawl.index.query import tree
+from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_pair
+from ultracrawl.index.words.identifiers import word_parts
+from ultracrawl.index.words.stemming import stems
+
+_find_words = re.compile(WORD_PATTERN).findall
+
+
+def identifier(text: str, plain: tree.Word | tree.Phrase) -> tree.Node:
+    """Return what finds a piece of a query without blanks, whose words are `plain`.
+
+    It is an `Identifier` if it has parts that may stand apart: `Vec::with_capacity`, `HashMap`. What is cut into pairs
+    of characters has none.
+    """
+    found = plain.words if isinstance(plain, tree.Phrase) else (plain.word,)
+    if any(map(is_pair, found)):
+        return plain
+    parts = tree.all_of([_word_or_parts(word) for word in _find_words(text)])
+    return plain if parts == plain else tree.Identifier(plain, parts)
+
+
+def _word_or_parts(written: str) -> tree.Node:
+    whole = _word(written.lower())
+    parts: list[tree.Node] = [_word(part) for part in word_parts(written)]
+    return tree.any_of([whole, tree.all_of(parts)]) if parts else whole
+
+
+def _word(word: str) -> tree.Word:
+    return tree.Word(fold(word), stems=stems(word))
