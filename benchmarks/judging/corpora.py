@@ -81,6 +81,12 @@ def _apache(language: str, half: str) -> Corpus:
     )
 
 
+def _handbook(language: str, folder: str) -> Corpus:
+    name, package = f"handbook-{language}", "debian-handbook"
+    sets = {"questions": partial(judged, name)}
+    return Corpus(name, TEST, package, f"usr/share/doc/{package}/html/{folder}", sets, language=language)
+
+
 CORPORA = {
     corpus.name: corpus
     for corpus in (
@@ -89,7 +95,7 @@ CORPORA = {
             DEVELOPMENT,
             "postgresql-doc-15",
             "usr/share/doc/postgresql-doc-15/html",
-            {"terms": partial(terms, docbook)},
+            {"terms": partial(terms, docbook), "questions": partial(judged, "postgresql")},
             exclude=("bookindex.html",),
         ),
         _apache("en", DEVELOPMENT),
@@ -116,8 +122,9 @@ CORPORA = {
                 "(?!java.(base|logging|net.http|sql)/)[^/]+/.*",
             ),
         ),
-        _apache("de", TEST),
         _apache("fr", TEST),
         _apache("ja", TEST),
+        _handbook("de", "de-DE"),
+        _handbook("ja", "ja-JP"),
     )
 }
