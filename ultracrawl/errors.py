@@ -56,10 +56,6 @@ class IndexDamagedError(IndexStoreError):
         return self._what
 
 
-class IndexOutdatedError(IndexStoreError):
-    """The index was made by another version, which cut words in another way."""
-
-
 def is_panic(error: BaseException) -> bool:
     """Return whether a library broke in a way that is no `Exception`, as those in Rust do (pyo3's PanicException).
 

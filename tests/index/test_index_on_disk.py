@@ -18,6 +18,7 @@ from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.filters import parse_filter
+from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.locking import write_lock
 from ultracrawl.index.tantivy import TantivyIndex, generations, integrity, tantivy_index
 from ultracrawl.index.whoosh import directory
@@ -205,17 +206,18 @@ def test_tantivy_finds_damage_by_its_checksums(tmp_path: Path) -> None:
     index.close()
 
 
-def test_tantivy_of_another_analysis_says_what_to_do(tmp_path: Path) -> None:
+def test_tantivy_of_an_earlier_version_is_searched_and_brought_up_to_date(tmp_path: Path) -> None:
     index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
     index.apply(LIBRARY)
     index.close()
     (facts,) = (tmp_path / "i").rglob("ultracrawl.json")
-    facts.write_text(facts.read_text().replace('"analysis": 2', '"analysis": 1'))
+    facts.write_text(facts.read_text().replace(f'"analysis": {SCHEMA_VERSION}', '"analysis": 1'))
     index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
-    with pytest.raises(IndexStoreError, match="ultracrawl index rebuild"):
-        index.search(SearchQuery("heron"))
+    assert index.search(SearchQuery("heron")).total == 2
+    assert index.facts().schema == 1
     index.apply([document("/new", "heron")])
     assert index.search(SearchQuery("heron")).total == 3
+    assert index.facts().schema == SCHEMA_VERSION
     index.close()
 
 

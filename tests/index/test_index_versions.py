@@ -1,4 +1,4 @@
-"""An index of another text analysis, and a damaged one: said clearly, and brought up to date without a request."""
+"""An index of another version, and a damaged one: searched as it is, and brought up to date without a request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from whoosh.index import create_in
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexDocument, SearchQuery
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.keeping import SCHEMA_VERSION, STORED_TEXT_LIMIT
 from ultracrawl.index.whoosh import WhooshIndex
 
 from .conftest import ATTRIBUTES, LIBRARY, document
@@ -43,21 +43,23 @@ def old_index(path: Path) -> None:
     writer.commit()
 
 
-def test_searching_an_index_of_another_analysis_says_what_to_do(tmp_path: Path) -> None:
+def test_an_index_of_an_earlier_version_is_searched_as_it_is(tmp_path: Path) -> None:
     old_index(tmp_path / "i")
     index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
-    with pytest.raises(IndexStoreError, match=r"another version.*`ultracrawl index rebuild`"):
-        index.search(SearchQuery("tabelle"))
-    assert (index.count(), index.facts().analysis) == (3, 1)
+    assert [hit.url for hit in index.search(SearchQuery("tabellen"))] == ["/a"]
+    assert [hit.url for hit in index.search(SearchQuery("words", like="/a"))] == []
+    assert (index.count(), index.facts().schema) == (3, 1)
     index.close()
 
 
-@pytest.mark.parametrize("way", ["rebuild", "apply"])
-def test_an_index_of_another_analysis_is_brought_up_to_date(tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize("way", ["rebuild", "apply", "bring_up_to_date"])
+def test_an_index_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path, way: str) -> None:
     old_index(tmp_path / "i")
     index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
     if way == "rebuild":
         assert index.rebuild() == 3
+    elif way == "bring_up_to_date":
+        assert [index.bring_up_to_date() for _ in range(2)] == [True, False]
     else:
         index.apply([document("/new", "heron")])
     for text, url in {
@@ -68,7 +70,7 @@ def test_an_index_of_another_analysis_is_brought_up_to_date(tmp_path: Path, way:
     }.items():
         assert [hit.url for hit in index.search(SearchQuery(text)).hits] == [url]
     assert index.search(SearchQuery("hidden")).hits[0].snippet == ""
-    assert index.facts().analysis == 2
+    assert index.facts().schema == SCHEMA_VERSION
     assert index.check() == []
     assert not (tmp_path / "i" / "rebuild").exists()
     index.close()

@@ -8,7 +8,7 @@ from typing import Any
 from support.project import Workspace
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.opening import open_index
-from ultracrawl.index.values import attributes_to_json
+from ultracrawl.index.values import attributes_to_json, further_to_json
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -47,6 +47,7 @@ def _kept(index: IndexEngine) -> Kept:
             "attributes": attributes_to_json(one.attributes),
             "secret": one.secret_text,
             "anchors": list(one.anchors),
+            **further_to_json(one),
         }
         found.setdefault(one.url, []).append(fields)
     return found
@@ -59,9 +60,10 @@ def _of_fields(expected: Kept, found: Kept) -> Iterator[str]:
             if len(here) != len(there):
                 yield f"{url}: {len(there)} documents, not {len(here)}"
             continue
-        for name, value in here[0].items():
-            if there[0][name] != value:
-                yield f"{url}: {name} {there[0][name]!r}, not {value!r}"
+        for name in sorted(here[0].keys() | there[0].keys()):
+            value, other = here[0].get(name), there[0].get(name)
+            if other != value:
+                yield f"{url}: {name} {other!r}, not {value!r}"
 
 
 def _queries(*indexes: Kept) -> list[str]:

@@ -25,10 +25,15 @@ def last_changes(changes: Iterable[Change]) -> dict[tuple[str, str], Change]:
         key = change.source, change.url
         before = last.get(key)
         if isinstance(change, NewAnchors) and isinstance(before, IndexDocument):
-            last[key] = replace(before, anchors=change.anchors, section_anchors=change.section_anchors)
+            last[key] = with_anchors(before, change)
         elif not (isinstance(change, NewAnchors) and isinstance(before, Deletion)):
             last[key] = change
     return last
+
+
+def with_anchors(document: IndexDocument, new: NewAnchors) -> IndexDocument:
+    """Return the document with its new anchor texts."""
+    return replace(document, anchors=new.anchors, section_anchors=new.section_anchors)
 
 
 def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:

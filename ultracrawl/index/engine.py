@@ -161,19 +161,20 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """What an index holds: `analysis` is the version of the text analysis it was made with, 0 if empty."""
+    """What an index holds; `schema` is its version, 0 if nothing was ever written."""
 
     engine: str
     documents: int
     deleted: int
     segments: int
     size: int
-    analysis: int
+    schema: int
     sources: Mapping[str, int]
 
     def as_json(self) -> dict[str, object]:
         """Return the facts in the shape of `ultracrawl index info --json`."""
-        return {"bytes" if name == "size" else name: value for name, value in asdict(self).items()}
+        facts = {"bytes" if name == "size" else name: value for name, value in asdict(self).items()}
+        return facts | {"analysis": self.schema}  # what it was called before
 
 
 class IndexEngine(Protocol):
@@ -228,6 +229,12 @@ class IndexEngine(Protocol):
 
         What cannot be read any more is left out. Raises `IndexDamagedError` if nothing can be read, and leaves the
         index as it is.
+        """
+
+    def bring_up_to_date(self) -> bool:
+        """Rebuild an index of another schema version, and return whether that was necessary; `apply` does so first.
+
+        Until the new index takes its place, in one step, the old one is searched as well as it can be.
         """
 
     def clear(self) -> None:

@@ -6,15 +6,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 
-from ultracrawl.errors import IndexOutdatedError
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.values import attributes_to_json
+from ultracrawl.index.values import Json, attributes_to_json, further_to_json
 from ultracrawl.index.words.analysis import clean
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
+
+SCHEMA_VERSION = 3
+"""Grows whenever an index holds something else of the same document than before: other fields, or other words.
+
+An index of another version is searched as it is, and brought up to date before it is written to.
+"""
 
 STORED_TEXT_LIMIT = 100_000
 """Characters of a document's text that are kept for snippets; all of it is searchable."""
@@ -23,15 +27,7 @@ SORT_KEY_LIMIT = 100
 """Characters of a string that documents are sorted by."""
 
 BROUGHT_UP_TO_DATE = "index %s is of another version: every document is indexed anew, without any request"
-"""What is said once when an index is rebuilt by itself, before the first change of a new version."""
-
-
-def outdated(path: Path) -> IndexOutdatedError:
-    """Return what is said of an index that cannot be searched, because its texts were cut into words differently."""
-    return IndexOutdatedError(
-        f"index {path} was made by another version of ultracrawl, which cut words in "
-        "another way; `ultracrawl index rebuild` brings it up to date, without any request"
-    )
+"""What is said once when an index of another schema version is rebuilt by itself."""
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
@@ -59,7 +55,17 @@ def known_values(
 
 def stored_values(known: Mapping[str, Sequence[AttributeValue]]) -> str:
     """Return values as JSON, for `attributes_from_json`."""
-    return clean(json.dumps(attributes_to_json(known), ensure_ascii=False, separators=(",", ":")))
+    return _as_text(attributes_to_json(known))
+
+
+def stored_further(document: IndexDocument) -> str:
+    """Return parts, readers and depth of a document as JSON, for `with_further`; empty if it has none of them."""
+    further = further_to_json(document)
+    return _as_text(further) if further else ""
+
+
+def _as_text(values: Json) -> str:
+    return clean(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
 
 
 def values_of_type(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from ultracrawl.index.changes import last_changes
+from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
     Change,
     Deletion,
@@ -18,34 +18,19 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.keeping import SCHEMA_VERSION, STORED_TEXT_LIMIT
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import count_values
 from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.scoring import (
-    ADDRESS_BOOST,
-    ANCHOR_BOOST,
-    K1,
-    TITLE_BOOST,
-    combined,
-    damping,
-    rarity,
-    word_score,
-)
+from ultracrawl.index.query.scoring import FIELDS, K1, SearchedField, combined, damping, rarity, word_score
 from ultracrawl.index.query.snippet import Highlighter
-from ultracrawl.index.words.analysis import ANALYSIS_VERSION, clean, words
+from ultracrawl.index.words.analysis import clean, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import SearchAttribute
-
-_BOOSTS = (TITLE_BOOST, 1.0, ANCHOR_BOOST, ADDRESS_BOOST)
-_STEMMED = 3
-"""So many of the fields have stems."""
-_WITH_LENGTHS = 2
-"""In so many a match counts less the longer they are: who links to a page does not make it worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +39,21 @@ class _Entry:
 
     document: IndexDocument
     text: AnalysedText
+    words: Mapping[str, Sequence[str]]
     attributes: Mapping[str, Sequence[str]]
     shown_text: str
 
-    @property
-    def fields(self) -> tuple[Sequence[str], ...]:
-        return self.text.title, self.text.text, self.anchors, self.text.address
+    def length(self, field: SearchedField) -> int:
+        """Return how many words a field has."""
+        return sum(map(len, self.text.words.get(field.name, ())))
 
-    @property
-    def stems(self) -> tuple[Sequence[str], ...]:
-        return self.text.title_stems, self.text.text_stems, self.text.anchor_stems
-
-    @property
-    def anchors(self) -> list[str]:
-        """The words of all anchor texts, with a gap after each that no phrase goes over."""
-        return [word for anchor in self.text.anchors for word in (*anchor, "")]
-
-    def occurrences(self, word: tree.Word, field: int) -> tuple[int, int]:
+    def occurrences(self, word: tree.Word, field: SearchedField) -> tuple[int, int]:
         """Return how often a field holds the word itself, and the word in all its forms."""
-        exact = self.fields[field].count(word.word)
+        found = self.words[field.name]
+        exact = found.count(word.word)
         for language, stem in word.stems:
-            if language == self.text.language and field < _STEMMED:
-                forms = self.stems[field].count(f"{language}:{stem}") + self.fields[field].count(stem)
+            if language == self.text.language and field.stems:
+                forms = self.text.stems.get(field.name, []).count(f"{language}:{stem}") + found.count(stem)
                 return exact, max(exact, forms)
         return exact, exact
 
@@ -100,7 +78,7 @@ class MemoryIndex:
             elif isinstance(change, Deletion):
                 entries.pop(key, None)
             elif key in entries:
-                entries[key] = self._entry(replace(entries[key].document, anchors=change.anchors))
+                entries[key] = self._entry(with_anchors(entries[key].document, change))
         self._entries = entries
         return sum(isinstance(change, IndexDocument) for change in last.values())
 
@@ -137,7 +115,8 @@ class MemoryIndex:
 
     def frequency(self, word: str) -> int:
         """See `Lexicon.frequency`."""
-        return sum(any(word in field for field in entry.fields[:2]) for entry in self._entries.values())
+        entries = self._entries.values()
+        return sum(any(word in entry.words[name] for name in ("title", "text")) for entry in entries)
 
     def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
         """See `Lexicon.find`."""
@@ -166,7 +145,7 @@ class MemoryIndex:
         """See `IndexEngine.facts`."""
         sources = Counter(source for source, _ in self._entries)
         return IndexFacts(
-            "memory", len(self._entries), 0, 1, 0, ANALYSIS_VERSION, dict(sorted(sources.items()))
+            "memory", len(self._entries), 0, 1, 0, SCHEMA_VERSION, dict(sorted(sources.items()))
         )
 
     def check(self) -> list[str]:
@@ -176,6 +155,10 @@ class MemoryIndex:
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`."""
         return self.apply(list(self.documents()))
+
+    def bring_up_to_date(self) -> bool:
+        """Do nothing: it is as old as the process."""
+        return False
 
     def clear(self) -> None:
         """See `IndexEngine.clear`."""
@@ -192,14 +175,20 @@ class MemoryIndex:
         }
         known = {name: values for name, values in document.attributes.items() if name in self._attributes}
         text = analyse(document)
-        attributes["Title"] = text.title
+        attributes["Title"] = text.words["title"][0]
         known.setdefault("Title", [document.title])
         shown = {name: [_as_shown(value) for value in values] for name, values in known.items()}
-        kept = IndexDocument(
-            clean(document.source), clean(document.url), clean(document.title), clean(document.text), shown,
-            document.secret_text, tuple(map(clean, document.anchors)),
+        kept = replace(
+            document, source=clean(document.source), url=clean(document.url), title=clean(document.title),
+            text=clean(document.text), attributes=shown, anchors=tuple(map(clean, document.anchors)),
         )  # fmt: skip
-        return _Entry(kept, text, attributes, "" if document.secret_text else kept.text[:STORED_TEXT_LIMIT])
+        return _Entry(
+            kept,
+            text,
+            _with_gaps(text),
+            attributes,
+            "" if document.secret_text else kept.text[:STORED_TEXT_LIMIT],
+        )
 
 
 class _Evaluation:
@@ -207,11 +196,10 @@ class _Evaluation:
 
     def __init__(self, entries: Sequence[_Entry]) -> None:
         self._entries = entries
-        self._averages = [
-            sum(len(entry.fields[field]) for entry in entries) / max(1, len(entries))
-            for field in range(_WITH_LENGTHS)
-        ]
-        self._weights: dict[tuple[tree.Word, int], float] = {}
+        self._averages = {
+            field: sum(entry.length(field) for entry in entries) / max(1, len(entries)) for field in FIELDS
+        }
+        self._weights: dict[tuple[tree.Word, SearchedField], float] = {}
 
     def score(self, node: tree.Node, entry: _Entry) -> float | None:
         """Return the score of a document for which the node holds; None of others."""
@@ -219,7 +207,8 @@ class _Evaluation:
             case tree.Word(_, ""):
                 return self._word(node, entry)
             case tree.Phrase(wanted, ""):
-                if not any(_has_phrase(field, wanted) for field in entry.fields[:_STEMMED]):
+                fields = (entry.words[field.name] for field in FIELDS if field.has_positions)
+                if not any(_has_phrase(found, wanted) for found in fields):
                     return None
                 return sum(self._word(tree.Word(word), entry) or 0.0 for word in wanted)
             case tree.Identifier(whole):
@@ -256,23 +245,30 @@ class _Evaluation:
 
     def _word(self, word: tree.Word, entry: _Entry) -> float | None:
         """Return BM25 of a word in the fields that have it; None if none does."""
-        occurrences = [entry.occurrences(word, field) for field in range(len(_BOOSTS))]
-        if not any(map(any, occurrences)):
+        occurrences = {field: entry.occurrences(word, field) for field in FIELDS}
+        if not any(map(any, occurrences.values())):
             return None
         total = 0.0
-        for field, (exact, forms) in enumerate(occurrences):
+        for field, (exact, forms) in occurrences.items():
             if exact or forms:
-                length = len(entry.fields[field])
-                damped = damping(length, self._averages[field]) if field < _WITH_LENGTHS else K1
+                damped = damping(entry.length(field), self._averages[field]) if field.is_damped else K1
                 total += word_score(self._weight(word, field), combined(exact, forms), damped)
         return total
 
-    def _weight(self, word: tree.Word, field: int) -> float:
+    def _weight(self, word: tree.Word, field: SearchedField) -> float:
         key = word, field
         if key not in self._weights:
             matching = sum(any(entry.occurrences(word, field)) for entry in self._entries)
-            self._weights[key] = rarity(len(self._entries), matching) * _BOOSTS[field]
+            self._weights[key] = rarity(len(self._entries), matching) * field.weight
         return self._weights[key]
+
+
+def _with_gaps(text: AnalysedText) -> dict[str, list[str]]:
+    """Return the words of every field, with a gap after each of its texts that no phrase goes over."""
+    return {
+        field.name: [word for found in text.words.get(field.name, ()) for word in (*found, "")]
+        for field in FIELDS
+    }
 
 
 def _matches(node: tree.Node, entry: _Entry) -> bool:
@@ -281,9 +277,9 @@ def _matches(node: tree.Node, entry: _Entry) -> bool:
         case tree.Word(word, attribute):
             return word in entry.attributes.get(attribute, ())
         case tree.Prefix(prefix, attribute):
-            return any(w.startswith(prefix) for field in _fields(entry, attribute) for w in field)
+            return any(w.startswith(prefix) for found in _fields(entry, attribute) for w in found)
         case tree.Phrase(wanted, attribute):
-            return any(_has_phrase(field, wanted) for field in _fields(entry, attribute))
+            return any(_has_phrase(found, wanted) for found in _fields(entry, attribute))
         case tree.Equal(attribute, value):
             return any(_lowered(v) == value for v in _values(entry, attribute))
         case tree.Between(attribute, start, end):
@@ -298,8 +294,10 @@ def _matches(node: tree.Node, entry: _Entry) -> bool:
     raise AssertionError(node)
 
 
-def _fields(entry: _Entry, attribute: str) -> tuple[Sequence[str], ...]:
-    return (entry.attributes.get(attribute, ()),) if attribute else entry.fields
+def _fields(entry: _Entry, attribute: str) -> list[Sequence[str]]:
+    return (
+        [entry.attributes.get(attribute, ())] if attribute else [entry.words[field.name] for field in FIELDS]
+    )
 
 
 def _has_phrase(field: Sequence[str], wanted: tuple[str, ...]) -> bool:

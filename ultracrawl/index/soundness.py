@@ -6,7 +6,7 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.errors import IndexDamagedError, IndexOutdatedError
+from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.engine import IndexEngine, SearchQuery
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
 
@@ -49,8 +49,7 @@ def sound_count(index: IndexEngine, path: Path, source: str, problems: list[str]
         logger.warning("%s; it is repaired", error.what)
         make_sound(index, path)
         problems.append(f"{error.what}; what could be read of it was indexed anew")
-    except IndexOutdatedError:
-        index.rebuild()
+    if index.bring_up_to_date():
         remarks.append(BROUGHT_UP_TO_DATE % path)
     return index.count(source)
 

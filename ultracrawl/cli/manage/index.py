@@ -65,7 +65,8 @@ def info(name: str, project: Project, as_json: bool) -> None:
         print_json(facts.as_json())
         return
     click.echo(
-        f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB ({facts.engine})"
+        f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB "
+        f"({facts.engine}, schema version {facts.schema})"
     )
     if facts.deleted:
         click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")

@@ -3,10 +3,35 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-TITLE_BOOST = 3.0
-ANCHOR_BOOST = 2.0
-ADDRESS_BOOST = 1.0
+
+class SearchedField(NamedTuple):
+    """A field in which words are sought; `words.text.analyse` says what they are."""
+
+    name: str
+    weight: float
+    """What a match counts."""
+    stems: str = ""
+    """The field with the stems of its words, if it has one."""
+    has_positions: bool = True
+    """Whether phrases are sought in it."""
+    is_damped: bool = True
+    """Whether a match counts less the longer the field is: who links to a page does not make it worse."""
+    since: int = 1
+    """The first schema version of an index that has it."""
+
+
+FIELDS = (
+    SearchedField("title", 3.0, "title_stems"),
+    SearchedField("text", 1.0, "text_stems"),
+    SearchedField("headings", 1.5, "heading_stems", is_damped=False, since=3),
+    SearchedField("anchors", 2.0, "anchor_stems", is_damped=False, since=2),
+    SearchedField("section_anchors", 1.5, "section_anchor_stems", is_damped=False, since=3),
+    SearchedField("address", 1.0, has_positions=False, is_damped=False),
+)
+"""Where words are sought that no attribute is named for; every engine has these fields and weights."""
+
 OTHER_FORM = 0.7
 """An inflected form of a sought word counts so much of the word itself."""
 K1 = 1.2

@@ -37,7 +37,7 @@ class Answering:
         self._indexed = {
             name: one for name, one in attributes.items() if generation.attributes.get(name) == one
         }
-        self._maker = QueryMaker(self._schema, self._searcher, self._indexed, generation.layout)
+        self._maker = QueryMaker(self._schema, self._searcher, self._indexed, generation.schema)
 
     def answer(self, query: SearchQuery) -> SearchResult:
         """Return the result; raises `UserError`."""

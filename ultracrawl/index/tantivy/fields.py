@@ -10,7 +10,9 @@ from tantivy import Document, Schema, SchemaBuilder
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import SORT_KEY_LIMIT, document_id, known_values, safe_name, values_of_type
-from ultracrawl.index.values import attributes_from_json, attributes_to_json
+from ultracrawl.index.query.scoring import FIELDS
+from ultracrawl.index.query.visibility import acl_terms
+from ultracrawl.index.values import attributes_from_json, attributes_to_json, further_to_json, with_further
 from ultracrawl.index.words.analysis import clean, words
 from ultracrawl.index.words.text import analyse
 from ultracrawl.model import AttributeValue
@@ -35,19 +37,18 @@ def word_field(name: str) -> str:
     return "title" if name == "Title" else f"words_{safe_name(name)}"
 
 
-LAYOUT = 2
-"""Grows whenever the fields that every index has become others; one of an older layout is copied when it is written."""
-
-
 def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
     """Return the schema of a new index."""
     builder = SchemaBuilder()
     for name in ("id", "source", "url", "language"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=name == "source")
-    for name in ("title", "text", "anchors"):
-        builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    for name in ("title_stems", "text_stems", "anchor_stems", "address"):
-        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
+    for field in FIELDS:
+        option = "position" if field.has_positions else "freq"
+        builder.add_text_field(field.name, tokenizer_name="whitespace", index_option=option)
+        if field.stems:
+            builder.add_text_field(field.stems, tokenizer_name="whitespace", index_option="freq")
+    builder.add_text_field("acl", tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("depth", indexed=True, fast=True)
     builder.add_bytes_field("stored", stored=True)
     for attribute in attributes.values():
         _add_attribute(builder, attribute)
@@ -77,18 +78,20 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     made.add_text("id", document_id(document.source, document.url))
     made.add_text("source", clean(document.source))
     made.add_text("url", clean(document.url))
-    for name, found in (
-        ("title", analysed.title), ("text", analysed.text), ("address", analysed.address),
-        ("title_stems", analysed.title_stems), ("text_stems", analysed.text_stems),
-        ("anchor_stems", analysed.anchor_stems), *(("anchors", found) for found in analysed.anchors),
-    ):  # fmt: skip
-        if found:
-            made.add_text(name, " ".join(found))
+    for field in FIELDS:
+        for found in analysed.words.get(field.name, ()):
+            if found:
+                made.add_text(field.name, " ".join(found))
+        if stems := analysed.stems.get(field.name):
+            made.add_text(field.stems, " ".join(stems))
+    for term in acl_terms(document.acl):
+        made.add_text("acl", term)
+    made.add_integer("depth", document.depth)
     if analysed.language:
         made.add_text("language", analysed.language)
     row = [
         document.source, document.url, document.title, document.text, attributes_to_json(known),
-        document.secret_text, document.anchors,
+        document.secret_text, document.anchors, further_to_json(document),
     ]  # fmt: skip
     made.add_bytes("stored", json.dumps(row, ensure_ascii=False).encode(errors="replace"))
     for name, values in known.items():
@@ -100,8 +103,9 @@ def stored_document(stored: Document) -> IndexDocument:
     """Return the document that was stored; raises ValueError if that is damaged."""
     data = stored.get_first("stored")
     source, url, title, text, attributes, secret, *rest = json.loads(bytes(data or b""))
-    anchors = tuple(map(str, rest[0])) if rest else ()  # layout 1 had none
-    return IndexDocument(source, url, title, text, attributes_from_json(attributes), secret, anchors)
+    anchors = tuple(map(str, rest[0])) if rest else ()  # there were none in version 1
+    document = IndexDocument(source, url, title, text, attributes_from_json(attributes), secret, anchors)
+    return with_further(document, rest[1]) if rest[1:] and rest[1] else document
 
 
 def microseconds(moment: datetime) -> int:

@@ -19,8 +19,8 @@ from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.files import set_aside
-from ultracrawl.index.tantivy.fields import LAYOUT, new_schema
-from ultracrawl.index.words.analysis import ANALYSIS_VERSION
+from ultracrawl.index.keeping import SCHEMA_VERSION
+from ultracrawl.index.tantivy.fields import new_schema
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 T = TypeVar("T")
@@ -34,13 +34,12 @@ _CURRENT = "current"
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One folder with its index, the attributes that it has fields for, the versions of its analysis and its fields."""
+    """One folder with its index, the attributes that it has fields for, and its schema version."""
 
     path: Path
     index: Index
     attributes: Mapping[str, SearchAttribute]
-    analysis: int
-    layout: int
+    schema: int
 
 
 class Generations:
@@ -135,7 +134,7 @@ class Generations:
             folder.mkdir()
             listed = {name: attribute.type.value for name, attribute in attributes.items()}
             (folder / _FACTS).write_text(
-                json.dumps({"analysis": ANALYSIS_VERSION, "layout": LAYOUT, "attributes": listed})
+                json.dumps({"analysis": SCHEMA_VERSION, "layout": SCHEMA_VERSION, "attributes": listed})
             )
             Index(new_schema(attributes), path=str(folder))
             return _opened(folder)
@@ -198,4 +197,5 @@ def _opened(folder: Path) -> Generation:
         name: SearchAttribute(name, AttributeType(kind)) for name, kind in facts["attributes"].items()
     }
     index = with_tokenizer(Index.open(str(folder)))
-    return Generation(folder, index, attributes, int(facts["analysis"]), int(facts.get("layout", 1)))
+    # Words and fields had versions of their own once.
+    return Generation(folder, index, attributes, min(int(facts["analysis"]), int(facts.get("layout", 1))))

@@ -45,7 +45,7 @@ def index_facts(generation: Generation) -> IndexFacts:
     sources = {str(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets["s"]["buckets"]}
     size = sum(map(_size, generation.path.iterdir()))
     return IndexFacts(
-        "tantivy", searcher.num_docs, deleted, len(segments), size, generation.analysis,
+        "tantivy", searcher.num_docs, deleted, len(segments), size, generation.schema,
         dict(sorted(sources.items())),
     )  # fmt: skip
 

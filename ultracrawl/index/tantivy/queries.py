@@ -11,16 +11,9 @@ from tantivy import FieldType, Occur, Query, Schema, Searcher
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
-from ultracrawl.index.query.scoring import ADDRESS_BOOST, ANCHOR_BOOST, OTHER_FORM, TITLE_BOOST
+from ultracrawl.index.query.scoring import FIELDS, OTHER_FORM
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
-
-_TEXTS = (
-    ("title", "title_stems", TITLE_BOOST),
-    ("text", "text_stems", 1.0),
-    ("anchors", "anchor_stems", ANCHOR_BOOST),
-)
-"""Fields with positions, those with the stems of their words, and what a match counts."""
 
 _MOST_STEPS = 3
 """So many shares of the words of a query above the least are told apart."""
@@ -29,16 +22,16 @@ _MOST_STEPS = 3
 class QueryMaker:
     """Makes queries for one state of the index.
 
-    `attributes` are those that the index has fields for; `layout` says which other fields it has.
+    `attributes` are those that the index has fields for; `version` is its schema version.
     """
 
     def __init__(
-        self, schema: Schema, searcher: Searcher, attributes: Mapping[str, SearchAttribute], layout: int
+        self, schema: Schema, searcher: Searcher, attributes: Mapping[str, SearchAttribute], version: int
     ) -> None:
         self._schema = schema
         self._searcher = searcher
         self._attributes = attributes
-        self._texts = _TEXTS if layout > 1 else _TEXTS[:2]
+        self._fields = [field for field in FIELDS if field.since <= version]
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
 
     def make(self, node: tree.Node) -> Query:
@@ -116,10 +109,15 @@ class QueryMaker:
             case tree.Word(word, ""):
                 return self._word(word, node.stems)
             case tree.Phrase(found, ""):
-                return _any([_boosted(self._phrase(name, found), boost) for name, _, boost in self._texts])
+                return _any(
+                    [
+                        _boosted(self._phrase(field.name, found), field.weight)
+                        for field in self._fields
+                        if field.has_positions
+                    ]
+                )
             case tree.Prefix(prefix, ""):
-                names = ("address", *(name for name, _, _ in self._texts))
-                return _unscored(_any([self._prefix(name, prefix) for name in names]))
+                return _unscored(_any([self._prefix(field.name, prefix) for field in self._fields]))
         if node.attribute not in self._attributes:
             return Query.empty_query()
         name = word_field(node.attribute)
@@ -128,10 +126,10 @@ class QueryMaker:
         return self._phrase(name, node.words if isinstance(node, tree.Phrase) else (node.word,))
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
-        found = [_boosted(self._term("address", word), ADDRESS_BOOST)]
-        for name, stem_name, boost in self._texts:
+        found: list[Query] = []
+        for name, boost, stem_name, *_ in self._fields:
             found.append(_boosted(self._term(name, word), boost))
-            for language, stem in stems:
+            for language, stem in stems if stem_name else ():
                 if language not in self._languages:
                     continue
                 found.append(_boosted(self._term(stem_name, f"{language}:{stem}"), boost * OTHER_FORM))

@@ -6,23 +6,21 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from tantivy import IndexWriter, Query
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.files import set_contents_aside
-from ultracrawl.index.changes import last_changes
+from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id, outdated
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
 from ultracrawl.index.locking import LOCK, write_lock
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy.answering import Answering
-from ultracrawl.index.tantivy.fields import LAYOUT, new_document, stored_document
+from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, wrong_in
-from ultracrawl.index.words.analysis import ANALYSIS_VERSION
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
@@ -75,8 +73,6 @@ class TantivyIndex:
         generation = self._generations.current()
         if generation is None:
             return MemoryIndex(self._attributes).search(query)
-        if generation.analysis != ANALYSIS_VERSION:
-            raise outdated(self._path)
         with self._generations.errors("read"):
             return Answering(generation, self._attributes).answer(query)
 
@@ -146,6 +142,17 @@ class TantivyIndex:
             generation = self._generations.readable()
             return 0 if generation is None else self._copy(generation).index.searcher().num_docs
 
+    def bring_up_to_date(self) -> bool:
+        """See `IndexEngine.bring_up_to_date`."""
+        if not _is_outdated(self._generations.current()):
+            return False
+        with write_lock(self._path, self._lock_seconds):
+            generation = self._generations.current()
+            if generation is None or not _is_outdated(generation):
+                return False  # another process did it meanwhile
+            self._copy(generation)
+            return True
+
     def clear(self) -> None:
         """See `IndexEngine.clear`."""
         with write_lock(self._path, self._lock_seconds):
@@ -166,8 +173,7 @@ class TantivyIndex:
             self._generations.adopt(generation)
         known = generation.attributes
         missing = [name for name, one in self._attributes.items() if known.get(name) != one]
-        outdated = generation.analysis != ANALYSIS_VERSION or generation.layout != LAYOUT
-        if outdated:
+        if outdated := _is_outdated(generation):
             logger.warning(BROUGHT_UP_TO_DATE, self._path)
         return self._copy(generation) if missing or outdated else generation
 
@@ -177,7 +183,8 @@ class TantivyIndex:
         searcher = generation.index.searcher()
         for _, address in searcher.search(wanted, limit=1, count=False).hits:
             document = stored_document(searcher.doc(address))
-            return replace(document, anchors=change.anchors) if document.anchors != change.anchors else None
+            changed = with_anchors(document, change)
+            return changed if changed != document else None
         return None
 
     def _copy(self, generation: Generation) -> Generation:
@@ -207,6 +214,10 @@ class TantivyIndex:
                 raise
             writer.wait_merging_threads()
             generation.index.reload()
+
+
+def _is_outdated(generation: Generation | None) -> bool:
+    return generation is not None and generation.schema != SCHEMA_VERSION
 
 
 def _forget_unfinished(folder: Path) -> None:

@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate, chain, compress
-from typing import NamedTuple
 
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.scoring import ADDRESS_BOOST, ANCHOR_BOOST, K1, TITLE_BOOST, combined, rarity
+from ultracrawl.index.query.scoring import FIELDS, K1, SearchedField, combined, rarity
 from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field, word_field
 from ultracrawl.index.whoosh.postings import Postings, decode_differences
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
@@ -115,8 +114,8 @@ class Evaluation:
         return self._score(segment, field, found, self._rarity(field, word)) if found else {}
 
     def _score(self, segment: OpenSegment, field: SearchedField, found: Scores, weight: float) -> Scores:
-        factor = weight * field.boost * (K1 + 1.0)
-        if not field.damped:
+        factor = weight * field.weight * (K1 + 1.0)
+        if not field.is_damped:
             return {docnum: factor * frequency / (frequency + K1) for docnum, frequency in found.items()}
         damped, lengths = self._snapshot.damping_of(field.name), segment.lengths(field.name)
         return {
@@ -270,31 +269,9 @@ def _in_a_row(lists: Sequence[Postings], offsets: Sequence[int], near: set[int])
     return matching
 
 
-class SearchedField(NamedTuple):
-    """A field in which words are sought; `stems` names the field with the stems of its words, if it has one.
-
-    With `damped`, a match counts less the longer the field is. Anchor texts are not: who links to a page does not
-    make it worse.
-    """
-
-    name: str
-    boost: float
-    stems: str = ""
-    has_positions: bool = True
-    damped: bool = True
-
-
-_MAIN_FIELDS = (
-    SearchedField("title", TITLE_BOOST, "title_stems"),
-    SearchedField("text", 1.0, "text_stems"),
-    SearchedField("anchors", ANCHOR_BOOST, "anchor_stems", damped=False),
-    SearchedField("address", ADDRESS_BOOST, has_positions=False, damped=False),
-)
-
-
 def searched_fields(attribute: str) -> tuple[SearchedField, ...]:
-    """Return the fields with the words of an attribute; without one those of title, text, anchors and address."""
-    return (SearchedField(word_field(attribute), 1.0),) if attribute else _MAIN_FIELDS
+    """Return the fields with the words of an attribute; without one all of `FIELDS`."""
+    return (SearchedField(word_field(attribute), 1.0),) if attribute else FIELDS
 
 
 def occurrences(

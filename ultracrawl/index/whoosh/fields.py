@@ -13,16 +13,20 @@ from whoosh.fields import COLUMN, DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, 
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import (
+    SCHEMA_VERSION,
     SORT_KEY_LIMIT,
     STORED_TEXT_LIMIT,
     document_id,
     known_values,
     safe_name,
+    stored_further,
     stored_values,
     values_of_type,
 )
-from ultracrawl.index.words.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
-from ultracrawl.index.words.text import analyse
+from ultracrawl.index.query.scoring import FIELDS
+from ultracrawl.index.query.visibility import acl_terms
+from ultracrawl.index.words.analysis import WORD_PATTERN, clean, folded_letters, words
+from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -30,12 +34,18 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 NO_VALUE = 2**64 - 1
 """What a numeric sort column holds for a document without a value."""
 
-ANALYSIS_FIELD = f"analysis_{ANALYSIS_VERSION}"
-"""A field without values whose name says how the texts of the index were cut into words."""
+VERSION_FIELD = f"analysis_{SCHEMA_VERSION}"
+"""A field without values whose name says the schema version; it is called as when that was of words alone."""
 
 
 UNSTORED_TEXT = "rest"
 """The column with what is not kept for snippets of a text, compressed; empty for most documents."""
+
+
+DEEPEST = 255
+"""The largest link depth that a byte holds."""
+
+_FIRST_MADE_HERE = 2
 
 
 class Passages(list[list[str]]):
@@ -69,43 +79,60 @@ def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
     return Schema(**schema_fields(attributes))
 
 
+def schema_version(schema: Schema) -> int:
+    """Return the schema version of an index with these fields; 0 for none."""
+    names = schema.names()
+    start = VERSION_FIELD.rstrip("0123456789")
+    versions = [int(name.removeprefix(start)) for name in names if name.startswith(start)]
+    return max(versions, default=1 if names else 0)
+
+
 def made_here(schema: Schema) -> Schema:
     """Return the schema of an index with its fields as this program makes them, not as they were pickled.
 
-    The Python that wrote the index may have known other characters, or have had another Whoosh. An index of another
-    analysis is left as it is.
+    The Python that wrote the index may have known other characters, or have had another Whoosh. Indexes of the
+    first version are left as they are.
     """
-    if ANALYSIS_FIELD not in schema:
+    if schema_version(schema) < _FIRST_MADE_HERE:
         return schema
     return Schema(**{name: _field_named(name) or field for name, field in schema.items()})
 
 
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
     """Return a document as arguments of Whoosh's `add_document`; unknown attributes are left out."""
-    text, analysed = clean(document.text), analyse(document)
+    text = clean(document.text)
     known = known_values(document, attributes)
     fields: dict[str, object] = {
         "id": document_id(document.source, document.url),
         "source": clean(document.source),
         "url": clean(document.url),
-        "title": analysed.title,
         "_stored_title": clean(document.title),
-        "text": analysed.text,
         "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
-        "address": analysed.address,
+        "_stored_anchors": list(document.anchors),
         "attributes": stored_values(known),
+        **_words_of(analyse(document)),
     }
     if rest := text if document.secret_text else text[STORED_TEXT_LIMIT:]:
         fields[UNSTORED_TEXT] = zlib.compress(rest.encode(), 1)
-    if document.anchors:
-        fields["anchors"], fields["_stored_anchors"] = Passages(analysed.anchors), list(document.anchors)
-    if analysed.language:
-        fields["language"] = analysed.language
-        fields["title_stems"], fields["text_stems"] = analysed.title_stems, analysed.text_stems
-        if analysed.anchor_stems:
-            fields["anchor_stems"] = analysed.anchor_stems
+    if further := stored_further(document):
+        fields["further"] = further
+    if document.depth:
+        fields["depth"] = min(document.depth, DEEPEST)
+    if document.acl:
+        fields["acl"] = acl_terms(document.acl)
     for name, values in known.items():
         _add_values(fields, attributes[name], values)
+    return fields
+
+
+def _words_of(analysed: AnalysedText) -> dict[str, object]:
+    """Return the words and stems of a document by field."""
+    fields: dict[str, object] = {"language": analysed.language} if analysed.language else {}
+    for field in FIELDS:
+        if found := analysed.words.get(field.name):
+            fields[field.name] = found[0] if len(found) == 1 else Passages(found)
+        if stems := analysed.stems.get(field.name):
+            fields[field.stems] = stems
     return fields
 
 
@@ -163,21 +190,24 @@ def _value(kind: AttributeType) -> FieldType:
 
 _ANALYZER = RegexTokenizer(WORD_PATTERN) | LowercaseFilter() | CharsetFilter(folded_letters())
 _VALUE_PREFIXES = {AttributeType.STRING: "k", AttributeType.NUMBER: "n", AttributeType.DATE: "d"}
+_STORED = frozenset({"title", "text", "anchors"})
+"""Fields of words whose texts are stored as they are."""
 _MAKERS: dict[str, Callable[[], FieldType]] = {
     "id": partial(ID, unique=True),
     "source": partial(ID, stored=True),
     "url": STORED,
-    "title": _text,
-    "text": _text,
-    "address": KEYWORD,
-    "title_stems": KEYWORD,
-    "text_stems": KEYWORD,
-    "anchors": _text,
-    "anchor_stems": KEYWORD,
+    **{
+        field.name: partial(_text, stored=field.name in _STORED) if field.has_positions else KEYWORD
+        for field in FIELDS
+    },
+    **{field.stems: KEYWORD for field in FIELDS if field.stems},
+    "acl": ID,
+    "depth": lambda: COLUMN(NumericColumn("B", default=0)),
+    "further": STORED,
     UNSTORED_TEXT: lambda: COLUMN(VarBytesColumn()),
     "language": ID,
     "attributes": STORED,
-    ANALYSIS_FIELD: STORED,
+    VERSION_FIELD: STORED,
 }
 _MAKERS_BY_PREFIX: dict[str, Callable[[], FieldType]] = {
     "w_": partial(_text, stored=False),

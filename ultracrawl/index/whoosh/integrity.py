@@ -12,7 +12,7 @@ from whoosh.formats import Positions
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.engine import IndexFacts
 from ultracrawl.index.whoosh.directory import IndexDirectory
-from ultracrawl.index.whoosh.fields import ANALYSIS_FIELD
+from ultracrawl.index.whoosh.fields import schema_version
 from ultracrawl.index.whoosh.kept import stored_document
 from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
@@ -24,16 +24,9 @@ def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
     size = sum(file.stat().st_size for file in path.iterdir() if file.is_file()) if path.is_dir() else 0
     deleted = sum(len(segment.deleted) for segment in snapshot.segments)
     return IndexFacts(
-        "whoosh", snapshot.living, deleted, len(snapshot.segments), size, _analysis(snapshot),
+        "whoosh", snapshot.living, deleted, len(snapshot.segments), size, schema_version(snapshot.schema),
         dict(sorted(sources.items())),
     )  # fmt: skip
-
-
-def _analysis(snapshot: Snapshot) -> int:
-    names = snapshot.schema.names()
-    start = ANALYSIS_FIELD.rstrip("0123456789")
-    versions = [int(name.removeprefix(start)) for name in names if name.startswith(start)]
-    return max(versions, default=1 if names else 0)
 
 
 def wrong_in(directory: IndexDirectory) -> list[str]:

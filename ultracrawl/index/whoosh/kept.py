@@ -11,7 +11,7 @@ from whoosh.columns import VarBytesColumn
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
-from ultracrawl.index.values import attributes_from_json
+from ultracrawl.index.values import attributes_from_json, with_further
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT
 from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment
@@ -27,9 +27,11 @@ def stored_document(segment: OpenSegment, docnum: int) -> IndexDocument:
     attributes = attributes_from_json(json.loads(stored["attributes"]))
     secret = not stored["text"] and segment.lengths("text")[docnum] > 0
     anchors = tuple(stored.get("anchors", ()))
-    return IndexDocument(
+    document = IndexDocument(
         stored["source"], stored["url"], stored["title"], stored["text"], attributes, secret, anchors
     )
+    further = stored.get("further", "")
+    return with_further(document, json.loads(further)) if further else document
 
 
 def documents_of(segment: OpenSegment, docnums: Iterable[int]) -> Iterator[IndexDocument]:

@@ -6,21 +6,19 @@ import gc
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.changes import batches, last_changes
+from ultracrawl.index.changes import batches, last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id, outdated
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
 from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
-from ultracrawl.index.whoosh.fields import ANALYSIS_FIELD, field_values, new_schema, schema_fields
+from ultracrawl.index.whoosh.fields import field_values, new_schema, schema_fields, schema_version
 from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
 from ultracrawl.index.whoosh.kept import documents_of, kept_documents
-from ultracrawl.index.whoosh.segments import Snapshot
 from ultracrawl.index.whoosh.writer import FastWriter, segments_to_merge
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
@@ -59,7 +57,7 @@ class WhooshIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        snapshot = self._current()
+        snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
             return Answering(snapshot, self._attributes).answer(query)
 
@@ -114,6 +112,13 @@ class WhooshIndex:
         with self._directory.lock():
             return self._rebuild()
 
+    def bring_up_to_date(self) -> bool:
+        """See `IndexEngine.bring_up_to_date`."""
+        if not self._outdated():
+            return False
+        with self._directory.lock():
+            return self._brought_up_to_date()
+
     def clear(self) -> None:
         """See `IndexEngine.clear`."""
         with self._directory.lock():
@@ -150,24 +155,22 @@ class WhooshIndex:
         self._directory.adopt(staging, new_schema(self._attributes))
         return count
 
-    def _outdated(self) -> bool:
-        """Whether the index was made with another text analysis."""
-        names = self._directory.snapshot().schema.names()
-        return bool(names) and ANALYSIS_FIELD not in names
+    def _brought_up_to_date(self) -> bool:
+        """Rebuild an index of another version, unless another process did meanwhile; the lock is held."""
+        if outdated := self._outdated():
+            self._rebuild()
+        return outdated
 
-    def _current(self) -> Snapshot:
-        """Return what can be searched; raises `IndexStoreError` for an index of another analysis."""
-        if self._outdated():
-            raise outdated(self._directory.path)
-        return self._directory.snapshot()
+    def _outdated(self) -> bool:
+        """Whether the index is of another schema version."""
+        return schema_version(self._directory.snapshot().schema) not in (0, SCHEMA_VERSION)
 
     @contextmanager
     def _writer(self) -> Iterator[FastWriter]:
         """Give a writer while holding the lock; before its commit nothing can change the index."""
         with self._directory.lock(), self._directory.errors("written"), _no_garbage_collection():
-            if self._outdated():
+            if self._brought_up_to_date():
                 logger.warning(BROUGHT_UP_TO_DATE, self._directory.path)
-                self._rebuild()
             with self._open_writer(self._directory.open_or_create(new_schema(self._attributes))) as writer:
                 yield writer
 
@@ -186,14 +189,14 @@ class WhooshIndex:
 
     def _with_new_anchors(self, last: Mapping[str, Change]) -> dict[str, IndexDocument]:
         """Return the documents by key, as the index has kept them, whose anchor texts are to be others."""
-        wanted = {key: change.anchors for key, change in last.items() if isinstance(change, NewAnchors)}
+        wanted = {key: change for key, change in last.items() if isinstance(change, NewAnchors)}
         made: dict[str, IndexDocument] = {}
         for segment in self._directory.snapshot().segments if wanted else ():
             docnums = [docnum for key in wanted for docnum in segment.find(key)]
             for document in documents_of(segment, docnums):
                 key = document_id(document.source, document.url)
-                if document.anchors != wanted[key]:
-                    made[key] = replace(document, anchors=wanted[key])
+                if (changed := with_anchors(document, wanted[key])) != document:
+                    made[key] = changed
         return made
 
     def _remove(self, writer: FastWriter, keys: Iterable[str]) -> int:

@@ -6,9 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-ANALYSIS_VERSION = 2
-"""Grows whenever the same text gives other words than before; an index of another version is rebuilt."""
-
 _CJK = (
     "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"

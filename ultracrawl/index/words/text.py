@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import unquote, urlsplit
@@ -9,8 +11,12 @@ from urllib.parse import unquote, urlsplit
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.words.analysis import clean, cut_and_folded, words
 from ultracrawl.index.words.stemming import language_of, stem_terms
+from ultracrawl.model.page import Section
 
 _SAYING_NOTHING = frozenset(("html", "htm", "php", "asp", "aspx", "jsp", "index", "default"))
+_NAMED = re.compile(r"[^\W\d_]{3}")
+"""In the name of a part that a person gave; programs number them (`id-1.5.4`)."""
+_BETWEEN_LETTERS = re.compile(r"[\W_]+")
 
 
 def address_words(url: str) -> list[str]:
@@ -24,34 +30,54 @@ def address_words(url: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class AnalysedText:
-    """The words of title, text and address, and the stem terms (`en:tabl`) of words that differ from theirs.
+    """The words of a document by field, and the stem terms (`en:tabl`) of words that differ from theirs.
 
-    `anchors` are the words of each anchor text by itself: no phrase goes from one to the next.
+    A field has a list of words for each of its texts by itself: no phrase goes from one to the next.
     """
 
-    title: list[str]
-    text: list[str]
-    address: list[str]
     language: str
-    title_stems: list[str]
-    text_stems: list[str]
-    anchors: list[list[str]]
-    anchor_stems: list[str]
+    words: Mapping[str, list[list[str]]]
+    stems: Mapping[str, list[str]]
+    """By the names of the fields whose words they are of; empty if the language has no stemmer."""
 
 
 def analyse(document: IndexDocument) -> AnalysedText:
     """Cut a document into words, and find stems if its language has a stemmer."""
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-    title, folded_title = cut_and_folded(clean(document.title))
-    text, folded_text = cut_and_folded(clean(document.text))
-    address = address_words(clean(document.url))
-    both = [cut_and_folded(clean(anchor)) for anchor in document.anchors]
-    anchors, folded_anchors = [cut for cut, _ in both], [folded for _, folded in both]
-    if not language:
-        return AnalysedText(folded_title, folded_text, address, "", [], [], folded_anchors, [])
-    term_of = stem_terms(language).__getitem__
-    stems = (list(filter(None, map(term_of, found))) for found in (title, text, chain(*anchors)))
-    title_stems, text_stems, anchor_stems = stems
-    return AnalysedText(
-        folded_title, folded_text, address, language, title_stems, text_stems, folded_anchors, anchor_stems
-    )
+    both = {
+        name: [cut_and_folded(clean(text)) for text in texts]
+        for name, texts in _texts(document).items()
+        if texts
+    }
+    found = {name: [folded for _, folded in pairs] for name, pairs in both.items()}
+    stems: dict[str, list[str]] = {}
+    if language:
+        term_of = stem_terms(language).__getitem__
+        for name, pairs in both.items():
+            stems[name] = list(filter(None, map(term_of, chain.from_iterable(cut for cut, _ in pairs))))
+    found["address"] = [address_words(clean(document.url))]
+    return AnalysedText(language, found, stems)
+
+
+def _texts(document: IndexDocument) -> dict[str, Sequence[str]]:
+    """Return the texts of each field whose words have stems."""
+    return {
+        "title": (document.title,),
+        "text": (document.text,),
+        "headings": list(_headings(document.sections)),
+        "anchors": document.anchors,
+        "section_anchors": list(dict.fromkeys(text for _, text in document.section_anchors)),
+    }
+
+
+def _headings(sections: Iterable[Section]) -> Iterator[str]:
+    """Yield the titles of parts, and what fragments call them where that says something else."""
+    for section in sections:
+        if section.title:
+            yield section.title
+        if _NAMED.search(section.anchor):
+            title, anchor = (
+                _BETWEEN_LETTERS.sub("", text).lower() for text in (section.title, section.anchor)
+            )
+            if anchor not in title:
+                yield section.anchor

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from ultracrawl.index.changes import batches
+from ultracrawl.index.changes import batches, with_anchors
 from ultracrawl.index.destinations import Batch, Destination
 from ultracrawl.index.engine import Change, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line
@@ -73,7 +73,7 @@ def _completed(path: Path) -> Iterator[Change]:
             _, texts = change_from_line(line)
             assert isinstance(texts, NewAnchors)
             given.add(key)
-            yield replace(change, anchors=texts.anchors, section_anchors=texts.section_anchors)
+            yield with_anchors(change, texts)
         elif not (isinstance(change, NewAnchors) and key in given):
             yield change
 

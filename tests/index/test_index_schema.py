@@ -1,0 +1,141 @@
+"""What every engine keeps of a document beside its words: parts, what links to them say, readers, depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.index import IndexDocument, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.query.scoring import FIELDS
+from ultracrawl.index.tantivy import TantivyIndex
+from ultracrawl.index.whoosh import WhooshIndex
+from ultracrawl.index.words.text import analyse
+from ultracrawl.model.page import Section
+
+from .conftest import ATTRIBUTES, document
+
+Found = Callable[..., list[str]]
+PAD = "other words of the same length here"
+PARTS = IndexDocument(
+    "s", "/manual", "Manual", f"Herons wade. {PAD} Egrets wait. {PAD} ", {"Language": ["en"]},
+    anchors=("all birds",),
+    section_anchors=(("egrets", "white waders"), ("egrets", "the small one")),
+    sections=(
+        Section(0, 1, "top", "Wading herons"),
+        Section(13, 2, "egret-behaviour", "Waiting"),
+        Section(20, 7, "id-1.2.3", ""),
+    ),
+    acl=("staff", "Ann Lee"),
+    depth=2,
+)  # fmt: skip
+
+
+def kept(engine: IndexEngine, url: str) -> IndexDocument:
+    (found,) = (one for one in engine.documents() if one.url == url)
+    return replace(found, attributes=PARTS.attributes)
+
+
+@pytest.mark.parametrize("way", ["apply", "rebuild", "optimise", "search attributes"])
+def test_parts_readers_and_depth_are_kept(engine: IndexEngine, way: str) -> None:
+    engine.apply([PARTS, document("/plain", "x")])
+    if way == "rebuild":
+        engine.rebuild()
+    elif way == "optimise":
+        engine.apply([document("/other", "x")])
+        engine.optimise()
+    assert kept(engine, "/manual") == PARTS
+    assert kept(engine, "/plain") == replace(document("/plain", "x"), attributes=PARTS.attributes)
+    assert engine.check() == []
+
+
+@pytest.mark.parametrize("kind", ["whoosh", "tantivy"])
+def test_they_are_kept_over_commits_of_other_processes(tmp_path: Path, kind: str) -> None:
+    config = IndexConfig(kind, tmp_path / "i", tuple(ATTRIBUTES.values()))
+    for changes in ([PARTS], [NewAnchors("s", "/manual", ("birds",), (("top", "the top"),))]):
+        index = open_index(config)
+        index.apply(changes)
+        index.close()
+    index = open_index(config)
+    expected = replace(PARTS, anchors=("birds",), section_anchors=(("top", "the top"),))
+    assert kept(index, "/manual") == expected
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("wading", True),
+        ("waded", True),
+        ('"wading herons"', True),
+        ('"herons waiting"', False),
+        ("behaviour", True),
+        ('"egret behaviour"', True),
+        ("behav*", True),
+        ("id", False),
+        ("waders", True),
+        ('"small one"', True),
+        ('"waders the"', False),
+        ("title:wading", False),
+    ],
+)
+def test_headings_and_texts_of_links_to_parts_are_searched(
+    engine: IndexEngine, found: Found, text: str, is_found: bool
+) -> None:
+    engine.apply([PARTS, document("/plain", "x")])
+    assert found(text) == (["/manual"] if is_found else [])
+
+
+def test_new_texts_of_links_to_parts_are_searched_at_once(engine: IndexEngine, found: Found) -> None:
+    engine.apply([PARTS, document("/plain", "x")])
+    assert engine.apply([NewAnchors("s", "/manual", PARTS.anchors, (("top", "kingfisher"),))]) == 0
+    assert (found("kingfisher"), found("waders"), found("behaviour")) == (["/manual"], [], ["/manual"])
+
+
+def test_a_heading_counts_more_than_the_text(engine: IndexEngine, found: Found) -> None:
+    with_heading = replace(document("/heading", f"{PAD} {PAD}", "H"), sections=(Section(0, 1, "", "zebra"),))
+    engine.apply([with_heading, document("/text", f"{PAD} zebra {PAD}", "T")])
+    assert found("zebra") == ["/heading", "/text"]
+
+
+def test_every_searched_field_gets_words() -> None:
+    analysed = analyse(PARTS)
+    assert analysed.words.keys() == {field.name for field in FIELDS}
+    assert {field.name for field in FIELDS if analysed.stems.get(field.name)} <= {
+        field.name for field in FIELDS if field.stems
+    }
+
+
+@pytest.mark.parametrize("merged", [False, True], ids=["fresh", "merged"])
+def test_the_depth_can_be_read_for_every_document(tmp_path: Path, merged: bool) -> None:
+    documents = [replace(document(f"/{n}", "word"), depth=n * 100) for n in range(5)]
+    whoosh = WhooshIndex(tmp_path / "w", ATTRIBUTES)
+    tantivy = TantivyIndex(tmp_path / "t", ATTRIBUTES)
+    for index in (whoosh, tantivy):
+        index.apply(documents[:2])
+        index.apply(documents[2:])
+        if merged:
+            index.optimise()
+    segments = whoosh._directory.snapshot().segments
+    assert sorted(depth for segment in segments for depth in segment.depths) == [0, 100, 200, 255, 255]
+    generation = tantivy._generations.current()
+    assert generation is not None
+    searcher = generation.index.searcher()
+    addresses = [
+        address for _, address in searcher.search(generation.index.parse_query("word", ["text"])).hits
+    ]
+    assert sorted(searcher.fast_field_values("depth", addresses)) == [0, 100, 200, 300, 400]
+    whoosh.close()
+    tantivy.close()
+
+
+def test_the_facts_say_the_schema_version(engine: IndexEngine) -> None:
+    assert engine.facts().schema in (0, 3)
+    engine.apply([PARTS])
+    facts = engine.facts()
+    assert facts.schema == 3
+    assert facts.as_json()["schema"] == facts.as_json()["analysis"] == 3
+    assert engine.search(SearchQuery("waders")).total == 1
