@@ -32,7 +32,6 @@ from judging.truth import Question, read, right_anchors
 
 import ultracrawl
 
-ENGINES = (*OURS, "stock whoosh", "fts5", "omega")
 PLACES = {
     "whoosh": "var/whoosh",
     "tantivy": "var/tantivy",
@@ -40,6 +39,9 @@ PLACES = {
     "fts5": "fts5.db",
     "omega": "omega",
 }
+ANY = " or"
+"""Behind the name of another engine: it is asked for any word."""
+ENGINES = (*PLACES, *(engine + ANY for engine in PLACES if engine not in OURS))
 COLUMNS = {
     "success_1": "success@1",
     "mrr_10": "MRR@10",
@@ -131,20 +133,22 @@ class Bench:
 
     def _open(self, engine: str) -> Peer | Ours | None:
         """Return an engine, with all pages in it; None if it cannot be had."""
-        place, language = self._place / PLACES[engine], self._corpus.language
         if engine in OURS:
             return self._crawled.open(engine)
-        if engine == "fts5":
-            return Fts5(place, self._documents, self._site, language)
-        if engine == "stock whoosh":
-            return StockWhoosh(place, self._documents, self._site)
+        name, language = engine.removesuffix(ANY), self._corpus.language
+        place, any_word = self._place / PLACES[name], name != engine
+        if name == "fts5":
+            return Fts5(place, self._documents, self._site, language, any_word=any_word)
+        if name == "stock whoosh":
+            return StockWhoosh(place, self._documents, self._site, any_word=any_word)
         root = omega_root(self._options.packages.absolute())
-        return Omega(place, self._paths, self._manual, language, root) if root else None
+        return Omega(place, self._paths, self._manual, language, root, any_word=any_word) if root else None
 
     def _size(self, engine: str) -> int:
         """Return the bytes of an index."""
-        place = self._place / PLACES[engine]
-        return folder_size(place / "database" if engine == "omega" else place)
+        name = engine.removesuffix(ANY)
+        place = self._place / PLACES[name]
+        return folder_size(place / "database" if name == "omega" else place)
 
 
 def table(results: Sequence[Mapping[str, object]]) -> str:
@@ -165,9 +169,11 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=None, metavar="NAME")
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, metavar="NAME", help=", ".join(CORPORA))
     parser.add_argument("--half", choices=[DEVELOPMENT, TEST], help="only the corpora of one half")
-    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES, metavar="NAME")
+    parser.add_argument(
+        "--engines", nargs="+", choices=ENGINES, default=ENGINES, metavar="NAME", help=", ".join(ENGINES)
+    )
     parser.add_argument("--terms", type=int, default=1000, help="most terms of a set; 0: all (default: 1000)")
     parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     parser.add_argument(
@@ -179,14 +185,23 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def chosen_corpora(chosen: argparse.Namespace) -> list[Corpus]:
+    """Return the corpora that were asked for."""
+    if chosen.corpora:
+        return [CORPORA[name] for name in chosen.corpora]
+    return [
+        corpus
+        for corpus in CORPORA.values()
+        if not corpus.only_by_name and chosen.half in (None, corpus.half)
+    ]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     chosen = options(arguments)
     results, worst = [], []
     with tempfile.TemporaryDirectory() as scratch:
-        for corpus in CORPORA.values():
-            if corpus.name not in (chosen.corpora or CORPORA) or chosen.half not in (None, corpus.half):
-                continue
+        for corpus in chosen_corpora(chosen):
             manual = corpus.manual(chosen.packages.absolute())
             if manual is None:
                 print(f"{corpus.name}: left out, {corpus.package} cannot be had", file=sys.stderr)

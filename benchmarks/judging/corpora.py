@@ -19,6 +19,7 @@ from judging.truth import (
     javadoc,
     questions,
     sphinx,
+    summaries,
 )
 
 DEVELOPMENT, TEST = "development", "test"
@@ -37,6 +38,8 @@ class Corpus:
     starts: tuple[str, ...] = ("index.html",)
     exclude: tuple[str, ...] = ()
     language: str = "en"
+    only_by_name: bool = False
+    """Takes long, and is left out where it is not named."""
 
     def manual(self, packages: Path) -> Path | None:
         """Return the folder of the manual, if need be out of the package; None if that cannot be had."""
@@ -81,6 +84,19 @@ def _apache(language: str, half: str) -> Corpus:
     )
 
 
+def _java(name: str, *exclude: str, by_name: bool = False) -> Corpus:
+    sets = {"terms": partial(terms, javadoc), "descriptions": partial(terms, summaries)}
+    lists = (
+        "(index-files|resources|script-dir|legal)/.*",
+        "(all(classes|packages)-index|overview-tree|constant-values|serialized-form).html",
+        "(deprecated|new|preview)-list.html",
+    )
+    folder = "usr/share/doc/openjdk-17-jre-headless/api"
+    return Corpus(
+        name, TEST, "openjdk-17-doc", folder, sets, exclude=(*lists, *exclude), only_by_name=by_name
+    )
+
+
 def _handbook(language: str, folder: str) -> Corpus:
     name, package = f"handbook-{language}", "debian-handbook"
     sets = {"questions": partial(judged, name)}
@@ -107,21 +123,13 @@ CORPORA = {
             {"terms": partial(terms, sphinx), "questions": partial(judged, "python")},
             exclude=("genindex.*", "py-modindex.html", "search.html", "_(sources|static|downloads)/.*"),
         ),
-        Corpus(
+        _java(
             "java",
-            TEST,
-            "openjdk-17-doc",
-            "usr/share/doc/openjdk-17-jre-headless/api",
-            {"terms": partial(terms, javadoc)},
-            exclude=(
-                "(index-files|resources|script-dir|legal)/.*",
-                ".*/class-use/.*",
-                ".*/package-(use|tree).html",
-                "(all(classes|packages)-index|overview-tree|constant-values|serialized-form|deprecated-list).html",
-                "(new|preview)-list.html",
-                "(?!java.(base|logging|net.http|sql)/)[^/]+/.*",
-            ),
+            ".*/class-use/.*",
+            ".*/package-(use|tree).html",
+            "(?!java.(base|logging|net.http|sql)/)[^/]+/.*",
         ),
+        _java("java-all", by_name=True),
         _apache("fr", TEST),
         _apache("ja", TEST),
         _handbook("de", "de-DE"),

@@ -1,6 +1,7 @@
 """Other engines over the same pages: Whoosh as its guide shows it, SQLite's FTS5, and omega, the search of Xapian.
 
-Whoosh and FTS5 get the title and the text of what was crawled, omega reads the files itself.
+Whoosh and FTS5 get the title and the text of what was crawled, omega reads the files itself. Each asks for all words,
+as it does by itself, or, with `any_word`, for any of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Protocol
 
 from whoosh.fields import ID, TEXT, Schema
 from whoosh.index import create_in, open_dir
-from whoosh.qparser import MultifieldParser
+from whoosh.qparser import AndGroup, MultifieldParser, OrGroup
 
 from judging.packages import unpack
 from ultracrawl.index import IndexDocument
@@ -33,9 +34,11 @@ class Peer(Protocol):
 
 
 class StockWhoosh:
-    """Whoosh, as its quick start does: title and text, the standard analyser, every word."""
+    """Whoosh, as its quick start does: title and text, the standard analyser."""
 
-    def __init__(self, place: Path, documents: Sequence[IndexDocument], site: str) -> None:
+    def __init__(
+        self, place: Path, documents: Sequence[IndexDocument], site: str, *, any_word: bool = False
+    ) -> None:
         if not place.exists():
             place.mkdir(parents=True)
             writer = create_in(str(place), Schema(path=ID(stored=True), title=TEXT, text=TEXT)).writer()
@@ -45,7 +48,8 @@ class StockWhoosh:
             writer.commit()
         self._index = open_dir(str(place))
         self._searcher = self._index.searcher()
-        self._parser = MultifieldParser(["title", "text"], self._index.schema)
+        group = OrGroup if any_word else AndGroup
+        self._parser = MultifieldParser(["title", "text"], self._index.schema, group=group)
 
     def ask(self, text: str) -> list[str]:
         """Return the ten best pages."""
@@ -58,12 +62,22 @@ class StockWhoosh:
 
 
 class Fts5:
-    """SQLite's FTS5: every word, BM25 with the title ten times the text; Porter's stems for English.
+    """SQLite's FTS5: BM25 with the title ten times the text; Porter's stems for English.
 
     Japanese, which has no blanks, is cut into threes of characters.
     """
 
-    def __init__(self, place: Path, documents: Sequence[IndexDocument], site: str, language: str) -> None:
+    def __init__(
+        self,
+        place: Path,
+        documents: Sequence[IndexDocument],
+        site: str,
+        language: str,
+        *,
+        any_word: bool = False,
+    ) -> None:
+        self._joint = " OR " if any_word else " "
+        self._words = re.compile(r"(?=(\w{3}))|\b(\w{1,2})\b" if any_word and language == "ja" else r"(\w+)")
         is_new = not place.exists()
         self._database = sqlite3.connect(place)
         if is_new:
@@ -76,7 +90,7 @@ class Fts5:
 
     def ask(self, text: str) -> list[str]:
         """Return the ten best pages."""
-        words = " ".join(f'"{word}"' for word in re.findall(r"\w+", text))
+        words = self._joint.join(f'"{found[found.lastindex or 0]}"' for found in self._words.finditer(text))
         if not words:
             return []
         query = "SELECT path FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 0, 10, 1) LIMIT 10"
@@ -101,7 +115,17 @@ class Omega:
     pairs of characters.
     """
 
-    def __init__(self, place: Path, pages: Sequence[str], manual: Path, language: str, root: Path) -> None:
+    def __init__(
+        self,
+        place: Path,
+        pages: Sequence[str],
+        manual: Path,
+        language: str,
+        root: Path,
+        *,
+        any_word: bool = False,
+    ) -> None:
+        self._operator = "or" if any_word else "and"
         self._program = root / "usr/lib/cgi-bin/omega/omega"
         libraries = ":".join(str(path.parent) for path in root.glob("usr/lib/*/libxapian.so.*"))
         self._environment = {**os.environ, "OMEGA_CONFIG_FILE": str(place / "omega.conf")}
@@ -126,7 +150,13 @@ class Omega:
 
     def ask(self, text: str) -> list[str]:
         """Return the ten best pages."""
-        command = [str(self._program), f"P={text}", "DB=database", "FMT=answers"]
+        command = [
+            str(self._program),
+            f"P={text}",
+            "DB=database",
+            "FMT=answers",
+            f"DEFAULTOP={self._operator}",
+        ]
         said = subprocess.run(
             command, env=self._environment, capture_output=True, text=True, check=True
         ).stdout

@@ -149,6 +149,13 @@ def javadoc(folder: Path) -> Iterator[tuple[str, str]]:
         yield row["l"], row["u"]
 
 
+def summaries(folder: Path) -> Iterator[tuple[str, str]]:
+    """Read what a Javadoc manual says of each type in `allclasses-index.html`."""
+    for row in read(folder / "allclasses-index.html").cssselect("div.all-classes-table.col-first"):
+        link, said = next(row.iterchildren("a")), row.getnext()
+        yield said.text_content(), link.get("href", "")
+
+
 def script(path: Path) -> list[dict[str, str]]:
     """Return the list that a script sets a variable to."""
     text = path.read_text(encoding="utf-8")
