@@ -9,6 +9,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.engine import SearchQuery
 from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
+from ultracrawl.index.query.addresses import URL, at_address
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.query.identifiers import identifier
 from ultracrawl.index.words.analysis import cut, fold, is_pair
@@ -23,11 +24,12 @@ _QUOTES = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f"), '"')
 """Quotation marks that telephones and word processors make of the plain one."""
 
 _TOKEN = re.compile(
-    r"""(?P<space>\s+)
+    rf"""(?P<space>\s+)
     |   (?P<paren>[()])
     |   "(?P<phrase>[^"]*)(?:"|$)
     |   (?P<operator>AND|OR|NOT)(?=[\s()"]|$)
     |   (?P<sign>(?<!:)[+-])(?=[^\s+)-])
+    |   (?P<url>(?i:{URL}))
     |   (?P<attribute>[^\W\d][\w.-]*):(?!//)(?=["(\w+*<>=!-])
     |   (?P<compared>(?:(?<=:)(?:<=|>=|!=|<|>|=)(?:"[^"]*"|[^\s()"]+)))
     |   (?P<word>[^\s()"]+)""",
@@ -140,7 +142,7 @@ class _Parser:
         if self._next == len(self._tokens) or self._tokens[self._next] in _ROW_ENDS:
             return None
         kind, text = self._tokens[self._next]
-        if kind not in ("phrase", "word", "compared"):
+        if kind not in ("phrase", "word", "compared", "url"):
             return None
         self._next += 1
         if kind == "compared" and attribute is not None:
@@ -148,16 +150,19 @@ class _Parser:
             return condition(comparison(attribute.name, sign, text[len(sign) :].strip('"')), attribute)
         if attribute is not None and attribute.type is not AttributeType.STRING:
             return condition(comparison(attribute.name, "=", text), attribute)
-        return self._leaf(text, attribute.name if attribute else "", kind == "phrase")
+        return self._leaf(kind, text, attribute.name if attribute else "")
 
-    def _leaf(self, text: str, name: str, is_phrase: bool) -> tree.Node | None:
+    def _leaf(self, kind: str, text: str, name: str) -> tree.Node | None:
         found = cut(text)
         self._words += len(found)
         if self._words > MAX_WORDS:
             raise UserError(f"the query has more than {MAX_WORDS} words; shorten it")
         if not found:
             return None
+        if kind == "url" and not name and (page := at_address(text)) is not None:
+            return page
         folded = [fold(word) for word in found]
+        is_phrase = kind == "phrase"
         is_prefix = not is_phrase and text.endswith("*")
         if len(folded) > 1 and is_pair(folded[-1]) and folded[-2][1:] == folded[-1]:
             # The last character of a run, alone, need not be the last of a run in the document.

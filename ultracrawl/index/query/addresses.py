@@ -1,0 +1,73 @@
+"""A URL in a query: it finds its page, in whatever way it was copied, then pages with the words of the address."""
+
+from __future__ import annotations
+
+from itertools import product
+from urllib.parse import urlsplit
+
+from ultracrawl.index.query import tree
+from ultracrawl.index.words.analysis import words
+from ultracrawl.index.words.text import address_words
+from ultracrawl.rules.urls.canonical import UrlPolicy
+
+URL = r"""
+    (?: (?:https?|ftps?|file|smb):// | www\. | (?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/ )
+    [^\s"()]* (?: \([^\s"()]*\) [^\s"()]* )*
+"""
+"""A URL, with or without a scheme; parentheses in it are closed again. For expressions with `VERBOSE`."""
+
+_FIRST = 1000.0
+"""The score of the page at the address: more than any words give."""
+_POLICY = UrlPolicy(keep_fragment=True, schemes=frozenset(("http", "https", "ftp", "file")))
+_START_PAGES = ("index.html", "index.htm", "index.php")
+_OTHER_SCHEME = {"http": "https", "https": "http"}
+
+
+def at_address(text: str) -> tree.Node | None:
+    """Return what finds the page of a URL first, then others that have the words of its last segment.
+
+    None if it is no URL, or the beginning of one (`https://host/a*`).
+    """
+    found = [] if text.endswith("*") else spellings(text.rstrip(".,;"))
+    if not found:
+        return None
+    page = tree.Fixed(tree.any_of([tree.HasUrl(url) for url in found]), _FIRST)
+    host, _, path = found[0].partition("://")[2].partition("/")
+    segments = [named for segment in path.split("/") if (named := address_words(f"/{segment}"))]
+    segments = segments or [words(host)]
+    others: tree.Node = tree.all_of([tree.Word(word) for word in segments.pop()])
+    if others == tree.EVERYTHING:
+        return page
+    if segments:
+        others = tree.Also(others, tuple(tree.Word(word) for segment in segments for word in segment))
+    return tree.AnyOf((page, others))
+
+
+def spellings(text: str) -> list[str]:
+    """Return the URLs that somebody who copied this one may mean; first the most exact, with its fragment.
+
+    They differ in http and https, `www.`, the name of a folder's start page, and in what is escaped.
+    """
+    canonical = _POLICY.canonical(text if "://" in text else f"https://{text}")
+    if canonical is None:
+        return []
+    parts = urlsplit(canonical)
+    schemes, hosts = [parts.scheme], [parts.netloc]
+    if parts.scheme in _OTHER_SCHEME:
+        schemes.append(_OTHER_SCHEME[parts.scheme])
+        bare = parts.netloc.removeprefix("www.")
+        hosts.append(f"www.{bare}" if bare == parts.netloc else bare)
+    urls = (
+        parts._replace(scheme=scheme, netloc=host, path=path, fragment="").geturl()
+        for path, host, scheme in product(_paths(parts.path), hosts, schemes)
+    )
+    return list(dict.fromkeys((canonical, text, *urls)))
+
+
+def _paths(path: str) -> list[str]:
+    folder, _, page = path.rpartition("/")
+    if page in _START_PAGES:
+        return [path, f"{folder}/", folder]
+    if not page:
+        return [path, folder, *(f"{path}{start}" for start in _START_PAGES)]
+    return [path] if "." in page else [path, f"{path}/", f"{path}/{_START_PAGES[0]}"]
