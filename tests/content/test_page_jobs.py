@@ -26,7 +26,8 @@ HTML = """<!doctype html><html lang=en><head><title>A  title</title><base href="
 <meta name=description content="says Zürich"><meta name=robots content="nofollow, unavailable_after: 2030-01-01">
 <meta http-equiv=refresh content="30; url=/later"><link rel=canonical href=/canon>
 <script type="application/ld+json">{"headline": "Head", "author": [{"name": "A"}, {"name": "B"}]}</script></head>
-<body><h1>Über  alles</h1><p>words <a href="a?x=1&amp;y=2" rel=nofollow>first &lt;link&gt;</a> <a href=/b>second</a>
+<body><h1 id=über>Über  alles</h1><p>words
+<a href="a?x=1&amp;y=2" rel=nofollow>first &lt;link&gt;</a> <a href=/b>second</a>
 <p>see http://plain.example/page. <b>""" + "".join(
     f"<div><a href='/n{one}'>näme {one}</a> some more words</div>" for one in range(3000)
 )

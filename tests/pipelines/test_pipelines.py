@@ -15,7 +15,7 @@ from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.index import IndexDocument
-from ultracrawl.model import Cause, CauseCode, Document, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Document, Section, UrlOutcome, UrlRecord
 from ultracrawl.pipelines import AttributePipeline, ChecksumPipeline, IndexPipeline
 from ultracrawl.pipelines.processor import DocumentPipelines
 from ultracrawl.rules.attributes.mapping import AttributeMap
@@ -24,6 +24,7 @@ from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.stores import QueueEntry
 
 URL = "http://h/a"
+PARTS = Section(0, 1, "one", "One"), Section(8, 2, "", "Three")
 
 
 class Endings:
@@ -95,6 +96,26 @@ def test_a_document_is_proposed_to_the_index(answer: Placement) -> None:
     item = pipeline.process_item({"title": "T", "text": "words"})
     assert item["checksum"] == "01ff"
     assert documents.proposed == [IndexDocument("s", URL, "T", "words", {}, True)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"sections": PARTS}, PARTS),
+        ({"sections": PARTS, "text": "some pipeline wrote: One two Three"}, ()),
+        ({"sections": ["of", "a", "book"]}, ()),
+        ({"sections": 3}, ()),
+        ({}, ()),
+    ],
+    ids=["its own", "another text", "a field of that name", "a number", "none"],
+)
+def test_the_parts_of_a_document_are_those_of_its_text(
+    fields: dict[str, Any], expected: tuple[Section, ...]
+) -> None:
+    documents = Documents(Placed(URL, UrlOutcome.NEW))
+    pipeline = IndexPipeline(context_with(documents=documents), lambda item: visit_of_a())
+    pipeline.process_item({"title": "T", "text": "One two Three", **fields})
+    assert documents.proposed[0].sections == expected
 
 
 def test_what_another_url_stands_for_is_dropped() -> None:

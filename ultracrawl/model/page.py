@@ -71,6 +71,11 @@ class Section(NamedTuple):
     anchor: str
     """The id that a fragment names; empty if the part has none."""
     title: str
+    """As it stands there in the text, or its beginning."""
+
+    def stands_in(self, text: str) -> bool:
+        """Tell whether a text has this part where it should; that of somebody else may not."""
+        return text.startswith(self.title, self.offset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from typing import Any
 
 from itemadapter import ItemAdapter
 
+from ultracrawl.model import Section
+
 CHECKSUM, SEARCH_ATTRIBUTES = "checksum", "search_attributes"
 _MADE = frozenset({CHECKSUM, SEARCH_ATTRIBUTES})
 """Fields that our pipelines fill."""
@@ -61,6 +63,14 @@ def words_of(item: ItemAdapter) -> str:
     return "\n".join(
         text for name, value in item.items() if name not in _OF_DOCUMENTS for text in texts_of(value)
     )
+
+
+def sections_of(item: ItemAdapter, text: str) -> tuple[Section, ...]:
+    """Return the parts of an item that stand in its text: somebody's spider or pipeline may have made that another."""
+    found = item.get("sections")
+    if not isinstance(found, list | tuple):
+        return ()
+    return tuple(one for one in found if isinstance(one, Section) and one.stands_in(text))
 
 
 def content_of(item: ItemAdapter) -> bytes:

@@ -11,7 +11,14 @@ from ultracrawl.crawl import Visit
 from ultracrawl.crawl.ports import Refused
 from ultracrawl.index import IndexDocument
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.pipelines.fields import CHECKSUM, SEARCH_ATTRIBUTES, fill_field, text_of, words_of
+from ultracrawl.pipelines.fields import (
+    CHECKSUM,
+    SEARCH_ATTRIBUTES,
+    fill_field,
+    sections_of,
+    text_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -52,14 +59,16 @@ class IndexPipeline(DocumentPipeline):
         values = self._context.rules.attributes.typed(
             item.get(SEARCH_ATTRIBUTES) or visit.search_attributes or {}
         )
+        text = words_of(item) if self._plain else str(item.get("text", ""))
         document = IndexDocument(
             source=visit.record.source,
             url=str(item.get("url") or visit.shown_url),
             title=text_of(item.get("title")) if self._plain else str(item.get("title", "")),
-            text=words_of(item) if self._plain else str(item.get("text", "")),
+            text=text,
             # As pipelines of users left them, without values that no index can hold.
             attributes=values.values,
             secret_text=visit.page.hides_text,
+            sections=sections_of(item, text),
         )
         placement = self._context.documents.propose(visit, document)
         if isinstance(placement, Refused):

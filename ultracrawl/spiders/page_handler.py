@@ -109,6 +109,7 @@ class PageHandler:
             source=self._source.name,
             title=page.title,
             text=page.text,
+            sections=page.sections,
             language=self._languages.of(page, response),
             mimetype=visit.fetch.media_type,
             last_modified=visit.fetch.last_modified,

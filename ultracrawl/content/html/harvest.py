@@ -9,7 +9,20 @@ from ada_url import join_url
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
 
+MOST_SECTIONS = 2000
+"""Parts of one page; what follows belongs to the last of them."""
+
 _NO_BASES = ("data:", "javascript:")
+
+
+@dataclass(slots=True)
+class OpenSection:
+    """A part of the page; its title begins and ends at these places of the list of texts."""
+
+    level: int
+    anchor: str
+    begin: int
+    end: int | None = None
 
 
 @dataclass(slots=True)
@@ -32,6 +45,11 @@ class Harvest:
     robots: list[str] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    sections: list[OpenSection] = field(default_factory=list)
+    block_ends: set[int] = field(default_factory=set)
+    """Addresses of nodes that stand behind a block."""
+    titles: dict[int, list[OpenSection]] = field(default_factory=dict)
+    """Parts whose title ends where a node begins, by its address."""
     too_many_links: bool = False
     meta_budget: int = field(init=False)
     """Characters of META values that may still be read."""
@@ -40,6 +58,7 @@ class Harvest:
 
     def __post_init__(self) -> None:
         self.meta_budget = self.limits.text
+        self.text_budget = min(self.text_budget, self.limits.text)
 
     def is_new(self, href: str, kind: LinkKind, nofollow: bool = False) -> bool:
         """Return whether this link is worth keeping: not empty, no bare fragment, not met before."""
@@ -65,9 +84,17 @@ class Harvest:
             self._has_base = True
             self.base = declared_base(self.url, href)
 
-    def page_text(self) -> str:
-        """Return the visible text so far, white space folded."""
-        return " ".join("".join(self.parts).split())
+    def begin_section(self, level: int, anchor: str, end: int) -> None:
+        """Let a part begin here, whose title ends in front of the node at the address `end`."""
+        opened = OpenSection(level, anchor, len(self.parts))
+        self.sections.append(opened)
+        self.titles.setdefault(end, []).append(opened)
+        self.block_ends.add(end)
+
+    def end_titles(self, here: int) -> None:
+        """End the titles that stand in front of a node."""
+        for one in self.titles.pop(here):
+            one.end = len(self.parts)
 
 
 def declared_base(url: str, href: str) -> str:

@@ -15,6 +15,7 @@ from ultracrawl.content.html.formatting import limit_formatting
 from ultracrawl.content.html.harvest import Harvest
 from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls, plan_for
 from ultracrawl.content.html.nesting import MAX_DEPTH, limit_nesting
+from ultracrawl.content.html.sections import text_and_sections
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.html.walk import walk
 from ultracrawl.content.limits import (
@@ -61,11 +62,10 @@ def parse_html(
     body, cut = _limited(body, limits, xml=xml)
     low = body.lower()
     tree = LexborHTMLParser(body)
-    budget = min(2 * len(body), limits.text)
-    found = Harvest(url, robots_name.lower(), link_kinds, limits, budget, watch_nofollow=b"nofollow" in low)
+    found = Harvest(url, robots_name.lower(), link_kinds, limits, 2 * len(body), b"nofollow" in low)
     if tree.root is not None:
         walk(tree.root, found, plan_for(link_kinds), _unseen(tree.root, low))
-    text, wordy = limit_text(found.page_text(), limits.text)
+    text, sections, wordy = text_and_sections(found, limits.text)
     if LinkKind.TEXT in link_kinds:
         for plain in plain_urls(text):
             found.add(plain, LinkKind.TEXT)
@@ -81,6 +81,7 @@ def parse_html(
         robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
         links=tuple(found.links),
         picked=picks.values(url, tree, body) if picks is not None else {},
+        sections=sections,
         truncated=reasons(
             *cut,
             (LINKS.format(limits.links), found.too_many_links),

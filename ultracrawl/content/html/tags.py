@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 TEXT = 2
 COMMENT = 4
@@ -32,3 +32,15 @@ BLOCKS = frozenset(map(tag_number, _BLOCK_NAMES.split()))
 
 UNSEEN = frozenset(map(tag_number, _UNSEEN_NAMES.split()))
 """Elements whose text is no part of the page's own text: programs, pictures, navigation."""
+
+
+def following(node: LexborNode, stop: frozenset[int] = frozenset()) -> int:
+    """Return the address of the node after the subtree of `node`; 0 if none or if a `stop` element ends."""
+    after = node.next
+    while after is None:
+        parent = node.parent
+        if parent is None or parent.tag_id in stop:
+            return 0
+        node = parent
+        after = node.next
+    return after.mem_id

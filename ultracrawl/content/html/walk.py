@@ -9,7 +9,16 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ultracrawl.content.html.harvest import Harvest
 from ultracrawl.content.html.head import HEAD_READERS
 from ultracrawl.content.html.links import LinkPlan, plain_urls
-from ultracrawl.content.html.tags import BLOCKS, COMMENT, FIRST_OWN_NUMBER, TEXT, UNSEEN, tag_number
+from ultracrawl.content.html.sections import SECTION_READERS
+from ultracrawl.content.html.tags import (
+    BLOCKS,
+    COMMENT,
+    FIRST_OWN_NUMBER,
+    TEXT,
+    UNSEEN,
+    following,
+    tag_number,
+)
 from ultracrawl.model.page import LinkKind
 
 _TITLE = tag_number("title")
@@ -27,8 +36,9 @@ def walk(root: LexborNode, found: Harvest, plan: LinkPlan, unseen: frozenset[int
     is known by the node that follows it: the traversal itself only tells of beginnings.
     """
     parts = found.parts
-    readers = {**HEAD_READERS, **plan.by_number}
-    block_ends: set[int] = set()
+    readers = {**HEAD_READERS, **SECTION_READERS, **plan.by_number}
+    by_name = plan.by_name
+    block_ends = found.block_ends
     hidden = switched_off = False
     hidden_end = 0
     for node in root.traverse(include_text=True):
@@ -36,6 +46,8 @@ def walk(root: LexborNode, found: Harvest, plan: LinkPlan, unseen: frozenset[int
         here = node.mem_id
         if here in block_ends:
             parts.append(" ")
+            if here in found.titles:
+                found.end_titles(here)
         if hidden and here == hidden_end:
             hidden = False
         if tag == TEXT:
@@ -48,27 +60,15 @@ def walk(root: LexborNode, found: Harvest, plan: LinkPlan, unseen: frozenset[int
         if tag in BLOCKS:
             parts.append(" ")
             after = node.next
-            block_ends.add(_following(node, BLOCKS) if after is None else after.mem_id)
+            block_ends.add(following(node, BLOCKS) if after is None else after.mem_id)
         if not hidden and (tag in UNSEEN or here in unseen):
-            hidden, hidden_end = True, _following(node)
+            hidden, hidden_end = True, following(node)
             if tag == _TITLE and found.title is None:
                 found.title = node.text()
-        if (reader := readers.get(tag)) is not None:
+        if reader := readers.get(tag) or (
+            tag >= FIRST_OWN_NUMBER and by_name and by_name.get(node.tag or "")
+        ):
             reader(found, node)
-        elif tag >= FIRST_OWN_NUMBER and plan.by_name and (named := plan.by_name.get(node.tag or "")):
-            named(found, node)
-
-
-def _following(node: LexborNode, stop: frozenset[int] = frozenset()) -> int:
-    """Return the address of the node after the subtree of `node`; 0 if none or if a `stop` element ends."""
-    after = node.next
-    while after is None:
-        parent = node.parent
-        if parent is None or parent.tag_id in stop:
-            return 0
-        node = parent
-        after = node.next
-    return after.mem_id
 
 
 def _read_comment(found: Harvest, comment: str, plan: LinkPlan, off: bool) -> bool:

@@ -1,0 +1,141 @@
+"""The parts of a page: headings and terms with an id, and where in the text they begin."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracrawl.content.html.harvest import MOST_SECTIONS
+from ultracrawl.content.html.page import parse_html
+from ultracrawl.content.html.sections import LONGEST_ANCHOR, LONGEST_TITLE
+from ultracrawl.content.limits import PageLimits
+from ultracrawl.model import Page, Section
+
+URL = "https://example.com/dir/page.html"
+
+SPHINX = """<section id="module-os.path"><span id="paths"></span><h1>os.path — Pathnames<a
+href="#module-os.path" title="Permalink">¶</a></h1><p>This module.</p>
+<dl class="py function"><dt class="sig" id="os.path.join"><span class="sig-prename">os.path.</span><span
+class="sig-name">join</span>(<em>path</em>)<a href="#os.path.join">¶</a></dt><dd>Join.</dl></section>"""
+DOCBOOK = """<div class="sect1" id="RUNTIME-CONFIG"><div class="titlepage"><div><div>
+<h2 class="title">20.4. Resources <a href="#RUNTIME-CONFIG" class="id_link">#</a></h2></div></div></div>
+<div class="toc"><dl><dt><span class="sect2"><a href="x.html#MEM">20.4.1. Memory</a></span></dl></div>
+<dl><dt id="GUC-WORK-MEM"><span class="term"><code>work_mem</code> (<code>integer</code>)</span></dt>
+<dd>Sets it.</dd></dl>
+<dl><dt><a name="OLD-GUC"></a><span class="term">old_mem</span></dt><dd>Old.</dd></dl></div>"""
+JAVADOC = """<main><div class="header"><h1>Class ArrayDeque</h1></div>
+<section class="details" id="method-detail"><h2>Method Details</h2><ul><li>
+<section class="detail" id="add(E)"><h3>add</h3><div>public boolean add</div></section></li></ul></section></main>"""
+DOXYGEN = """<a name="details" id="details"></a><h2 class="groupheader">Detailed Description</h2><p>A state.</p>
+<a id="a400"></a>
+<h2 class="memtitle"><span class="permalink"><a href="#a400">&#9670;&#160;</a></span>state()</h2><div>state (Cdr)</div>
+<table><tr class="heading"><td><h2 class="groupheader"><a name="pub-methods"></a>Public Methods</h2></table>"""
+APACHE = """<div class="directive-section"><h2><a id="Listen" name="listen">Listen</a> <a
+id="listen2">Directive</a></h2></div>"""
+
+
+def parse(html: str, **options: object) -> Page:
+    return parse_html(html.encode(), url=URL, **options)  # type: ignore[arg-type]
+
+
+def parts(html: str) -> list[tuple[int, str, str]]:
+    page = parse(html)
+    assert all(one.stands_in(page.text) for one in page.sections)
+    return [(one.level, one.anchor, one.title) for one in page.sections]
+
+
+GENERATED = {
+    "sphinx": (
+        SPHINX,
+        [(1, "module-os.path", "os.path — Pathnames"), (7, "os.path.join", "os.path.join(path)")],
+    ),
+    "docbook": (
+        DOCBOOK,
+        [
+            (2, "RUNTIME-CONFIG", "20.4. Resources"),
+            (7, "GUC-WORK-MEM", "work_mem (integer)"),
+            (7, "OLD-GUC", "old_mem"),
+        ],
+    ),
+    "javadoc": (
+        JAVADOC,
+        [(1, "", "Class ArrayDeque"), (2, "method-detail", "Method Details"), (3, "add(E)", "add")],
+    ),
+    "doxygen": (
+        DOXYGEN,
+        [
+            (2, "details", "Detailed Description"),
+            (2, "a400", "state()"),
+            (2, "pub-methods", "Public Methods"),
+        ],
+    ),
+    "apache": (APACHE, [(2, "Listen", "Listen Directive")]),
+    "id inside": ("<h2><span class=x id=a>A</span></h2>", [(2, "a", "A")]),
+    "id deep inside": ("<dt><span><a id=x></a>term</span></dt>", [(7, "x", "term")]),
+    "term without id": ("<dl><dt>term</dt></dl>", []),
+    "heading without id": ("<h3>A</h3>", [(3, "", "A")]),
+    "not the first content": ("<div id=d><p>text</p><h2>A</h2></div>", [(2, "", "A")]),
+    "a link is no mark": ("<a id=x>text</a><h2>A</h2>", [(2, "", "A")]),
+    "comments are no content": ("<div id=d><!-- c --> <h2>A</h2></div>", [(2, "d", "A")]),
+    "top is the page": ("<a name=Top></a><h1>A</h1>", [(1, "", "A")]),
+    "the body is the page": ("<body id=b><h1>A</h1>", [(1, "", "A")]),
+    "no text": ("<h1 id=a> <img alt=logo> </h1>", []),
+    "out of sight": ("<nav><h2 id=n>Menu</h2></nav><h2 hidden id=h>H</h2>", []),
+    "not indexed": ("a<!--noindex--><h2 id=n>No</h2><!--/noindex--><h2 id=y>Yes</h2>", [(2, "y", "Yes")]),
+    "blocks in titles": ("<h2 id=a>one<br>two<div>three</div></h2>four", [(2, "a", "one two three")]),
+    "last of its parent": ("<section><h2 id=a>a<b>b</b></h2></section>c", [(2, "a", "ab")]),
+    "last of all": ("text<h2 id=a>last", [(2, "a", "last")]),
+    "permalinks": ("<h2>§ <svg><title>icon</title></svg>One #</h2>", [(2, "", "One")]),
+}
+
+
+@pytest.mark.parametrize(("html", "expected"), GENERATED.values(), ids=GENERATED)
+def test_sections_of_what_generators_write(html: str, expected: list[tuple[int, str, str]]) -> None:
+    assert parts(html) == expected
+
+
+def test_sections_begin_where_they_stand_in_the_folded_text() -> None:
+    page = parse("<p>  one \n two</p>\n\n<h2 id=a>  A \n b </h2>three<h3>C</h3>\n")
+    assert page.text == "one two A b three C"
+    assert page.sections == (Section(8, 2, "a", "A b"), Section(18, 3, "", "C"))
+
+
+def test_sections_of_a_cut_text_are_those_that_are_in_it() -> None:
+    page = parse("<h2>one</h2><p>two</p><h2>three</h2>", limits=PageLimits(text=8))
+    assert (page.text, [one.title for one in page.sections]) == ("one two", ["one"])
+
+
+def test_sections_are_bounded_in_number_and_length() -> None:
+    page = parse("".join(f"<h2 id=n{n}>title {n}</h2>" for n in range(MOST_SECTIONS + 9)))
+    assert len(page.sections) == MOST_SECTIONS
+    (long,) = parse(f"<h2 id={'i' * (LONGEST_ANCHOR + 1)}>{'word ' * 100}</h2>").sections
+    assert long.anchor == ""
+    assert LONGEST_TITLE - 5 <= len(long.title) <= LONGEST_TITLE
+    (wide,) = parse(f"<h2 id=i>{'w' * 1000}</h2>").sections
+    assert wide == Section(0, 2, "i", "w" * LONGEST_TITLE)
+
+
+PIECES = [
+    "<h2 id=a>",
+    "</h2>",
+    "<div>",
+    "</div>",
+    "<dt id=d>",
+    "<dd>",
+    "<b>",
+    "</b>",
+    "<br>",
+    "<nav>",
+    "</nav>",
+    "x",
+    " y ",
+    "<p>",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40))
+def test_sections_begin_with_their_title_whatever_the_page(pieces: list[str]) -> None:
+    page = parse("".join(pieces))
+    for one in page.sections:
+        assert page.text[one.offset :].startswith(one.title)
+        assert one.offset == 0 or page.text[one.offset - 1] == " "
+    assert list(page.sections) == sorted(page.sections, key=lambda one: one.offset)
