@@ -22,6 +22,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from judging.corpora import CORPORA, DEVELOPMENT, TEST, Corpus, sample
@@ -40,7 +41,7 @@ PLACES = {
     "omega": "omega",
 }
 ANY = " or"
-"""Behind the name of another engine: it is asked for any word."""
+"""Behind the name of another engine: it is asked for any word of a question in a sentence."""
 ENGINES = (*PLACES, *(engine + ANY for engine in PLACES if engine not in OURS))
 COLUMNS = {
     "success_1": "success@1",
@@ -73,17 +74,18 @@ class Bench:
         right = {name: self._right_places(questions) for name, questions in sets.items()}
         rows: list[dict[str, object]] = []
         for engine in self._options.engines:
-            peer = self._open(engine)
+            asked = ["questions"] if engine.endswith(ANY) else sets
+            asked = [name for name in asked if name in sets]
+            peer = self._open(engine) if asked else None
             if peer is None:
-                print(f"{engine}: left out, its package cannot be had", file=sys.stderr)
                 continue
-            for name, questions in sets.items():
-                answers = self._answers[engine, name] = ask_all(peer.ask, questions)
+            for name in asked:
+                answers = self._answers[engine, name] = ask_all(peer.ask, sets[name])
                 known = right[name] if engine in OURS else {}
                 rows.append({"engine": engine, "set": name, **figures(answers, known)})
             peer.close()
         text = sum(len((page.title + page.text).encode()) for page in self._documents)
-        sizes = {engine: round(self._size(engine) / text, 2) for engine, _ in self._answers}
+        sizes = {engine: round(self._size(engine) / text, 2) for engine in {row["engine"] for row in rows}}
         return {
             "corpus": self._corpus.name,
             "half": self._corpus.half,
@@ -95,18 +97,18 @@ class Bench:
 
     def worst(self, number: int) -> list[str]:
         """Return lines about the questions with the lowest ranks, with what came first instead."""
-        lines = []
+        said = []
         for (engine, name), answers in self._answers.items():
             ranked = sorted(answers, key=lambda answer: 1 / answer.rank if answer.rank else 0)
             bad = [answer for answer in ranked if answer.rank != 1][:number]
-            lines.append(f"\n{self._corpus.name}, {name}, {engine}: {len(bad)} of the worst")
+            said.append(f"\n{self._corpus.name}, {name}, {engine}: {len(bad)} of the worst")
             for answer in bad:
                 wanted = " | ".join(sorted(answer.question.places or answer.question.grades)[:3])
                 first = " ".join(answer.places[:3]) or "nothing"
-                lines.append(
+                said.append(
                     f"  {answer.rank or '-':>2}  {answer.question.text!r}  wants {wanted}  got {first}"
                 )
-        return lines
+        return said
 
     def _questions(self, name: str) -> list[Question]:
         """Return what is asked; of a term count the places on pages that were crawled."""
@@ -142,7 +144,10 @@ class Bench:
         if name == "stock whoosh":
             return StockWhoosh(place, self._documents, self._site, any_word=any_word)
         root = omega_root(self._options.packages.absolute())
-        return Omega(place, self._paths, self._manual, language, root, any_word=any_word) if root else None
+        if root is None:
+            print(f"{engine}: left out, its package cannot be had", file=sys.stderr)
+            return None
+        return Omega(place, self._paths, self._manual, language, root, any_word=any_word)
 
     def _size(self, engine: str) -> int:
         """Return the bytes of an index."""
@@ -151,17 +156,21 @@ class Bench:
         return folder_size(place / "database" if name == "omega" else place)
 
 
-def table(results: Sequence[Mapping[str, object]]) -> str:
-    """Return the figures as a table of Markdown."""
-    lines = [f"| corpus | asked | engine | {' | '.join(COLUMNS.values())} | index/text |"]
-    lines.append("|" + " --- |" * (len(COLUMNS) + 4))
-    for result in results:
-        for row in result["results"]:
-            asked = f"{row['questions']:g} {row['set']}"
-            cells = [f"{row[name]:.3g}" if name in row else "" for name in COLUMNS]
-            size = f"{result['size_to_text'][row['engine']]:.2f}"
-            lines.append(f"| {' | '.join([result['corpus'], asked, row['engine'], *cells, size])} |")
-    return "\n".join(lines)
+def heading() -> str:
+    """Return the first lines of the table, which is Markdown."""
+    names = ["corpus", "asked", "engine", *COLUMNS.values(), "index/text"]
+    return f"| {' | '.join(names)} |\n|{' --- |' * len(names)}"
+
+
+def lines(result: Mapping[str, Any]) -> str:
+    """Return the lines of the table for one corpus."""
+    written = []
+    for row in result["results"]:
+        asked = f"{row['questions']:g} {row['set']}"
+        cells = [f"{row[name]:.3g}" if name in row else "" for name in COLUMNS]
+        size = f"{result['size_to_text'][row['engine']]:.2f}"
+        written.append(f"| {' | '.join([result['corpus'], asked, row['engine'], *cells, size])} |")
+    return "\n".join(written)
 
 
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -200,22 +209,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     chosen = options(arguments)
     results, worst = [], []
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    about = {"version": ultracrawl.__version__, "date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine}
+    if not chosen.json:
+        print(f"ultracrawl {about['version']}, {about['date']}, {machine}\n\n{heading()}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         for corpus in chosen_corpora(chosen):
             manual = corpus.manual(chosen.packages.absolute())
             if manual is None:
                 print(f"{corpus.name}: left out, {corpus.package} cannot be had", file=sys.stderr)
                 continue
-            place = (chosen.reuse or Path(scratch)).absolute() / corpus.name
-            bench = Bench(corpus, manual, place, chosen)
+            bench = Bench(corpus, manual, (chosen.reuse or Path(scratch)).absolute() / corpus.name, chosen)
             results.append(bench.measure())
             worst += bench.worst(chosen.worst) if chosen.worst else []
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    about = {"version": ultracrawl.__version__, "date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine}
+            if not chosen.json:
+                print(lines(results[-1]), flush=True)
     if chosen.json:
         print(json.dumps({**about, "corpora": results}, indent=2))
-    else:
-        print(f"ultracrawl {about['version']}, {about['date']}, {machine}\n\n{table(results)}")
     if worst:
         print("\n".join(worst), file=sys.stderr if chosen.json else sys.stdout)
 
