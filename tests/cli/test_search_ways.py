@@ -177,6 +177,43 @@ def test_a_misspelt_word_is_put_right(definition: Path) -> None:
         assert searcher.search("strok").suggestion == "stork"
 
 
+READINGS = [
+    ("where is the stork", "all words", ""),
+    ("stork unicorn", "any word", "No document has most of the words; these have at least one."),
+    ("grey egret unicorn", "most words", "Not every document has all of the words; those with more"),
+    ("roof.stork", "parts", "No document has the names as they are written; these have their parts."),
+]
+
+
+@pytest.mark.parametrize(("text", "reading", "line"), READINGS, ids=[one[1] for one in READINGS])
+def test_a_looser_reading_is_told(definition: Path, text: str, reading: str, line: str) -> None:
+    answer = asked(definition, text)
+    assert answer["reading"] == reading
+    assert answer["hits"]
+    output = run(definition, text).output
+    assert output.startswith(line)
+    with Searcher.open(definition) as searcher:
+        assert searcher.search(text).reading == reading
+        assert searcher.count(text) == answer["total"]
+        assert searcher.search(text, sources=["village"], filters=["Size>=110"]).total <= 1
+
+
+def test_a_better_spelling_stands_beside_a_loose_reading(definition: Path) -> None:
+    assert asked(definition, "egret strok")["suggestion"] == "egret stork"
+    assert run(definition, "egret strok").output.startswith(
+        "No document has most of the words; these have at least one. Did you mean 'egret stork'?"
+    )
+
+
+def test_documents_in_the_named_language_score_higher(definition: Path) -> None:
+    def scores(*words: str) -> dict[str, float]:
+        return {hit["url"]: hit["score"] for hit in asked(definition, "water", *words)["hits"]}
+
+    plain, german = scores(), scores("--language", "de-AT")
+    raised = {url: score * (1.5 if url.endswith("pond") else 1) for url, score in plain.items()}
+    assert german == pytest.approx(raised, rel=0.01)
+
+
 def test_marked_terms_are_escaped(definition: Path) -> None:
     (hit,) = asked(definition, "heron", "--where", "Size=90")["hits"]
     assert "grey **heron** waits" in hit["snippet"]

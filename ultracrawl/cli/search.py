@@ -12,7 +12,7 @@ from rich.text import Text
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
-from ultracrawl.index import Filter, Hit, Operator, SearchResult, as_html
+from ultracrawl.index import Filter, Hit, Operator, Reading, SearchResult, as_html
 from ultracrawl.index.query.snippet import as_line
 from ultracrawl.index.searching import Searcher
 from ultracrawl.rules.attributes.schema import ValueList
@@ -20,6 +20,13 @@ from ultracrawl.sources import Project
 from ultracrawl.stores.opening import value_lists
 
 START, END = "\x02", "\x03"
+
+_READINGS = {
+    Reading.PARTS: "No document has the names as they are written; these have their parts.",
+    Reading.MOST_WORDS: "Not every document has all of the words; those with more of them come first.",
+    Reading.ANY_WORD: "No document has most of the words; these have at least one.",
+}
+"""What is said of hits that need not have everything."""
 
 
 def _all_of(texts: tuple[str, ...]) -> list[Filter]:
@@ -62,7 +69,10 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
     "--facet", multiple=True, metavar="ATTR", help="Count the values of this attribute; repeatable."
 )
 @click.option(
-    "--language", metavar="CODE", default="", help="Show listed values by their names in this language."
+    "--language",
+    metavar="CODE",
+    default="",
+    help="Your language: documents in it come first, and listed values are shown by their names in it.",
 )
 @click.option("--limit", type=click.IntRange(0, 1000), default=10, show_default=True, help="Hits to show.")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Hits to skip.")
@@ -87,7 +97,7 @@ def command(
 
     \b
     In QUERY:
-      heron water           both words, in any form that their language gives them
+      heron water           both words, in any form; of more than three most, without stop words
       "grey water"          the words next to each other, exactly so
       heron OR egret        one of them; AND binds tighter, ( ) group
       heron -egret          the first without the second, also: heron NOT egret
@@ -100,7 +110,7 @@ def command(
       ultracrawl search "create index"
       ultracrawl search '"vacation request" -draft' --where Author=HR --limit 5
       ultracrawl search backup --where 'LastModifiedDate>=2024' --sort -LastModifiedDate --json
-      ultracrawl search backup --index archive
+      ultracrawl search "how do I restore a backup" --language en
       ultracrawl search 'heron (egret OR stork) -draft' --limit 20 --offset 20
       ultracrawl search --group handbooks --facet Author --facet LastModifiedDate --language de
       ultracrawl search --like https://www.example.com/travel.html
@@ -110,7 +120,7 @@ def command(
         started = time.perf_counter()
         result = searcher.search(
             query, sources=source, groups=group, filters=[*where, *_all_of(every)], sort=sort, limit=limit,
-            offset=offset, facets=facet, like=like,
+            offset=offset, facets=facet, like=like, language=language,
         )  # fmt: skip
         took = (time.perf_counter() - started) * 1000
         if as_json:
@@ -132,6 +142,7 @@ def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[
             for name, values in result.facets.items()
         },
         "suggestion": result.suggestion,
+        "reading": result.reading.value,
     }
 
 
@@ -182,10 +193,12 @@ def _print(query: str, result: SearchResult, offset: int, took: float, names: _N
     if empty:
         console.print(Text("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it."))
         return
+    better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
     if not result.total:
-        better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
         console.print(Text(f"Nothing found{f' for {query!r}' if query else ''}.{better}"))
         return
+    if said := _READINGS.get(result.reading, "") + better:
+        console.print(Text(said.strip(), style="dim"))
     for number, hit in enumerate(result.hits, start=offset + 1):
         console.print(Text(f"{number:>2}. ").append(as_line(hit.title) or shown(hit.url), style="bold"))
         console.print(Text(f"    {shown(hit.url)}", style="green"))

@@ -62,19 +62,32 @@ class NewAnchors:
 Change = IndexDocument | Deletion | NewAnchors
 
 
+class Reading(StrEnum):
+    """How the words of a query are understood that are not required by its syntax, the strictest first."""
+
+    ALL_WORDS = "all words"
+    """As it was typed: every word but stop words, identifiers as they are written."""
+    PARTS = "parts"
+    """Every word but stop words; of identifiers every part, wherever it stands."""
+    MOST_WORDS = "most words"
+    """Most of the words that say something, documents with more of them first."""
+    ANY_WORD = "any word"
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A query, with everything that decides which documents it returns and in which order.
 
-    `text` is the user's input: words (all must occur), `"a phrase"`, `-word`, `word*`, `Attribute:word`,
-    AND/OR/NOT. `where` are attribute values that must be equal (several values of one attribute: any of
-    them), `filters` are conditions that must all hold. `sources` (with `source`: one more) leaves documents
-    of other sources out. `like` is the URL of a document: found are others with the same characteristic words.
+    `text` is the user's input: words, `"a phrase"`, `-word`, `+word`, `word*`, `Attribute:word`, AND/OR/NOT. `reading`
+    says which of the words must occur: by default all but stop words. `where` are attribute values that must be equal
+    (several values of one attribute: any of them), `filters` are conditions that must all hold. `sources` (with
+    `source`: one more) leaves documents of other sources out. `like` is the URL of a document: found are others with
+    the same characteristic words.
 
     `sort` names a search attribute, with a leading `-` for descending; empty sorts by score. `facets` names
     attributes whose values among all matches are counted. `boosts` are URLs, or beginnings of URLs with a
     trailing `*`, each with the factor by which its score is multiplied. With `suggest`, a query that finds
-    nothing gets a better spelling.
+    nothing, or is not read strictly, gets a better spelling.
 
     `principals` are the users and groups that ask: found are documents for everybody, and those that one of them may
     see. None asks without that condition, for the administration.
@@ -98,18 +111,7 @@ class SearchQuery:
     suggest: bool = True
     principals: tuple[str, ...] | None = None
     language: str = ""
-
-
-class Reading(StrEnum):
-    """How the words of a query were understood; looser ones are tried where the stricter ones find nothing."""
-
-    ALL_WORDS = "all words"
-    """As it was typed: every word, identifiers as they are written."""
-    PARTS = "parts"
-    """Every word; of identifiers every part, wherever it stands."""
-    MOST_WORDS = "most words"
-    """Most of the words that say something, documents with more of them first."""
-    ANY_WORD = "any word"
+    reading: Reading = Reading.ALL_WORDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class MemoryIndex:
                 facet.name: count_values((_values(entry, facet.name) for _, entry in rows), query.facet_limit)
                 for facet in facets
             },
-            suggestion(query.text, node, self) if query.suggest and not rows else "",
+            suggestion(query, node, self, len(rows)),
         )
 
     @property

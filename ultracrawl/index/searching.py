@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -11,6 +12,7 @@ from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
+from ultracrawl.index.query.parser import answer_in_turn
 from ultracrawl.index.soundness import suspect
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, ValueList, value_text, with_fields
 from ultracrawl.settings.projects import find_project
@@ -64,24 +66,28 @@ class Searcher:
         facets: Iterable[str] = (),
         facet_limit: int = 10,
         like: str = "",
+        language: str = "",
     ) -> SearchResult:
         """Return the documents that match the text and all filters, of these sources and groups only.
 
         Filters are `Filter`s or texts (`Author=Lee`, `Size>=10`, `Price=5..9`, `Author!=Lee`); several equal
         signs on one attribute mean any of the values. `SearchQuery` says what the other arguments mean. A URL that
-        several of the sources have is one hit, the best of them.
+        several of the sources have is one hit, the best of them. Where nothing is found, looser readings of the text
+        are tried; `SearchResult.reading` says which one it was.
         Raises `UserError` for a mistake in the question, `IndexStoreError` if the index cannot be read.
         """
         query = SearchQuery(
             self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
-            facet_limit=facet_limit,
+            facet_limit=facet_limit, language=language,
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
             boosts=tuple(self._project.index.boosts.items()),
         )  # fmt: skip
         alone = len(query.sources or self._project.known_sources) < 2
         search = self._index.search
+        if not alone and query.limit:
+            search = partial(folded, search=search)
         try:
-            result = search(query) if alone or not query.limit else folded(query, search)
+            result = answer_in_turn(query, self._project.schema_attributes, search)
         except IndexDamagedError as error:
             suspect(self._path, error.what)
             raise

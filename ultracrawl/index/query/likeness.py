@@ -8,11 +8,24 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.engine import IndexDocument, SearchQuery
+from ultracrawl.index.engine import IndexDocument, Reading, SearchQuery
 from ultracrawl.index.query.parser import parse_query
-from ultracrawl.index.query.scoring import rarity
-from ultracrawl.index.query.tree import AllOf, IsDocument, Node, Not, Word, any_of, sought
+from ultracrawl.index.query.scoring import SAME_LANGUAGE, rarity
+from ultracrawl.index.query.tree import (
+    AllOf,
+    Between,
+    Equal,
+    IsDocument,
+    Node,
+    Not,
+    Raised,
+    Word,
+    any_of,
+    sought,
+)
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, words
+from ultracrawl.index.words.stemming import language_code
+from ultracrawl.index.words.stopwords import query_languages
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 CHARACTERISTIC_WORDS = 20
@@ -46,7 +59,7 @@ def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], le
     """Return the tree of everything that a query asks for; raises `UserError`."""
     node = parse_query(query, attributes)
     if not query.like:
-        return node
+        return _in_language(node, query) if "Language" in attributes else node
     sources = tuple(source for source in (query.source, *query.sources) if source)
     document = lexicon.find(query.like, sources) or lexicon.find(query.like, ())
     if document is None:
@@ -54,14 +67,29 @@ def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], le
     return AllOf((node, _similar(document, lexicon), Not(IsDocument(document.source, document.url))))
 
 
-def suggestion(text: str, node: Node, lexicon: Lexicon) -> str:
+def _in_language(node: Node, query: SearchQuery) -> Node:
+    """Return the node with scores raised in documents in the language of who asks, if it is known."""
+    named = language_code(query.language)
+    likely = (named,) if named else query_languages(query.text, set(words(query.text)))
+    if not query.text or query.sort or len(likely) != 1:
+        return node
+    (code,) = likely
+    regions = Between("Language", f"{code}-", f"{code}.")
+    return Raised(node, SAME_LANGUAGE, any_of([Equal("Language", code), regions]))
+
+
+def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> str:
     """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
+
+    It is looked for where nothing was found, or where not every word was required.
 
     A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. Long
     words, and more than a few different ones, are left as they are, because each costs hundreds of look-ups; so are
     numbers, of which none is a slip of another.
     """
     better: dict[str, str] = {}
+    if not query.suggest or (found and query.reading is Reading.ALL_WORDS):
+        return ""
     for unknown in sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word)})[:_MOST_MISSPELT]:
         if len(unknown) > _LONGEST_MISSPELT or unknown.isdigit() or lexicon.frequency(unknown):
             continue
@@ -70,7 +98,7 @@ def suggestion(text: str, node: Node, lexicon: Lexicon) -> str:
             better[unknown] = word
     if not better:
         return ""
-    return re.sub(WORD_PATTERN, lambda found: better.get(fold(found[0].lower()), found[0]), text)
+    return re.sub(WORD_PATTERN, lambda found: better.get(fold(found[0].lower()), found[0]), query.text)
 
 
 def _similar(document: IndexDocument, lexicon: Lexicon) -> Node:

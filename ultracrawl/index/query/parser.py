@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.engine import SearchQuery
+from ultracrawl.index.engine import Reading, SearchQuery, SearchResult
 from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.addresses import URL, at_address
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.query.identifiers import identifier
-from ultracrawl.index.words.analysis import cut, fold, is_pair
-from ultracrawl.index.words.stemming import stems
+from ultracrawl.index.query.readings import Row, Term
+from ultracrawl.index.words.analysis import WORD_PATTERN, cut, fold, is_pair
+from ultracrawl.index.words.stemming import language_code, stems
+from ultracrawl.index.words.stopwords import query_languages, stop_words_among
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 MAX_DEPTH = 20
@@ -42,7 +45,7 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
     known = {name.casefold(): attribute for name, attribute in attributes.items()}
     nodes: list[tree.Node] = []
     if query.text.strip():
-        nodes.append(_Parser(query.text, known).parse() or tree.NOTHING)
+        nodes.append(_Parser(query, known).parse() or tree.NOTHING)
     if sources := [source for source in (query.source, *query.sources) if source]:
         nodes.append(tree.any_of([tree.FromSource(source) for source in sources]))
     wanted: dict[str, list[tree.Node]] = {}
@@ -52,6 +55,32 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
     nodes += [tree.any_of(choices) for choices in wanted.values()]
     nodes += [named_condition(given, known) for given in query.filters]
     return tree.all_of(nodes)
+
+
+def answer_in_turn(
+    query: SearchQuery,
+    attributes: Mapping[str, SearchAttribute],
+    search: Callable[[SearchQuery], SearchResult],
+) -> SearchResult:
+    """Return the answer to the strictest reading of a query that finds anything; `search` answers one of them.
+
+    Filters, sources and principals hold in each. A better spelling is that of the strictest one.
+    """
+    parser = _Parser(query, {name.casefold(): attribute for name, attribute in attributes.items()})
+    parser.parse()
+    readings = parser.readings
+    if query.sort and Reading.ALL_WORDS not in readings:
+        # Sorted by an attribute, documents with fewer of the words would stand among those with all.
+        readings = (Reading.ALL_WORDS, *readings)
+    first = None
+    for reading in readings:
+        asked = replace(query, reading=reading, suggest=query.suggest and first is None)
+        found = replace(search(asked), reading=reading)
+        first = first or found
+        if found.total:
+            return replace(found, suggestion=first.suggestion)
+    assert first is not None
+    return first
 
 
 def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[SearchAttribute | None, bool]:
@@ -69,19 +98,27 @@ def parse_facets(names: Iterable[str], attributes: Mapping[str, SearchAttribute]
     return [find_attribute(name.strip(), known) for name in names]
 
 
-class _Parser:
-    """Recursive descent: alternatives, then a row of terms, then one term."""
+_APOSTROPHE = re.compile("['\u2019]")
 
-    def __init__(self, text: str, known: Mapping[str, SearchAttribute]) -> None:
-        if len(text) > MAX_LENGTH:
+
+class _Parser:
+    """Recursive descent: alternatives, then a row of terms, then one term.
+
+    A row that stands alone is understood by the reading of the query; in alternatives and groups every word counts.
+    """
+
+    def __init__(self, query: SearchQuery, known: Mapping[str, SearchAttribute]) -> None:
+        if len(query.text) > MAX_LENGTH:
             raise UserError(f"the query is longer than {MAX_LENGTH} characters; shorten it")
+        self._query = query
         self._known = known
-        plain = text.translate(_QUOTES)
+        plain = query.text.translate(_QUOTES)
         self._tokens = [(m.lastgroup or "", m.group(m.lastgroup or 0)) for m in _TOKEN.finditer(plain)]
         self._tokens = [token for token in self._tokens if token[0] != "space"]
         self._next = 0
         self._depth = 0
         self._words = 0
+        self.readings: tuple[Reading, ...] = (Reading.ALL_WORDS,)
 
     def parse(self) -> tree.Node | None:
         """Return the tree, or None if the text holds no word at all."""
@@ -106,39 +143,59 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise UserError(f"the query nests parentheses deeper than {MAX_DEPTH}; simplify it")
-        nodes = []
-        while True:
-            node = self._row(attribute)
-            if node is not None:
-                nodes.append(node)
-            if not self._take("operator", "OR"):
-                break
+        rows = [self._row(attribute)]
+        while self._take("operator", "OR"):
+            rows.append(self._row(attribute))
         self._depth -= 1
+        if len(rows) == 1 and not self._depth and rows[0]:
+            row = Row(rows[0], self._stop_words(rows[0]))
+            self.readings = max(self.readings, row.readings, key=len)
+            return row.node(self._query.reading)
+        nodes = [tree.all_of([term.node for term in row]) for row in rows if row]
         return tree.any_of(nodes) if nodes else None
 
-    def _row(self, attribute: SearchAttribute | None) -> tree.Node | None:
-        nodes = []
-        while self._next < len(self._tokens) and self._tokens[self._next] not in _ROW_ENDS:
-            node = self._term(attribute)
-            if node is not None:
-                nodes.append(node)
-        return tree.all_of(nodes) if nodes else None
+    def _stop_words(self, row: list[Term]) -> frozenset[str]:
+        text, words = self._query.text, [word for term in row for word in term.words]
+        named = language_code(self._query.language)
+        found = stop_words_among(words, query_languages(text, words, named))
+        if text.isupper():
+            return found
+        # A stop word in capitals among other letters is a name: `IN operator`, `WHO guidelines`.
+        names = {fold(word.lower()) for word in re.findall(WORD_PATTERN, text) if word[1:] and word.isupper()}
+        return found - names
 
-    def _term(self, attribute: SearchAttribute | None) -> tree.Node | None:
-        negative = False
+    def _row(self, attribute: SearchAttribute | None) -> list[Term]:
+        terms: list[Term] = []
+        while self._next < len(self._tokens) and self._tokens[self._next] not in _ROW_ENDS:
+            if terms and self._tokens[self._next] == ("operator", "AND"):
+                terms[-1] = replace(terms[-1], is_required=True)
+            term = self._term(attribute)
+            if term is not None:
+                terms.append(term)
+        return terms
+
+    def _term(self, attribute: SearchAttribute | None) -> Term | None:
+        negative = is_required = False
         while (sign := self._take("operator", "NOT", "AND") or self._take("sign")) != "":
             negative ^= sign in ("NOT", "-")
+            is_required = True
         name = self._take("attribute")
         if name:
             attribute = find_attribute(name, self._known)
-        node = self._primary(attribute)
-        return tree.Not(node) if negative and node is not None else node
+        term = self._primary(attribute)
+        if term is None:
+            return None
+        if negative:
+            return Term(tree.Not(term.node), is_required=True)
+        return replace(term, is_required=True) if is_required or attribute is not None else term
 
-    def _primary(self, attribute: SearchAttribute | None) -> tree.Node | None:
+    def _primary(self, attribute: SearchAttribute | None) -> Term | None:
         if self._take("paren", "("):
+            before = self._next
             node = self._alternatives(attribute)
+            is_logical = any(kind == "operator" for kind, _ in self._tokens[before : self._next])
             self._take("paren", ")")
-            return node
+            return None if node is None else Term(node, is_required=is_logical)
         if self._next == len(self._tokens) or self._tokens[self._next] in _ROW_ENDS:
             return None
         kind, text = self._tokens[self._next]
@@ -147,12 +204,13 @@ class _Parser:
         self._next += 1
         if kind == "compared" and attribute is not None:
             sign = text[: 2 if text[1:2] == "=" else 1]
-            return condition(comparison(attribute.name, sign, text[len(sign) :].strip('"')), attribute)
+            compared = comparison(attribute.name, sign, text[len(sign) :].strip('"'))
+            return Term(condition(compared, attribute))
         if attribute is not None and attribute.type is not AttributeType.STRING:
-            return condition(comparison(attribute.name, "=", text), attribute)
+            return Term(condition(comparison(attribute.name, "=", text), attribute))
         return self._leaf(kind, text, attribute.name if attribute else "")
 
-    def _leaf(self, kind: str, text: str, name: str) -> tree.Node | None:
+    def _leaf(self, kind: str, text: str, name: str) -> Term | None:
         found = cut(text)
         self._words += len(found)
         if self._words > MAX_WORDS:
@@ -160,7 +218,7 @@ class _Parser:
         if not found:
             return None
         if kind == "url" and not name and (page := at_address(text)) is not None:
-            return page
+            return Term(page)
         folded = [fold(word) for word in found]
         is_phrase = kind == "phrase"
         is_prefix = not is_phrase and text.endswith("*")
@@ -170,15 +228,28 @@ class _Parser:
         elif is_pair(folded[-1]) and len(folded) == len(folded[-1]) == 1:
             is_prefix = True
         if is_prefix:
-            return tree.all_of(
-                [*(tree.Word(word, name) for word in folded[:-1]), tree.Prefix(folded[-1], name)]
-            )
+            words = [tree.Word(word, name) for word in folded[:-1]]
+            return Term(tree.all_of([*words, tree.Prefix(folded[-1], name)]))
         if is_phrase or (name and len(folded) > 1):
-            return tree.Phrase(tuple(folded), name)
+            return Term(tree.Phrase(tuple(folded), name), is_required=is_phrase)
         if name:
-            return tree.Word(folded[0], name)
-        written = tree.Phrase(tuple(folded)) if len(folded) > 1 else tree.Word(folded[0], "", stems(found[0]))
-        return identifier(text, written)
+            return Term(tree.Word(folded[0], name))
+        if len(folded) == 1:
+            return _split(identifier(text, tree.Word(folded[0], "", stems(found[0]))), (folded[0],))
+        contracted = ("".join(folded),) if _APOSTROPHE.search(text) else ()
+        return _split(identifier(text, tree.Phrase(tuple(folded))), contracted)
+
+
+def _split(node: tree.Node, words: tuple[str, ...]) -> Term:
+    """Return the term of a piece of a query without blanks, with the parts that it has."""
+    match node:
+        case tree.Identifier(_, tree.AllOf(parts)):
+            return Term(node, parts, words)
+        case tree.Identifier(_, parts):
+            return Term(node, (parts,), words)
+        case tree.Phrase(found):
+            return Term(node, tuple(map(tree.Word, found)), words)
+    return Term(node, (), words)
 
 
 _ROW_ENDS = (("paren", ")"), ("operator", "OR"))

@@ -34,6 +34,10 @@ FIELDS = (
 
 OTHER_FORM = 0.7
 """An inflected form of a sought word counts so much of the word itself."""
+STOP_WORD = 0.1
+"""A stop word beside others counts in titles alone, and so much of what a word of the text counts there."""
+SAME_LANGUAGE = 1.5
+"""By so much the score of a document in the language of who asks is multiplied."""
 K1 = 1.2
 B = 0.75
 

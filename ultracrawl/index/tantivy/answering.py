@@ -62,7 +62,7 @@ class Answering:
             total,
             tuple(hits),
             {facet.name: self._facet(facet, made, node, query.facet_limit) for facet in facets},
-            suggestion(query.text, node, self) if query.suggest and not total else "",
+            suggestion(query, node, self, total),
         )
 
     @property

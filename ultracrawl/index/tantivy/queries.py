@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
@@ -11,7 +11,7 @@ from tantivy import FieldType, Occur, Query, Schema, Searcher
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
-from ultracrawl.index.query.scoring import FIELDS, OTHER_FORM
+from ultracrawl.index.query.scoring import FIELDS, OTHER_FORM, rarity
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
@@ -127,17 +127,38 @@ class QueryMaker:
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
         found: list[Query] = []
+        known = [(language, stem) for language, stem in stems if language in self._languages]
         for name, boost, stem_name, *_ in self._fields:
-            found.append(_boosted(self._term(name, word), boost))
-            for language, stem in stems if stem_name else ():
-                if language not in self._languages:
-                    continue
-                found.append(_boosted(self._term(stem_name, f"{language}:{stem}"), boost * OTHER_FORM))
+            forms: list[tuple[str, str, str]] = [(name, word, "")]
+            for language, stem in known if stem_name else ():
+                forms.append((stem_name, f"{language}:{stem}", ""))
                 if stem != word:
                     # A word that is its own stem stands for it only in documents of the language.
-                    member = _unscored(self._term("language", language))
-                    found.append(_boosted(_all_must(self._term(name, stem), member), boost * OTHER_FORM))
+                    forms.append((name, stem, language))
+            found += self._forms(forms, boost)
         return _any(found)
+
+    def _forms(self, forms: list[tuple[str, str, str]], boost: float) -> Iterator[Query]:
+        """Yield the query of a word, which comes first, and of its forms: (field, term, language of documents).
+
+        The best of them counts. They are weighed as rare as all together are: a form of another language that occurs
+        once would be worth more than the word itself.
+        """
+        documents = self._searcher.num_docs
+        counts = [min(documents, self._searcher.doc_freq(name, term)) for name, term, _ in forms]
+        stemmed = sum(count for count, form in zip(counts, forms, strict=True) if form[0] != forms[0][0])
+        together = rarity(documents, min(documents, max(stemmed, *counts)))
+        queries = []
+        for (name, term, language), count in zip(forms, counts, strict=True):
+            if count:
+                query = self._term(name, term)
+                if language:
+                    query = _all_must(query, _unscored(self._term("language", language)))
+                own = 1.0 if (name, term) == forms[0][:2] else OTHER_FORM
+                weight = boost * own * together / rarity(documents, count)
+                queries.append(_boosted(query, weight))
+        if queries:
+            yield queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries)
 
     def _equal(self, name: str, value: str | float) -> Query:
         if name not in self._attributes:

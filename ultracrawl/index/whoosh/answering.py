@@ -54,7 +54,7 @@ class Answering:
             len(matches),
             tuple(_hit(match, highlighter) for match in best[max(0, query.offset) : wanted]),
             {facet.name: count_facet(facet, found, query.facet_limit) for facet in facets},
-            suggestion(query.text, node, self) if query.suggest and not matches else "",
+            suggestion(query, node, self, len(matches)),
         )
 
     @property

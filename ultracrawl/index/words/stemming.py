@@ -25,10 +25,15 @@ _ALIASES = {
 _SHORTEST, _LONGEST = 3, 30
 
 
+def language_code(tag: str) -> str:
+    """Return the language of a tag such as `en-GB` or `nb` by its short code."""
+    code = tag.strip().lower().replace("_", "-").partition("-")[0]
+    return _ALIASES.get(code, code)
+
+
 def language_of(tag: str) -> str:
     """Return the language of a tag such as `en-GB` if its words are stemmed, else an empty string."""
-    code = tag.strip().lower().replace("_", "-").partition("-")[0]
-    code = _ALIASES.get(code, code)
+    code = language_code(tag)
     return code if code in LANGUAGES else ""
 
 

@@ -1,0 +1,205 @@
+"""Questions need not have every word, and no answer is empty while a looser reading has hits; on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ultracrawl.errors import UserError
+from ultracrawl.index import IndexEngine, Reading, SearchQuery, SearchResult
+from ultracrawl.index.query.parser import answer_in_turn, parse_query
+from ultracrawl.index.query.readings import most
+from ultracrawl.index.words.stopwords import query_languages
+
+from .conftest import ATTRIBUTES, document
+
+Ask = Callable[..., SearchResult]
+ALL, PARTS, MOST, ANY = Reading
+
+LIBRARY = [
+    document("/int", "int converts a string to an integer", "Integer conversion", Language=["en"]),
+    document("/str", "str turns an object into a string", "Strings", Language=["en"]),
+    document("/heron", "The grey heron waits at the water", "Herons", Language=["en"], Size=[3]),
+    document("/egret", "The egret waits; grey water moves", "Egrets", Language=["en"], Size=[10]),
+    document("/song", "to be or not to be", "Hamlet", Language=["en"]),
+    document("/band", "the who played", "The Who", Language=["en"]),
+    document("/sysctl", "net ipv4 has many keys, syncookies is one of tcp", "Kernel", Language=["en"]),
+    document("/ja", "文字列の長さは整数である。変換もできる", "関数", Language=["ja"]),
+    document("/hidden", "the grey unicorn", "Unicorn", source="t", Language=["en"]),
+]
+
+
+@pytest.fixture
+def ask(engine: IndexEngine) -> Ask:
+    engine.apply(LIBRARY)
+
+    def answer(text: str, **options: object) -> SearchResult:
+        query = SearchQuery(text, **options)  # type: ignore[arg-type]
+        return answer_in_turn(query, ATTRIBUTES, engine.search)
+
+    return answer
+
+
+def urls(result: SearchResult) -> list[str]:
+    return [hit.url for hit in result.hits]
+
+
+QUESTIONS = [
+    ("question", "how do I convert a string to an integer", ALL, ["/int"]),
+    ("contraction", "why doesn\u2019t the heron wait", ALL, ["/heron"]),
+    ("only_stop_words", "to be or not to be", ALL, ["/song"]),
+    ("only_stop_words_again", "the who", ALL, ["/band"]),
+    ("stop_words_of_no_help", "where is the heron", ALL, ["/heron"]),
+    ("most_of_many", "grey heron waits water unicycle", MOST, ["/heron"]),
+    ("two_words_apart", "unicorn egret", ANY, ["/egret", "/hidden"]),
+    ("two_of_three", "grey egret unicycle", MOST, ["/egret"]),
+    ("parts_of_an_identifier", "net.ipv4.tcp.syncookies", PARTS, ["/sysctl"]),
+    ("most_parts_of_an_identifier", "net.ipv4.tcp.syncookies.maximum", MOST, ["/sysctl"]),
+    ("phrase_is_required", '"water grey" heron', ALL, []),
+    ("nothing_at_all", "xylophone zither", ALL, []),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "reading", "expected"), [one[1:] for one in QUESTIONS], ids=[one[0] for one in QUESTIONS]
+)
+def test_the_strictest_reading_that_finds_anything_answers(
+    ask: Ask, text: str, reading: Reading, expected: list[str]
+) -> None:
+    result = ask(text)
+    assert (sorted(urls(result)), result.reading) == (sorted(expected), reading)
+
+
+STRICT = [
+    ("+heron +unicorn", []),
+    ("heron AND unicorn", []),
+    ("heron AND unicorn egret", []),
+    ("grey -heron -water", ["/hidden"]),
+    ('"grey water" unicorn', ["/egret"]),
+    ("(heron OR stork) AND unicorn", []),
+    ("(heron OR stork) unicorn bicycle tricycle moped", ["/heron"]),
+    ("Size:>3 unicorn", []),
+    ("Title:herons unicorn", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), STRICT)
+def test_what_is_required_is_required_in_every_reading(ask: Ask, text: str, expected: list[str]) -> None:
+    assert urls(ask(text)) == expected
+
+
+def test_beside_a_required_word_others_only_help(ask: Ask) -> None:
+    result = ask("+grey unicorn unicycle")
+    assert (result.hits[0].url, result.total, result.reading) == ("/hidden", 3, ANY)
+
+
+def test_documents_with_more_of_the_words_come_first(engine: IndexEngine) -> None:
+    words = ["ant", "bee", "cat", "dog", "eel"]
+    engine.apply(document(f"/{n}", " ".join([*words[:n], *["pad"] * (5 - n)])) for n in range(6))
+    query = SearchQuery(" ".join(words))
+    result = answer_in_turn(query, ATTRIBUTES, engine.search)
+    assert (urls(result), result.reading) == (["/5", "/4"], MOST)
+    loose = answer_in_turn(SearchQuery("ant bee cat gnu"), ATTRIBUTES, engine.search)
+    assert set(urls(loose)) == {"/3", "/4", "/5"}
+    assert [most(number) for number in (2, 3, 4, 5, 8, 12)] == [1, 2, 3, 4, 6, 9]
+
+
+def test_filters_and_sources_hold_in_every_reading(ask: Ask) -> None:
+    assert set(urls(ask("grey unicorn bicycle moped", sources=("s",)))) == {"/egret", "/heron"}
+    assert urls(ask("grey unicorn bicycle moped", sources=("s",), where=(("Size", "10"),))) == ["/egret"]
+    assert urls(ask("unicorn", sources=("s",))) == []
+
+
+def test_a_loose_reading_has_a_better_spelling_beside_it(ask: Ask) -> None:
+    result = ask("grey hreon unicycle")
+    assert (result.reading, result.suggestion) == (ANY, "grey heron unicycle")
+    assert ask("grey heron waits wadter").suggestion == "grey heron waits water"
+    assert ask("grey heron waits water").suggestion == ""
+    assert ask("grey hreon unicycle", suggest=False).suggestion == ""
+
+
+def test_sorted_by_an_attribute_every_word_is_required_first(ask: Ask) -> None:
+    assert urls(ask("the grey water waits heron", sort="Size")) == ["/heron"]
+    result = ask("grey water waits unicycle", sort="Size")
+    assert (urls(result), result.reading) == (["/heron", "/egret"], MOST)
+
+
+def test_a_strict_query_is_one_search(engine: IndexEngine) -> None:
+    engine.apply(LIBRARY)
+    asked: list[Reading] = []
+
+    def search(query: SearchQuery) -> SearchResult:
+        asked.append(query.reading)
+        return engine.search(query)
+
+    answer_in_turn(SearchQuery("where is the grey heron"), ATTRIBUTES, search)
+    assert asked == [ALL]
+    asked.clear()
+    answer_in_turn(SearchQuery("xylophone.zither moped"), ATTRIBUTES, search)
+    assert asked == [ALL, PARTS, MOST, ANY]
+    asked.clear()
+    answer_in_turn(SearchQuery("a xylophone"), ATTRIBUTES, search)
+    assert asked == [ALL]
+
+
+def test_a_stop_word_in_capitals_is_a_name(engine: IndexEngine) -> None:
+    engine.apply(
+        [document("/in", "the operator in a list", "IN"), document("/other", "the operator of a list", "OF")]
+    )
+    assert urls(answer_in_turn(SearchQuery("IN operator"), ATTRIBUTES, engine.search)) == ["/in"]
+    assert urls(answer_in_turn(SearchQuery("in operator"), ATTRIBUTES, engine.search)) == ["/in", "/other"]
+
+
+LANGUAGES = [
+    ("how do I convert a string", ("en",)),
+    ("wie kann ich einen Index anlegen", ("de",)),
+    ("comment créer un index dans une table", ("fr",)),
+    ("как создать индекс в таблице", ("ru",)),
+    ("インデックスを作成する方法", ("ja",)),
+    ("straße", ("de",)),
+    ("ssl certificate", ()),
+    ("red hat", ()),
+    ("mit license", ()),
+    ("die hard", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "languages"), LANGUAGES)
+def test_words_and_letters_tell_the_language_of_a_query(text: str, languages: tuple[str, ...]) -> None:
+    assert query_languages(text, set(text.lower().split())) == languages
+
+
+def test_a_named_language_is_believed_with_less() -> None:
+    assert query_languages("", {"backup", "mit"}, "de") == ("de",)
+    assert query_languages("", {"backup", "mit"}, "fr") == ()
+
+
+def test_documents_in_the_language_of_who_asks_come_first(engine: IndexEngine) -> None:
+    text = "ssl certificate and more"
+    engine.apply(
+        document(f"/{code or 'none'}", text, "SSL", **({"Language": [code]} if code else {}))
+        for code in ("de", "en-GB", "fr", "ja", "")
+    )
+
+    def first(query: str, **options: str) -> str:
+        return answer_in_turn(SearchQuery(query, **options), ATTRIBUTES, engine.search).hits[0].url  # type: ignore[arg-type]
+
+    assert first("ssl certificate", language="en") == "/en-GB"
+    assert first("ssl certificate", language="fr-CA") == "/fr"
+    assert first("ssl certificate", language="ja") == "/ja"
+    assert first("what is an ssl certificate") == "/en-GB"
+    assert first("was ist ssl und certificate") == "/de"
+    total = answer_in_turn(SearchQuery("ssl", language="fr"), ATTRIBUTES, engine.search).total
+    assert total == 5, "a preference is no filter"
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(max_size=60) | st.text("ab \"()+-*:ANDORT.'", max_size=40))
+def test_no_text_raises_anything_but_a_mistake_in_any_reading(text: str) -> None:
+    for reading in Reading:
+        with suppress(UserError):
+            parse_query(SearchQuery(text, reading=reading), ATTRIBUTES)

@@ -1,0 +1,125 @@
+"""How a row of words is understood: which of them a document must have, and what is tried when none has them.
+
+A word that says little (a stop word) is never required, unless there is no other. Of up to three others all are; of
+more, most are. Where nothing is found, looser readings follow, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ultracrawl.index.engine import Reading
+from ultracrawl.index.query.scoring import STOP_WORD
+from ultracrawl.index.query.tree import Also, AnyOf, AtLeast, Node, Raised, Word, all_of, any_of, sought
+
+ALL_REQUIRED = 3
+"""So many words that say something are all required at first."""
+_SPARED = 4
+"""Of so many words one may be missing, of twice as many two, and so on; of fewer one as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word, or group, of a row.
+
+    `parts` are the nodes into which it may be split; `words` its words, folded, if it was typed as plain words.
+    """
+
+    node: Node
+    parts: tuple[Node, ...] = ()
+    words: tuple[str, ...] = ()
+    is_required: bool = False
+
+
+def most(number: int) -> int:
+    """Return how many of so many words are most of them: three quarters, and one less of fewer than four."""
+    return number - max(1, number // _SPARED)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The terms of a query without OR; `stop_words` are those words that say little."""
+
+    terms: Sequence[Term]
+    stop_words: frozenset[str] = frozenset()
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """The ways to understand the row that differ, the strictest first."""
+        required, asked, _ = self._sorted()
+        terms, parts = len(asked), len(_parts(asked))
+        if terms > ALL_REQUIRED and not all(map(self._says_little, asked)):
+            return (Reading.MOST_WORDS, Reading.ANY_WORD)
+        found = [Reading.ALL_WORDS]
+        if any(term.parts for term in asked):
+            found.append(Reading.PARTS)
+        if most(parts) > 1:
+            found.append(Reading.MOST_WORDS)
+        if parts > 1 or (asked and _has_text(required)):
+            found.append(Reading.ANY_WORD)
+        return tuple(found)
+
+    def node(self, reading: Reading) -> Node:
+        """Return the tree of the row in a reading."""
+        required, asked, little = self._sorted()
+        nodes = [term.node for term in required]
+        helping: tuple[Node, ...] = tuple(
+            Raised(Word(word, "Title"), STOP_WORD) for term in little for word in term.words
+        )
+        if asked and reading is Reading.ANY_WORD and _has_text(required):
+            helping = (*_parts(asked), *helping)
+        elif asked:
+            nodes.append(_READ[reading](asked))
+        node = all_of(nodes)
+        return Also(node, helping) if helping else node
+
+    def _sorted(self) -> tuple[list[Term], list[Term], list[Term]]:
+        """Return the terms that must hold, those of which some must, and those that say little."""
+        required = [term for term in self.terms if term.is_required]
+        others = [term for term in self.terms if not term.is_required]
+        asked = [term for term in others if not self._says_little(term)]
+        if not asked and not _has_text(required):
+            return required, others, []
+        return required, asked, [term for term in others if self._says_little(term)]
+
+    def _says_little(self, term: Term) -> bool:
+        return bool(term.words) and self.stop_words.issuperset(term.words)
+
+
+def _has_text(terms: Iterable[Term]) -> bool:
+    """Whether words of title and text are sought, and not only conditions on attributes."""
+    return any(True for term in terms for _ in sought(term.node))
+
+
+def _parts(terms: Iterable[Term]) -> tuple[Node, ...]:
+    return tuple(part for term in terms for part in term.parts or (term.node,))
+
+
+def _all_words(terms: Sequence[Term]) -> Node:
+    return all_of([term.node for term in terms])
+
+
+def _all_parts(terms: Sequence[Term]) -> Node:
+    return all_of([all_of(list(term.parts)) if term.parts else term.node for term in terms])
+
+
+def _most_words(terms: Sequence[Term]) -> Node:
+    if len(terms) <= ALL_REQUIRED:
+        parts = _parts(terms)
+        return AtLeast(parts, most(len(parts)))
+    nodes = tuple(AnyOf((term.node, all_of(list(term.parts)))) if term.parts else term.node for term in terms)
+    return AtLeast(nodes, most(len(nodes)))
+
+
+def _any_word(terms: Sequence[Term]) -> Node:
+    parts = _parts(terms)
+    return AtLeast(parts, 1) if len(parts) > 1 else any_of(list(parts))
+
+
+_READ: dict[Reading, Callable[[Sequence[Term]], Node]] = {
+    Reading.ALL_WORDS: _all_words,
+    Reading.PARTS: _all_parts,
+    Reading.MOST_WORDS: _most_words,
+    Reading.ANY_WORD: _any_word,
+}
