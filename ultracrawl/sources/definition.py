@@ -49,6 +49,7 @@ class SourceEntry(SourceOptions):
     """One source as it stands in a definition file, below its name."""
 
     FETCHING: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links"})
+    ADDED: ClassVar = frozenset({"options"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
     """What kind of source it is: `web` follows links."""

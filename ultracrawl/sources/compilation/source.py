@@ -293,18 +293,15 @@ def _scope(source: DataSource) -> str:
 
 
 def _recipe(source: DataSource) -> str:
-    left_out = _only_fetching(source)
-    if not source.options:  # so that documents are not made anew only because there is such an option
-        left_out["options"] = True
-    text = source.model_dump_json(exclude=left_out)
+    text = source.model_dump_json(exclude=_without_effect(source))
     return sha256(text.encode()).hexdigest()[:32]
 
 
-def _only_fetching(group: Section) -> dict[str, Any]:
+def _without_effect(group: Section) -> dict[str, Any]:
     """Return the options that say themselves that they make no other documents, as pydantic leaves them out."""
-    found: dict[str, Any] = dict.fromkeys(type(group).only_fetching(), True)
+    found: dict[str, Any] = dict.fromkeys(group.without_effect(), True)
     for name in type(group).model_fields.keys() - found.keys():
         value = getattr(group, name)
-        if isinstance(value, Section) and (inner := _only_fetching(value)):
+        if isinstance(value, Section) and (inner := _without_effect(value)):
             found[name] = inner
     return found

@@ -20,10 +20,26 @@ class Section(BaseModel):
     A change of all others makes documents anew; so does one of an option that nobody thought of.
     """
 
+    ADDED: ClassVar[frozenset[str]] = frozenset()
+    """Options that an earlier version did not have; as long as they have their defaults, documents are not made anew.
+
+    An option that is added to a group goes in here: no crawl makes all documents again because there is such an option.
+    """
+
     @classmethod
     def only_fetching(cls) -> frozenset[str]:
         """Return the options of `FETCHING`, also of the groups that this one is made from."""
-        return frozenset().union(*(vars(one).get("FETCHING", ()) for one in cls.__mro__))
+        return cls._gathered("FETCHING")
+
+    @classmethod
+    def _gathered(cls, name: str) -> frozenset[str]:
+        return frozenset().union(*(vars(one).get(name, ()) for one in cls.__mro__))
+
+    def without_effect(self) -> frozenset[str]:
+        """Return the options that make no other documents: those that only fetch, and added ones at their defaults."""
+        fields = type(self).model_fields
+        added = self._gathered("ADDED")
+        return self.only_fetching() | {one for one in added if getattr(self, one) == fields[one].default}
 
     @model_validator(mode="before")
     @classmethod

@@ -26,6 +26,7 @@ class DocumentOptions(Section):
     """What `SourceOptions` has of options about documents; none of them is about fetching."""
 
     FETCHING: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
+    ADDED: ClassVar = frozenset({"languages"})
 
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
