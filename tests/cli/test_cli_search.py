@@ -87,6 +87,27 @@ def test_boosts_of_the_definition_raise_documents(filled: Workspace) -> None:
         assert searcher.search("heron").hits[0].url == "http://h/news/2"
 
 
+def test_documents_are_shown_to_their_readers(filled: Workspace) -> None:
+    index = open_index(require(read_definitions(filled.directory / "ultracrawl.yaml")))
+    url, text = "http://h/manual/pay", "heron salaries"
+    index.apply([IndexDocument("manual", url, "Pay", text, {"Author": ["Boss"]}, acl=("staff", "Ann Lee"))])
+    index.close()
+    file = filled.directory / "ultracrawl.yaml"
+    for principals, count in (((), 6), (("Ann Lee", "x"), 7), (["staff"], 7), (("Staff",), 6), (None, 7)):
+        with Searcher(file, principals=principals) as searcher:
+            assert searcher.count("heron") == count
+            assert ("manual/pay" in found(searcher)) == (count == 7)
+    with Searcher(file) as searcher, pytest.raises(UserError, match="the index holds no document"):
+        searcher.search(like=url)
+    asked = ("search", "--json", "--facet", "Author", "salaries")
+    nobody, staff = filled.command(*asked), filled.command(*asked, "--principal", "staff")
+    assert (nobody.json["total"], nobody.json["facets"], nobody.json["suggestion"]) == (0, {"Author": []}, "")
+    assert [hit["url"] for hit in staff.json["hits"]] == [url]
+    assert "Ann Lee" not in staff.out, "who else may see it is nobody's business"
+    everybody = filled.command(*asked, "--all-principals")
+    assert everybody.json["hits"] == staff.json["hits"]
+
+
 def test_command_line_options(filled: Workspace) -> None:
     asked = [
         "--group",
@@ -122,6 +143,7 @@ def test_a_misspelt_word_gets_a_suggestion(filled: Workspace) -> None:
         (["--all", "Size"], "is not ATTRIBUTE=VALUE"),
         (["--facet", "Colour"], "unknown search attribute 'Colour'"),
         (["--like", "http://h/none"], "the index holds no document http://h/none"),
+        (["--principal", "staff", "--all-principals"], "give one or the other"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )

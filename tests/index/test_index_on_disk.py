@@ -213,7 +213,8 @@ def test_tantivy_of_an_earlier_version_is_searched_and_brought_up_to_date(tmp_pa
     (facts,) = (tmp_path / "i").rglob("ultracrawl.json")
     facts.write_text(facts.read_text().replace(f'"analysis": {SCHEMA_VERSION}', '"analysis": 1'))
     index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
-    assert index.search(SearchQuery("heron")).total == 2
+    assert index.search(SearchQuery("heron", principals=())).total == 2
+    assert index.search(SearchQuery("hreon", principals=())).suggestion == "heron"
     assert index.facts().schema == 1
     index.apply([document("/new", "heron")])
     assert index.search(SearchQuery("heron")).total == 3

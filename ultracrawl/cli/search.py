@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
 
 import click
 from rich.console import Console
@@ -40,6 +42,25 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
     return [Filter(name, Operator.ALL_OF, tuple(found)) for name, found in values.items()]
 
 
+def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add options for who asks, as one argument: names of users and groups; None for who sees everything."""
+
+    @click.option(
+        "--principal",
+        multiple=True,
+        metavar="NAME",
+        help="Also documents that this user or group may see; repeat for several. Without it: those for everybody.",
+    )
+    @click.option("--all-principals", is_flag=True, help="All documents, whoever may see them.")
+    @wraps(function)
+    def asked(*words: Any, principal: tuple[str, ...], all_principals: bool, **options: Any) -> None:
+        if principal and all_principals:
+            raise UserError("--all-principals shows what every --principal may see; give one or the other")
+        function(*words, principals=None if all_principals else principal, **options)
+
+    return asked
+
+
 @click.command("search")
 @click.argument("query", default="")
 @searchable_project_option
@@ -64,9 +85,10 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
     "--all", "every", multiple=True, metavar="ATTR=VALUE", help="Only documents with all these values."
 )
 @click.option("--like", metavar="URL", default="", help="Documents like this one, which is in the index.")
+@_principals_options
 @click.option("--sort", metavar="ATTR", default="", help="Sort by this attribute; -ATTR for descending.")
 @click.option(
-    "--facet", multiple=True, metavar="ATTR", help="Count the values of this attribute; repeatable."
+    "--facet", "facets", multiple=True, metavar="ATTR", help="Count the values of this attribute; repeatable."
 )
 @click.option(
     "--language",
@@ -86,12 +108,11 @@ def command(
     where: tuple[str, ...],
     every: tuple[str, ...],
     like: str,
-    sort: str,
-    facet: tuple[str, ...],
+    principals: tuple[str, ...] | None,
     language: str,
-    limit: int,
     offset: int,
     as_json: bool,
+    **order: Any,
 ) -> None:
     """Search the index for QUERY, in titles, texts, addresses, and in what links to a document are called.
 
@@ -114,13 +135,14 @@ def command(
       ultracrawl search 'heron (egret OR stork) -draft' --limit 20 --offset 20
       ultracrawl search --group handbooks --facet Author --facet LastModifiedDate --language de
       ultracrawl search --like https://www.example.com/travel.html
+      ultracrawl search 'salary bands' --principal staff --principal ann.lee
     """  # noqa: D301 - click's mark for a block that keeps its lines
     names = _Names(value_lists(project) if language else {}, language)
-    with Searcher(project, index) as searcher:
+    with Searcher(project, index, principals=principals) as searcher:
         started = time.perf_counter()
         result = searcher.search(
-            query, sources=source, groups=group, filters=[*where, *_all_of(every)], sort=sort, limit=limit,
-            offset=offset, facets=facet, like=like, language=language,
+            query, sources=source, groups=group, filters=[*where, *_all_of(every)], like=like, language=language,
+            offset=offset, **order,
         )  # fmt: skip
         took = (time.perf_counter() - started) * 1000
         if as_json:

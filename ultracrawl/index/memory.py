@@ -26,6 +26,7 @@ from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import FIELDS, K1, SearchedField, combined, damping, rarity, word_score
 from ultracrawl.index.query.snippet import Highlighter
+from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.words.analysis import clean, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
@@ -83,7 +84,9 @@ class MemoryIndex:
         return sum(isinstance(change, IndexDocument) for change in last.values())
 
     def search(self, query: SearchQuery) -> SearchResult:
-        """See `IndexEngine.search`."""
+        """See `IndexEngine.search`; what may not be seen is left out before anything is counted."""
+        if query.principals is not None:
+            return self._visible(query.principals).search(replace(query, principals=None))
         node = query_node(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
@@ -118,10 +121,11 @@ class MemoryIndex:
         entries = self._entries.values()
         return sum(any(word in entry.words[name] for name in ("title", "text")) for entry in entries)
 
-    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
+    def find(self, wanted: tree.Node) -> IndexDocument | None:
         """See `Lexicon.find`."""
-        found = (entry.document for entry in self._entries.values() if entry.document.url == url)
-        return next((one for one in found if not sources or one.source in sources), None)
+        evaluation = _Evaluation(list(self._entries.values()))
+        found = (entry for entry in self._entries.values() if evaluation.score(wanted, entry) is not None)
+        return next((entry.document for entry in found), None)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -167,6 +171,15 @@ class MemoryIndex:
     def close(self) -> None:
         """Forget all documents."""
         self._entries = {}
+
+    def _visible(self, principals: tuple[str, ...]) -> MemoryIndex:
+        view, asking = MemoryIndex(self._attributes), set(principals)
+        view._entries = {
+            key: entry
+            for key, entry in self._entries.items()
+            if not entry.document.acl or asking.intersection(entry.document.acl)
+        }
+        return view
 
     def _entry(self, document: IndexDocument) -> _Entry:
         attributes = {
@@ -287,6 +300,8 @@ def _matches(node: tree.Node, entry: _Entry) -> bool:
             return any((start is None or start <= v) and (end is None or v < end) for v in values)  # type: ignore[operator]  # of the attribute's type
         case tree.FromSource(source):
             return entry.document.source == source
+        case tree.HasReader(term):
+            return term in acl_terms(entry.document.acl)
         case tree.IsDocument(source, url):
             return (entry.document.source, entry.document.url) == (source, url)
         case tree.HasUrl(url):

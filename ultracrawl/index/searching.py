@@ -33,11 +33,20 @@ class Searcher:
             result = searcher.search("create index", filters=["Size>=10"], facets=["Author"])
     """
 
-    def __init__(self, where: str | Path | Project | None = None, index: str = "") -> None:
+    def __init__(
+        self,
+        where: str | Path | Project | None = None,
+        index: str = "",
+        *,
+        principals: Iterable[str] | None = (),
+    ) -> None:
         """Open the index that a definition file, or a project, names, or one of several by its name.
 
-        Without `where` the project is the one that `ultracrawl search` would take. Raises `UserError`.
+        Without `where` the project is the one that `ultracrawl search` would take. `principals` are the users and
+        groups that ask: found are documents for everybody, and those that one of them may see. None is the
+        administrator, who sees all documents. Raises `UserError`.
         """
+        self._principals = None if principals is None else tuple(principals)
         project = (
             where
             if isinstance(where, Project)
@@ -49,9 +58,11 @@ class Searcher:
         self._lists: Mapping[str, ValueList] | None = None
 
     @classmethod
-    def open(cls, definitions: str | Path, index: str = "") -> Searcher:
+    def open(
+        cls, definitions: str | Path, index: str = "", *, principals: Iterable[str] | None = ()
+    ) -> Searcher:
         """Do what the constructor does."""
-        return cls(definitions, index)
+        return cls(definitions, index, principals=principals)
 
     def search(
         self,
@@ -80,7 +91,7 @@ class Searcher:
             self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, language=language,
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
-            boosts=tuple(self._project.index.boosts.items()),
+            boosts=tuple(self._project.index.boosts.items()), principals=self._principals,
         )  # fmt: skip
         alone = len(query.sources or self._project.known_sources) < 2
         search = self._index.search

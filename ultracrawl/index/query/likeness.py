@@ -15,6 +15,8 @@ from ultracrawl.index.query.tree import (
     AllOf,
     Between,
     Equal,
+    FromSource,
+    HasUrl,
     IsDocument,
     Node,
     Not,
@@ -23,6 +25,7 @@ from ultracrawl.index.query.tree import (
     any_of,
     sought,
 )
+from ultracrawl.index.query.visibility import visible_to
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, words
 from ultracrawl.index.words.stemming import language_code
 from ultracrawl.index.words.stopwords import query_languages
@@ -42,7 +45,7 @@ _ALPHABETS = (
 
 
 class Lexicon(Protocol):
-    """The state of an index that one search looks at."""
+    """The state of an index that one search looks at, without the documents that who asks may not see."""
 
     @property
     def size(self) -> int:
@@ -51,8 +54,8 @@ class Lexicon(Protocol):
     def frequency(self, word: str) -> int:
         """Return in how many documents a word stands in title or text, about."""
 
-    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
-        """Return a document with this display URL, of one of these sources if any are named."""
+    def find(self, wanted: Node) -> IndexDocument | None:
+        """Return a document for which the node holds."""
 
 
 def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], lexicon: Lexicon) -> Node:
@@ -60,8 +63,9 @@ def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], le
     node = parse_query(query, attributes)
     if not query.like:
         return _in_language(node, query) if "Language" in attributes else node
-    sources = tuple(source for source in (query.source, *query.sources) if source)
-    document = lexicon.find(query.like, sources) or lexicon.find(query.like, ())
+    known = AllOf((HasUrl(query.like), visible_to(query.principals)))
+    sources = any_of([FromSource(source) for source in (query.source, *query.sources) if source])
+    document = lexicon.find(AllOf((known, sources))) or lexicon.find(known)
     if document is None:
         raise UserError(f"the index holds no document {query.like}, so nothing can be like it")
     return AllOf((node, _similar(document, lexicon), Not(IsDocument(document.source, document.url))))

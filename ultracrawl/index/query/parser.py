@@ -14,6 +14,7 @@ from ultracrawl.index.query.addresses import URL, at_address
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.query.identifiers import identifier
 from ultracrawl.index.query.readings import Row, Term
+from ultracrawl.index.query.visibility import visible_to
 from ultracrawl.index.words.analysis import WORD_PATTERN, cut, fold, is_pair
 from ultracrawl.index.words.stemming import language_code, stems
 from ultracrawl.index.words.stopwords import query_languages, stop_words_among
@@ -41,7 +42,7 @@ _TOKEN = re.compile(
 
 
 def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> tree.Node:
-    """Return the tree of text, source and `where`; raises `UserError`, with the attributes known."""
+    """Return the tree of all conditions, text and principals too; raises `UserError`, with the attributes known."""
     known = {name.casefold(): attribute for name, attribute in attributes.items()}
     nodes: list[tree.Node] = []
     if query.text.strip():
@@ -54,6 +55,8 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
         wanted.setdefault(name.casefold(), []).append(named_condition(given, known))
     nodes += [tree.any_of(choices) for choices in wanted.values()]
     nodes += [named_condition(given, known) for given in query.filters]
+    if query.principals is not None:
+        nodes.append(visible_to(query.principals))
     return tree.all_of(nodes)
 
 

@@ -73,6 +73,13 @@ class FromSource:
 
 
 @dataclass(frozen=True, slots=True)
+class HasReader:
+    """The document has this term of its readers; `query.visibility` makes conditions of it."""
+
+    term: str
+
+
+@dataclass(frozen=True, slots=True)
 class IsDocument:
     """It is this document."""
 
@@ -146,7 +153,7 @@ class Fixed:
 
 
 Node = (
-    Word | Phrase | Identifier | Prefix | Equal | Between | FromSource | IsDocument | HasUrl
+    Word | Phrase | Identifier | Prefix | Equal | Between | FromSource | HasReader | IsDocument | HasUrl
     | AllOf | AnyOf | Not | AtLeast | Also | Raised | Fixed
 )  # fmt: skip
 

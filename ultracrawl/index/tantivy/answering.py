@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import MAXYEAR, UTC, datetime
+from functools import cached_property
 
 from tantivy import Order, Query, Searcher
 
@@ -14,8 +15,8 @@ from ultracrawl.index.query.facets import as_written, most_frequent
 from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.snippet import Highlighter
-from ultracrawl.index.query.tree import AllOf, Between, Equal, Node, any_of, phrases, sought
-from ultracrawl.index.query.tree import FromSource as From
+from ultracrawl.index.query.tree import AllOf, Between, Equal, Node, phrases, sought
+from ultracrawl.index.query.visibility import RESTRICTED, hidden_from
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
 from ultracrawl.index.tantivy.generations import Generation
 from ultracrawl.index.tantivy.queries import QueryMaker
@@ -30,7 +31,13 @@ _DAY = 86_400_000_000.0
 class Answering:
     """One search; also what it needs to know of the index's words (`likeness.Lexicon`)."""
 
-    def __init__(self, generation: Generation, attributes: Mapping[str, SearchAttribute]) -> None:
+    def __init__(
+        self,
+        generation: Generation,
+        attributes: Mapping[str, SearchAttribute],
+        principals: tuple[str, ...] | None = None,
+    ) -> None:
+        self._principals = principals
         self._searcher: Searcher = generation.index.searcher()
         self._schema = generation.index.schema
         self._attributes = attributes
@@ -72,13 +79,25 @@ class Answering:
 
     def frequency(self, word: str) -> int:
         """See `Lexicon.frequency`."""
-        return max(self._searcher.doc_freq(name, word) for name in ("text", "title"))
+        return max(self._frequency(name, word) for name in ("text", "title"))
 
-    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
+    def find(self, wanted: Node) -> IndexDocument | None:
         """See `Lexicon.find`."""
-        address = Query.term_query(self._schema, "url", url)
-        wanted: Node = any_of([From(source) for source in sources]) if sources else AllOf(())
-        return self._first(address.and_must_match(self._maker.make(wanted)))
+        return self._first(self._maker.make(wanted))
+
+    def _frequency(self, name: str, word: str) -> int:
+        count = self._searcher.doc_freq(name, word)
+        if not count or self._hidden is None:
+            return count
+        return self._count(Query.term_query(self._schema, name, word).and_must_not_match(self._hidden))
+
+    @cached_property
+    def _hidden(self) -> Query | None:
+        """Finds what who asks may not see; None if nothing is, or was, hidden from anybody."""
+        if self._principals is None or not self._maker.has_readers:
+            return None
+        is_open = not self._searcher.doc_freq("acl", RESTRICTED)
+        return None if is_open else self._maker.make(hidden_from(self._principals))
 
     def _first(self, query: Query) -> IndexDocument | None:
         for _, address in self._searcher.search(query, limit=1, count=False).hits:

@@ -12,6 +12,7 @@ from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
 from ultracrawl.index.query.scoring import FIELDS, OTHER_FORM, rarity
+from ultracrawl.index.query.visibility import FIRST_WITH_READERS
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
@@ -32,6 +33,8 @@ class QueryMaker:
         self._searcher = searcher
         self._attributes = attributes
         self._fields = [field for field in FIELDS if field.since <= version]
+        self.has_readers = version >= FIRST_WITH_READERS
+        """Whether the index says who may see a document."""
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
 
     def make(self, node: tree.Node) -> Query:
@@ -45,6 +48,8 @@ class QueryMaker:
                 return self._between(name, start, end)
             case tree.FromSource(source):
                 return _unscored(self._term("source", source))
+            case tree.HasReader(term):
+                return _unscored(self._term("acl", term)) if self.has_readers else Query.empty_query()
             case tree.IsDocument(source, url):
                 return _unscored(self._term("id", document_id(source, url)))
             case tree.HasUrl(url):

@@ -74,7 +74,7 @@ class TantivyIndex:
         if generation is None:
             return MemoryIndex(self._attributes).search(query)
         with self._generations.errors("read"):
-            return Answering(generation, self._attributes).answer(query)
+            return Answering(generation, self._attributes, query.principals).answer(query)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from heapq import nlargest
 from typing import Any
 
@@ -17,7 +19,8 @@ from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.snippet import Highlighter
-from ultracrawl.index.query.tree import phrases, sought
+from ultracrawl.index.query.tree import Node, phrases, sought
+from ultracrawl.index.query.visibility import hidden_from
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, end_of_values, schema_fields, value_field
@@ -33,9 +36,15 @@ Ranked = tuple[float, OpenSegment, int]
 class Answering:
     """One search; also what it needs to know of the index's words (`likeness.Lexicon`)."""
 
-    def __init__(self, snapshot: Snapshot, attributes: Mapping[str, SearchAttribute]) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        attributes: Mapping[str, SearchAttribute],
+        principals: tuple[str, ...] | None = None,
+    ) -> None:
         self._snapshot = snapshot
         self._attributes = attributes
+        self._principals = principals
 
     def answer(self, query: SearchQuery) -> SearchResult:
         """Return the result; raises `UserError`."""
@@ -65,16 +74,33 @@ class Answering:
     def frequency(self, word: str) -> int:
         """See `Lexicon.frequency`."""
         return sum(
-            max(segment.frequency("text", word), segment.frequency("title", word))
+            max(self._frequency(segment, name, word) for name in ("text", "title"))
             for segment in self._snapshot.segments
         )
 
-    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
+    def _frequency(self, segment: OpenSegment, name: str, word: str) -> int:
+        hidden = self._hidden[segment]
+        return (
+            len(set(segment.postings(name, word).ids) - hidden) if hidden else segment.frequency(name, word)
+        )
+
+    @cached_property
+    def _hidden(self) -> dict[OpenSegment, AbstractSet[int]]:
+        """What is not to be counted where somebody may not see everything: that, and what is deleted."""
+        if self._principals is None:
+            return {segment: set() for segment in self._snapshot.segments}
+        evaluation, node = Evaluation(self._snapshot, self._attributes), hidden_from(self._principals)
+        return {
+            segment: segment.deleted | evaluation.run(node, segment).keys()
+            for segment in self._snapshot.segments
+        }
+
+    def find(self, wanted: Node) -> IndexDocument | None:
         """See `Lexicon.find`."""
+        evaluation = Evaluation(self._snapshot, self._attributes)
         for segment in self._snapshot.segments:
-            for source in sources or segment.sources:
-                for document in documents_of(segment, segment.find(document_id(source, url))):
-                    return document
+            for document in documents_of(segment, evaluation.run(wanted, segment)):
+                return document
         return None
 
     def _boost(self, found: Mapping[OpenSegment, Scores], boosts: Boosts) -> None:

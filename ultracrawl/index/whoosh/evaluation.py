@@ -72,9 +72,13 @@ class Evaluation:
                 return self._weighed(node, segment)
 
     def _weighed(
-        self, node: tree.HasUrl | tree.AtLeast | tree.Also | tree.Raised | tree.Fixed, segment: OpenSegment
+        self,
+        node: tree.HasReader | tree.HasUrl | tree.AtLeast | tree.Also | tree.Raised | tree.Fixed,
+        segment: OpenSegment,
     ) -> Scores:
         match node:
+            case tree.HasReader(term):
+                return _flat([segment.postings("acl", term)])
             case tree.HasUrl(url):
                 keys = (document_id(source, url) for source in segment.sources)
                 return dict.fromkeys((docnum for key in keys for docnum in segment.find(key)), 0.0)

@@ -59,7 +59,7 @@ class WhooshIndex:
         """See `IndexEngine.search`."""
         snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
-            return Answering(snapshot, self._attributes).answer(query)
+            return Answering(snapshot, self._attributes, query.principals).answer(query)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""

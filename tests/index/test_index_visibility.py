@@ -1,0 +1,119 @@
+"""Who may see what, in every engine: whatever is asked, hidden documents are as if they were not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from ultracrawl.errors import UserError
+from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
+
+from .conftest import document
+
+Found = Callable[..., list[str]]
+
+
+def readable(url: str, *acl: str, text: str = "heron at the water", **values: object) -> IndexDocument:
+    return replace(document(url, text, f"Page {url}", **values), acl=acl)
+
+
+DOCUMENTS = [
+    readable("/all"),
+    readable("/staff", "staff", Author=["Ann Lee"]),
+    readable("/both", "staff", "Bob Ray", Author=["Ann Lee", "Cid"]),
+    readable("/bob", "Bob Ray", Author=["Bob Ray"], Size=[3]),
+]
+
+
+@pytest.mark.parametrize(
+    ("principals", "urls"),
+    [
+        (None, {"/all", "/staff", "/both", "/bob"}),
+        ((), {"/all"}),
+        (("staff",), {"/all", "/staff", "/both"}),
+        (("Bob Ray",), {"/all", "/both", "/bob"}),
+        (("Bob Ray", "staff", "nobody"), {"/all", "/staff", "/both", "/bob"}),
+        (("Staff", "bob ray", "staff ", "Bob", "Ray", "staf"), {"/all"}),
+        (("restricted", "=staff", "", "*", "staff,Bob Ray"), {"/all"}),
+        (tuple(f"group {n}" for n in range(300)), {"/all"}),
+    ],
+    ids=["administrator", "everybody", "group", "user", "several", "not exactly", "not by a trick", "many"],
+)
+@pytest.mark.parametrize("text", ["heron", "", '"the water"', "her*", "-nothing", "heron OR egret"])
+def test_documents_are_for_their_readers(
+    engine: IndexEngine, principals: tuple[str, ...] | None, urls: set[str], text: str
+) -> None:
+    engine.apply(DOCUMENTS)
+    result = engine.search(SearchQuery(text, principals=principals))
+    assert {hit.url for hit in result} == urls
+    assert result.total == len(urls)
+    assert engine.search(SearchQuery(text, principals=principals, limit=0)).total == len(urls)
+
+
+def test_facets_and_sorting_know_nothing_of_hidden_documents(engine: IndexEngine) -> None:
+    engine.apply(DOCUMENTS)
+    asked = SearchQuery("heron", principals=("staff",), facets=("Author", "Size"), sort="Author")
+    result = engine.search(asked)
+    assert [(one.value, one.count) for one in result.facets["Author"]] == [("Ann Lee", 2), ("Cid", 1)]
+    assert result.facets["Size"] == ()
+    assert [hit.url for hit in result.hits][-1] == "/all"
+    hidden = SearchQuery("", principals=(), where=(("Author", "Bob Ray"),))
+    assert engine.search(hidden).total == 0
+
+
+@pytest.mark.parametrize("way", ["fresh", "merged", "deleted"])
+def test_suggestions_come_from_what_may_be_seen(engine: IndexEngine, way: str) -> None:
+    engine.apply(
+        [readable("/secret", "staff", text="kingfisher project"), readable("/all", text="the egret")]
+    )
+    if way == "merged":
+        engine.optimise()
+    elif way == "deleted":
+        engine.apply([Deletion("s", "/secret"), readable("/other", "staff", text="nothing")])
+
+    def suggested(text: str, *principals: str) -> str:
+        return engine.search(SearchQuery(text, principals=principals)).suggestion
+
+    assert suggested("kingfishre") == ""
+    assert suggested("egert") == "egret"
+    assert suggested("egret kingfishre") == ""
+    assert suggested("kingfishre", "staff") == ("" if way == "deleted" else "kingfisher")
+
+
+def test_a_word_of_hidden_documents_is_as_unknown_as_any_other(engine: IndexEngine) -> None:
+    engine.apply([readable("/secret", "staff", text="egrets"), readable("/all", text="egret")])
+    assert engine.search(SearchQuery("egrets", principals=())).suggestion == "egret"
+    assert engine.search(SearchQuery("egrets", principals=("staff",))).total == 1
+
+
+def test_like_knows_nothing_of_hidden_documents(engine: IndexEngine, found: Found) -> None:
+    same = "kingfisher dives river " * 3
+    engine.apply([
+        readable("/a", text=same), readable("/b", text=same), readable("/c", "staff", text=same),
+        readable("/two", "staff", text=same), replace(readable("/two", text="kingfisher"), source="t"),
+    ])  # fmt: skip
+    assert set(found(like="/a", principals=())) == {"/b", "/two"}
+    assert set(found(like="/a", principals=("staff",))) == {"/b", "/c", "/two"}
+    for url in ("/c", "/unknown"):
+        with pytest.raises(UserError, match=f"the index holds no document {url}, so nothing can be like it"):
+            engine.search(SearchQuery(like=url, text="", principals=()))
+    assert set(found(like="/two", principals=())) == {"/a", "/b"}, "of the other source"
+
+
+def test_a_document_gets_other_readers_by_being_written_anew(engine: IndexEngine, found: Found) -> None:
+    engine.apply(DOCUMENTS)
+    engine.apply([readable("/all", "staff"), readable("/bob")])
+    assert found("heron", principals=()) == ["/bob"]
+    engine.rebuild()
+    assert found("heron", principals=()) == ["/bob"]
+    assert set(found("heron", principals=("staff",))) == {"/all", "/staff", "/both", "/bob"}
+    engine.optimise()
+    assert found("heron", principals=()) == ["/bob"]
+
+
+def test_documents_without_readers_are_for_everybody(engine: IndexEngine, found: Found) -> None:
+    engine.apply([readable("/a"), readable("/b")])
+    assert set(found("heron", principals=())) == {"/a", "/b"}
+    assert engine.search(SearchQuery("heorn", principals=())).suggestion == "heron"
