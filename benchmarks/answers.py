@@ -121,16 +121,16 @@ class Bench:
                 found.append(replace(question, grades=grades, places=places))
         return sample(found, self._options.terms)
 
-    def _right_places(self, questions: Sequence[Question]) -> Mapping[str, set[str]]:
+    def _right_places(self, questions: Sequence[Question]) -> Mapping[tuple[str, str], set[str]]:
         """Return the places that show the right part, of the questions that are about a part."""
-        right: dict[str, set[str]] = {}
+        right: dict[tuple[str, str], set[str]] = {}
         tree = lru_cache(lambda page: read(self._manual / page))
-        for place, text in sorted(
-            (place, question.text) for question in questions for place in question.places
+        for place, key in sorted(
+            (place, question.key) for question in questions for place in question.places
         ):
             page, _, anchor = place.partition("#")
             anchors = right_anchors(tree(page), anchor)
-            right.setdefault(text, set()).update(f"{page}#{one}" for one in anchors)
+            right.setdefault(key, set()).update(f"{page}#{one}" for one in anchors)
         return right
 
     def _open(self, engine: str) -> Peer | Ours | None:

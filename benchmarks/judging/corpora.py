@@ -20,6 +20,7 @@ from judging.truth import (
     questions,
     sphinx,
     summaries,
+    translated,
 )
 
 DEVELOPMENT, TEST = "development", "test"
@@ -65,6 +66,11 @@ def judged(name: str, _manual: Path) -> list[Question]:
 def sample(questions: list[Question], most: int) -> list[Question]:
     """Return so many of them by chance, always the same ones; 0 means all."""
     return random.Random(16).sample(questions, most) if 0 < most < len(questions) else questions
+
+
+def in_languages(truth: Truth, languages: tuple[str, ...], said: bool, manual: Path) -> list[Question]:
+    """Return the terms of several trees of Apache's manual."""
+    return [question for language in languages for question in translated(manual, truth, language, said=said)]
 
 
 _APACHE = "usr/share/doc/apache2-doc/manual"
@@ -132,6 +138,18 @@ CORPORA = {
         _java("java-all", by_name=True),
         _apache("fr", TEST),
         _apache("ja", TEST),
+        Corpus(
+            "apache-languages",
+            TEST,
+            "apache2-doc",
+            _APACHE,
+            {
+                "terms": partial(in_languages, directives, ("en", "fr", "ja"), True),
+                "descriptions": partial(in_languages, descriptions, ("fr", "ja"), False),
+            },
+            starts=("en/index.html", "fr/index.html", "ja/index.html"),
+            exclude=(".*/mod/(quickreference|directives|overrides).html", "(?!(en|fr|ja)/)[^/]+/.*"),
+        ),
         _handbook("de", "de-DE"),
         _handbook("ja", "ja-JP"),
     )

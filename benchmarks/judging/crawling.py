@@ -13,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
+from judging.truth import Question
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.opening import open_index
@@ -118,10 +119,10 @@ class Ours:
         self._searcher = Searcher(definition, OURS[engine])
         self._site = site
 
-    def ask(self, text: str) -> list[str]:
+    def ask(self, question: Question) -> list[str]:
         """Return the ten best parts of pages."""
         try:
-            hits = self._searcher.search(text).hits
+            hits = self._searcher.search(question.text, language=question.language).hits
         except UserError:
             return []
         return [unquote(hit.section_url.removeprefix(self._site)) for hit in hits]

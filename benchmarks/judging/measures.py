@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+import resource
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ BEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answers to one question: places (`page#anchor`), the best first, and the seconds that they took."""
+    """The answers to one question: places (`page#anchor`), the best first, and their processor seconds."""
 
     question: Question
     places: list[str]
@@ -45,20 +45,26 @@ def gain(grades: Iterable[int]) -> float:
     return sum((2**grade - 1) / math.log2(n + 2) for n, grade in enumerate(grades))
 
 
-def ask_all(ask: Callable[[str], list[str]], questions: Sequence[Question]) -> list[Answer]:
+def ask_all(ask: Callable[[Question], list[str]], questions: Sequence[Question]) -> list[Answer]:
     """Put all questions, one after the other; the first ones are put twice, so that what is read once is read."""
     for question in questions[:10]:
-        ask(question.text)
+        ask(question)
     answers = []
     for question in questions:
-        started = time.perf_counter()
-        places = ask(question.text)
-        answers.append(Answer(question, places, time.perf_counter() - started))
+        started = processor_seconds()
+        places = ask(question)
+        answers.append(Answer(question, places, processor_seconds() - started))
     return answers
 
 
-def figures(answers: Sequence[Answer], right_places: Mapping[str, set[str]]) -> dict[str, float]:
-    """Return the measures; `right_places` has the places that show the right part, by the text of a question.
+def processor_seconds() -> float:
+    """Return what this process has used, and those that it started: other work on the machine does not count."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def figures(answers: Sequence[Answer], right_places: Mapping[tuple[str, str], set[str]]) -> dict[str, float]:
+    """Return the measures; `right_places` has the places that show the right part, by the key of a question.
 
     `section_1` counts only questions that have such places, and only first answers.
     """
@@ -72,10 +78,10 @@ def figures(answers: Sequence[Answer], right_places: Mapping[str, set[str]]) -> 
         "ms_p50": round(times[len(times) // 2] * 1000, 2),
         "ms_p95": round(times[len(times) * 95 // 100] * 1000, 2),
     }
-    known = [answer for answer in answers if answer.question.text in right_places]
+    known = [answer for answer in answers if answer.question.key in right_places]
     if known:
         found["section_1"] = mean(
-            answer.places[:1] != [] and answer.places[0] in right_places[answer.question.text]
+            answer.places[:1] != [] and answer.places[0] in right_places[answer.question.key]
             for answer in known
         )
     return found

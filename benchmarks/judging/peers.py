@@ -20,13 +20,14 @@ from whoosh.index import create_in, open_dir
 from whoosh.qparser import AndGroup, MultifieldParser, OrGroup
 
 from judging.packages import unpack
+from judging.truth import Question
 from ultracrawl.index import IndexDocument
 
 
 class Peer(Protocol):
     """An engine that is asked; answers are paths of pages, the best first."""
 
-    def ask(self, text: str) -> list[str]:
+    def ask(self, question: Question) -> list[str]:
         """Return the ten best pages."""
 
     def close(self) -> None:
@@ -51,9 +52,9 @@ class StockWhoosh:
         group = OrGroup if any_word else AndGroup
         self._parser = MultifieldParser(["title", "text"], self._index.schema, group=group)
 
-    def ask(self, text: str) -> list[str]:
+    def ask(self, question: Question) -> list[str]:
         """Return the ten best pages."""
-        return [hit["path"] for hit in self._searcher.search(self._parser.parse(text), limit=10)]
+        return [hit["path"] for hit in self._searcher.search(self._parser.parse(question.text), limit=10)]
 
     def close(self) -> None:
         """Release the files."""
@@ -88,9 +89,11 @@ class Fts5:
                 self._database.execute(f"CREATE VIRTUAL TABLE pages USING fts5({columns})")
                 self._database.executemany("INSERT INTO pages VALUES (?, ?, ?)", rows)
 
-    def ask(self, text: str) -> list[str]:
+    def ask(self, question: Question) -> list[str]:
         """Return the ten best pages."""
-        words = self._joint.join(f'"{found[found.lastindex or 0]}"' for found in self._words.finditer(text))
+        words = self._joint.join(
+            f'"{found[found.lastindex or 0]}"' for found in self._words.finditer(question.text)
+        )
         if not words:
             return []
         query = "SELECT path FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 0, 10, 1) LIMIT 10"
@@ -148,11 +151,11 @@ class Omega:
             [*command, str(place / "pages")], env=self._environment, capture_output=True, check=True
         )
 
-    def ask(self, text: str) -> list[str]:
+    def ask(self, question: Question) -> list[str]:
         """Return the ten best pages."""
         command = [
             str(self._program),
-            f"P={text}",
+            f"P={question.text}",
             "DB=database",
             "FMT=answers",
             f"DEFAULTOP={self._operator}",

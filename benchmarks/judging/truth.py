@@ -27,6 +27,13 @@ class Question:
     text: str
     grades: dict[str, int] = field(default_factory=dict)
     places: set[str] = field(default_factory=set)
+    language: str = ""
+    """That of who asks, where they say it."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from others of its set."""
+        return self.text, self.language
 
 
 def questions(pairs: Iterator[tuple[str, str]]) -> list[Question]:
@@ -175,6 +182,26 @@ def descriptions(folder: Path) -> Iterator[tuple[str, str]]:
         yield said, join_place(link)
 
 
+def translated(manual: Path, truth: Truth, language: str, *, said: bool) -> list[Question]:
+    """Return the terms of one tree of Apache's manual that lead to pages which are translated.
+
+    With `said`, who asks says the language; else the terms that are the same in English are left out.
+    """
+    mark = f'<html lang="{language}"'.encode()
+    english = {question.text for question in questions(truth(manual / "en"))} if not said else set()
+    found = []
+    for question in questions(truth(manual / language)):
+        grades = {
+            f"{language}/{page}": grade
+            for page, grade in question.grades.items()
+            if mark in (manual / language / page).read_bytes()[:200]
+        }
+        if grades and question.text not in english:
+            places = {f"{language}/{place}" for place in question.places}
+            found.append(Question(question.text, grades, places, language if said else ""))
+    return found
+
+
 def quick_reference(folder: Path) -> Iterator[tuple[HtmlElement, str]]:
     """Yield the link of each directive, and its description."""
     link = None
@@ -200,14 +227,16 @@ def read(path: Path) -> HtmlElement:
 def right_anchors(page: HtmlElement, anchor: str) -> set[str]:
     """Return the anchors with which a hit shows the right part of a page.
 
-    Those are the one named, those within its element, and, where it is a mere mark without text, that of the nearest
-    element around it.
+    Those are the one named and those within its element. Of a mark within a line it is also that of the nearest element
+    around it, and of a mark without text the first in the element behind it.
     """
     found = page.xpath("//*[@id=$anchor or @name=$anchor]", anchor=anchor)
     right = {anchor}
     for element in found[:1]:
-        inner = element.xpath("descendant::*/@id")
-        right.update(map(str, inner))
-        if not element.text_content().strip():
-            right.update(map(str, element.xpath("ancestor::*[@id][1]/@id")))
+        is_empty = not element.text_content().strip()
+        paths = ["descendant::*/@id"]
+        paths += ["ancestor::*[@id][1]/@id"] if is_empty or element.tag in {"a", "span"} else []
+        paths += ["following-sibling::*[1]/descendant-or-self::*[@id][1]/@id"] if is_empty else []
+        for path in paths:
+            right.update(map(str, element.xpath(path)))
     return right
