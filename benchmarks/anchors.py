@@ -20,7 +20,7 @@ from ultracrawl.content.html.page import parse_html
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.model import Page, UrlOutcome
 from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
-from ultracrawl.stores import SqliteStore
+from ultracrawl.stores import LinkTexts, SqliteStore
 
 SITE = "http://localhost/"
 PAGES_A_FLUSH = 150
@@ -55,13 +55,11 @@ def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known:
     waiting: list[int] = []
     for number, one in enumerate(pages, 1):
         visit: Any = SimpleNamespace(
-            url=one.url, anchor_links=one.page.links, anchors=None, stored=False, status=200,
-            entry=SimpleNamespace(key=url_key(one.url), display_url=""),
-            record=SimpleNamespace(url=one.url, last_fetched=float(known)),
-            outcome=UrlOutcome.NEW,
+            url=one.url, stored=False, outcome=UrlOutcome.NEW, fetch=SimpleNamespace(status=200),
+            entry=SimpleNamespace(key=url_key(one.url)), record=SimpleNamespace(last_fetched=float(known)),
         )  # fmt: skip
         times = [time.process_time()]
-        desk.links_placed(visit, one.links, one.inside)
+        desk.links_placed(visit, one.links, one.inside, one.page.links)
         times.append(time.process_time())
         desk.visit_ended(visit)
         waiting.append(visit.entry.key)
@@ -72,7 +70,7 @@ def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known:
         if full:
             found = state.links.anchor_texts(waiting)
             for key in waiting:
-                state.links.submitted_with_texts(key, found.get(key, ()))
+                state.links.submitted_with_texts(key, found.get(key, LinkTexts()))
             waiting.clear()
             state.flush()
         times.append(time.process_time())

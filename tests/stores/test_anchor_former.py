@@ -9,10 +9,12 @@ from zlib import crc32
 
 import pytest
 
+from ultracrawl.content.anchors import anchor_mark
 from ultracrawl.rules.urls.canonical import url_key
-from ultracrawl.stores import SqliteStore
+from ultracrawl.stores import LinkTexts, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
+PARTS = next(number for number, step in enumerate(MIGRATIONS) if step.startswith("UPDATE anchor_document"))
 HERE = next(number for number, step in enumerate(MIGRATIONS) if "former_anchor" in step)
 PAGE, OTHER, OLD, HERON = (url_key(f"http://h/{name}") for name in ("page", "other", "old", "heron"))
 
@@ -55,19 +57,41 @@ def file(tmp_path: Path) -> Path:
 def test_what_it_knew_is_counted_and_every_document_looked_at(file: Path) -> None:
     SqliteStore(file, "s", read_only=True).close()
     state = SqliteStore(file, "s")
-    assert state.links.anchor_texts([HERON, OLD]) == {HERON: ("grey heron", "heron"), OLD: ("grey heron",)}
+    assert state.links.anchor_texts([HERON, OLD]) == {
+        HERON: LinkTexts(("grey heron", "heron")),
+        OLD: LinkTexts(("grey heron",)),
+    }
     assert state._db.execute("SELECT text, pages FROM anchor ORDER BY text").fetchall() == [
         ("grey heron", 1),
         ("heron", 2),
     ], "what a redirect repeated is known as a redirect"
     assert state.links.documents_due(None, 10) == [HERON]
-    assert state.links.changed_texts([HERON]) == {HERON: ("grey heron", "heron")}
+    assert state.links.changed_texts([HERON]) == {HERON: LinkTexts(("grey heron", "heron"))}
     state.flush()
     state.links.put_page_anchors(PAGE, b"")
     state.links.sweep_anchors()
     state.flush()
-    assert state.links.changed_texts(state.links.documents_due(None, 10)) == {HERON: ("heron",)}
+    assert state.links.changed_texts(state.links.documents_due(None, 10)) == {HERON: LinkTexts(("heron",))}
     state.close()
     again = SqliteStore(file, "s")
-    assert again.links.anchor_texts([HERON]) == {HERON: ("heron",)}
+    assert again.links.anchor_texts([HERON]) == {HERON: LinkTexts(("heron",))}
     again.close()
+
+
+def test_what_parts_are_called_is_told_by_a_store_that_kept_it_for_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    SqliteStore(path, "s").close()
+    db = sqlite3.connect(path)
+    db.execute(f"PRAGMA user_version={PARTS}")
+    for target, fragment, text in ((HERON, "eggs", "nest"), (HERON, "", "heron")):
+        mark = anchor_mark(target, text, fragment)
+        db.execute("INSERT INTO anchor VALUES (?,?,?,?,1)", (mark, target, fragment, text))
+    db.execute("INSERT INTO anchor_text (text, targets) VALUES ('heron', 1)")
+    db.execute("INSERT INTO anchor_document (key, told) VALUES (?,1), (?,0)", (HERON, PAGE))
+    db.commit()
+    db.close()
+    state = SqliteStore(path, "s")
+    assert state.links.documents_due(None, 10) == sorted((HERON, PAGE))
+    now = LinkTexts(("heron",), (("eggs", "nest"),))
+    assert state.links.changed_texts([HERON, PAGE]) == {HERON: now}, "of the other one nothing is new"
+    state.close()

@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.content.anchors import LONGEST, MOST_ANCHORS, SHARED, anchor_mark, anchor_text
-from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.content.anchors import (
+    LONGEST,
+    MOST_ANCHORS,
+    MOST_SECTION_ANCHORS,
+    SHARED,
+    anchor_mark,
+    anchor_text,
+)
+from ultracrawl.stores import LinkTexts, QueueEntry, SqliteStore
 
 A, B, C, HERON, EGRET, OLD, OLDER = 1, 2, 3, 10, -11, 12, 13
 
@@ -31,18 +38,23 @@ def say(state: SqliteStore, page: int, *links: tuple[int, str] | tuple[int, str,
 
 def texts(state: SqliteStore, key: int) -> tuple[str, ...]:
     state.flush()
-    return state.links.anchor_texts([key]).get(key, ())
+    return state.links.anchor_texts([key]).get(key, LinkTexts()).whole
 
 
 def handed(state: SqliteStore, *keys: int) -> None:
     """Have documents go to the index with the texts that are known by now."""
     state.flush()
     for key in keys:
-        state.links.submitted_with_texts(key, texts(state, key))
+        state.links.submitted_with_texts(key, state.links.anchor_texts([key]).get(key, LinkTexts()))
     state.flush()
 
 
 def news(state: SqliteStore) -> dict[int, tuple[str, ...]]:
+    """Return which texts of links to whole documents are new at the end of a run."""
+    return {key: texts.whole for key, texts in all_news(state).items()}
+
+
+def all_news(state: SqliteStore) -> dict[int, LinkTexts]:
     """Return what is new at the end of a run."""
     state.links.sweep_anchors()
     state.flush()
@@ -100,11 +112,53 @@ def test_of_many_texts_those_that_most_pages_have(state: SqliteStore) -> None:
     assert news(state) == {HERON: tuple(text for _, text in (*said[:-2], said[-1]))}, "numbers decide"
 
 
-def test_a_part_of_a_page_is_kept_apart(state: SqliteStore) -> None:
-    say(state, A, (HERON, "eggs", "part"), (HERON, "heron"))
-    assert texts(state, HERON) == ("heron",)
-    rows = state._db.execute("SELECT fragment, text, pages FROM anchor ORDER BY text").fetchall()
-    assert rows == [("part", "eggs", 1), ("", "heron", 1)]
+def test_what_a_part_is_called_is_kept_apart_with_its_fragment(state: SqliteStore) -> None:
+    say(state, A, (HERON, "nest", "eggs"), (HERON, "eggs", "eggs"), (HERON, "heron"), (EGRET, "young", "y"))
+    say(state, B, (HERON, "eggs", "eggs"), (HERON, "heron", "top"))
+    state.flush()
+    assert state.links.anchor_texts([HERON, EGRET]) == {
+        HERON: LinkTexts(("heron",), (("eggs", "eggs"), ("eggs", "nest"), ("top", "heron"))),
+        EGRET: LinkTexts((), (("y", "young"),)),
+    }
+
+
+def test_a_document_is_due_when_only_what_its_parts_are_called_has_changed(state: SqliteStore) -> None:
+    say(state, A, (HERON, "heron"), (HERON, "nest", "eggs"))
+    handed(state, HERON, EGRET)
+    assert all_news(state) == {}
+    say(state, B, (HERON, "clutch", "eggs"), (EGRET, "egret"))
+    assert all_news(state) == {
+        HERON: LinkTexts(("heron",), (("eggs", "clutch"), ("eggs", "nest"))),
+        EGRET: LinkTexts(("egret",)),
+    }
+    say(state, A, (HERON, "heron"))
+    state.drop_urls([B])
+    assert all_news(state) == {HERON: LinkTexts(("heron",)), EGRET: LinkTexts()}
+
+
+def test_of_many_texts_of_parts_those_that_most_pages_have(state: SqliteStore) -> None:
+    said = [(HERON, f"nest {number:03}", f"n{number:03}") for number in range(MOST_SECTION_ANCHORS + 1)]
+    say(state, A, *said)
+    handed(state, HERON)
+    say(state, B, said[-1])
+    parts = tuple((fragment, text) for _, text, fragment in (*said[:-2], said[-1]))
+    assert all_news(state) == {HERON: LinkTexts((), parts)}, "numbers decide"
+
+
+def test_a_text_of_links_to_many_parts_of_a_document_says_nothing_of_them_nor_one_to_many_documents(
+    state: SqliteStore,
+) -> None:
+    say(state, A, *[(HERON, "default", f"d{number}") for number in range(SHARED)], (HERON, "nest", "eggs"))
+    handed(state, HERON)
+    say(state, B, (HERON, "default", "d"), (HERON, "default"))
+    assert all_news(state) == {HERON: LinkTexts(("default",), (("eggs", "nest"),))}, (
+        "the whole is one document"
+    )
+    say(state, B)
+    say(state, C, *[(target, "nest") for target in range(100, 101 + SHARED)])
+    assert all_news(state) == {
+        HERON: LinkTexts((), tuple((f"d{number}", "default") for number in range(SHARED)))
+    }
 
 
 def test_texts_of_links_to_many_documents_count_for_none_and_again_when_they_are_fewer(
@@ -129,6 +183,9 @@ def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: Sqlit
     assert news(state) == {HERON: ("grey heron", "heron")}
     state.links.put_redirect(OLD, EGRET)
     assert news(state) == {HERON: ("heron",), EGRET: ("grey heron",)}
+    say(state, C, (OLD, "nest", "eggs"))
+    assert all_news(state) == {EGRET: LinkTexts(("grey heron",), (("eggs", "nest"),))}
+    say(state, C)
     say(state, B, (OLD, "egret"))
     assert news(state) == {EGRET: ("egret", "grey heron")}
     state.drop_urls([OLDER])

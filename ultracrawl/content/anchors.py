@@ -9,8 +9,13 @@ MOST_ANCHORS = 20
 """Anchor texts of one document that are indexed, those that most pages have."""
 LONGEST = 100
 """Characters of an anchor text, and of the name of a part of a page, that count."""
+MOST_SECTION_ANCHORS = 200
+"""Texts of links to parts of one document that are indexed, those that most pages have."""
 SHARED = 5
-"""A text of links to more URLs than this (`next`, `read more`) says nothing about any of them."""
+"""A text of links to more URLs than this (`next`, `read more`) says nothing about any of them.
+
+It says nothing about parts of a page if it leads to more of them than this.
+"""
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search
 _ADDRESS = re.compile(r"(?:\w+://|www\.)\S*\Z").match

@@ -22,6 +22,8 @@ GENERATION = 25_000
 """Links that are remembered at a time; twice as many take about 15 MB."""
 BATCH = 500
 """Documents that are looked at between two flushes."""
+_DIRECTIVE = ":~:"
+"""Begins what a browser shall do with a page, be it whole or a part (`#:~:text=words`)."""
 _NOTHING = 0
 """The mark of a link whose text says nothing."""
 
@@ -78,6 +80,7 @@ class AnchorTexts(Feature):
         mark = self._old.get(url, {}).get(text)
         if mark is None:
             whole, _, fragment = url.partition("#")
+            fragment = fragment.partition(_DIRECTIVE)[0]
             said, target = anchor_text(text), url_key(whole)
             if target not in kept:
                 return _NOTHING

@@ -13,7 +13,7 @@ from ultracrawl.crawl.writing.segment_keys import SegmentKeys
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.stores import Store
+from ultracrawl.stores import LinkTexts, Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.writing.pauses import Pauses
@@ -104,7 +104,8 @@ class IndexWriter:
         """Take a document that is new or changed. Raises `IndexStoreError` if the cache cannot be written."""
         if self._links is not None:
             self._links.submitted_without_texts(key)
-            document = replace(document, anchors=()) if document.anchors else document
+            if document.anchors or document.section_anchors:
+                document = replace(document, anchors=(), section_anchors=())
         self._append(key, document)
         self._segments.open[key] = document.url
 
@@ -120,9 +121,9 @@ class IndexWriter:
         for url in urls:
             self._append(0, Deletion(self._source, url))
 
-    def rename(self, key: int, url: str, anchors: tuple[str, ...]) -> None:
+    def rename(self, key: int, url: str, texts: LinkTexts) -> None:
         """Take other anchor texts of a document that is in the index, or on its way there."""
-        self._append(key, NewAnchors(self._source, url, anchors))
+        self._append(key, NewAnchors(self._source, url, *texts))
 
     def _append(self, key: int, change: Change) -> None:
         if not self._cache.size:
@@ -147,8 +148,8 @@ class IndexWriter:
             texts = self._links.anchor_texts(some)
             for key in some:
                 if key in texts:
-                    self._cache.append(key, NewAnchors(self._source, self._segments.open[key], texts[key]))
-                self._links.submitted_with_texts(key, texts.get(key, ()))
+                    self._cache.append(key, NewAnchors(self._source, self._segments.open[key], *texts[key]))
+                self._links.submitted_with_texts(key, texts.get(key, LinkTexts()))
 
     @property
     def congested(self) -> bool:

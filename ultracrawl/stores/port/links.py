@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+
+class LinkTexts(NamedTuple):
+    """What links to a document are called."""
+
+    whole: tuple[str, ...] = ()
+    """The texts of links to all of it, in their order."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """The texts of links to a part of it: fragment and text, in their order."""
 
 
 class LinkPart(Protocol):
@@ -30,8 +39,8 @@ class LinkPart(Protocol):
 
     # ---- texts of documents
 
-    def anchor_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
-        """Return the texts that documents should have, in their order; those without any are left out.
+    def anchor_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
+        """Return the texts that documents should have; those without any are left out.
 
         Sees what was flushed.
         """
@@ -39,7 +48,7 @@ class LinkPart(Protocol):
     def submitted_without_texts(self, key: int) -> None:
         """Note that a document is submitted without anchor texts."""
 
-    def submitted_with_texts(self, key: int, texts: tuple[str, ...]) -> None:
+    def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
         """Note which anchor texts are submitted for a document."""
 
     def document_left(self, key: int) -> None:
@@ -61,7 +70,7 @@ class LinkPart(Protocol):
         flushed.
         """
 
-    def changed_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+    def changed_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
         """Return the texts of those documents whose texts differ from those submitted; sees what was flushed.
 
         They count as submitted from then on: the caller submits them.

@@ -38,7 +38,7 @@ _COUNT_TEXT = f"""
         targets=targets+excluded.targets"""  # noqa: S608 - a constant
 _TURNED = """
     WITH RECURSIVE turned(target) AS (
-        SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned AND a.fragment=''
+        SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned
         UNION SELECT r.target FROM turned CROSS JOIN anchor_redirect r ON r.key=turned.target)
     UPDATE anchor_document SET due=1 WHERE due=0 AND key IN (SELECT target FROM turned)"""
 BATCH = 500
@@ -97,18 +97,18 @@ class AnchorCounts:
         run("INSERT INTO anchor (mark, target, fragment, text, pages) VALUES (?,?,?,?,?)", new)
         run("UPDATE anchor SET pages=? WHERE mark=?", changed)
         links = self._links(turned, met)
-        self._count_texts((link.text, turned[mark]) for mark, link in links.items())
+        self._count_texts((link.text, turned[mark]) for mark, link in links.items() if not link.fragment)
         return Moved({link.target for link in links.values()}, {known[mark][0] for _, mark in changed})
 
     def _links(self, marks: Collection[int], met: Mapping[int, AnchorLink]) -> dict[int, AnchorLink]:
-        """Return what marks stand for that are of whole targets."""
+        """Return what marks stand for."""
         found = {mark: met[mark] for mark in marks if mark in met}
         if rest := [mark for mark in marks if mark not in met]:
             query = "SELECT mark, target, fragment, text FROM anchor WHERE mark IN (SELECT value FROM json_each(?))"
             found.update(
                 (mark, AnchorLink(*link)) for mark, *link in self._db.execute(query, (json.dumps(rest),))
             )
-        return {mark: link for mark, link in found.items() if not link.fragment}
+        return found
 
     def _count_texts(self, turned: Iterable[tuple[str, bool]]) -> None:
         targets: Counter[str] = Counter()

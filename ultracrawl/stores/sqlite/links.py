@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from heapq import nsmallest
 from itertools import groupby
+from operator import itemgetter
 
 from xxhash import xxh3_64_intdigest
 
-from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_mark
+from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark
+from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
+# Unary plus: SQLite would make an index of the whole table by target for every question.
 _TEXTS = f"""
     WITH RECURSIVE ask(key, target) AS (
         SELECT value, value FROM json_each(?)
         UNION SELECT ask.key, r.key FROM ask CROSS JOIN anchor_redirect r ON r.target=ask.target)
-    SELECT ask.key, a.text, sum(a.pages) FROM ask CROSS JOIN anchor a
-        ON a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND a.target=ask.target
-        CROSS JOIN anchor_text t ON t.text=a.text
-    WHERE a.fragment='' AND a.pages>0 AND t.targets<={SHARED} GROUP BY ask.key, a.text"""  # noqa: S608 - a constant
+    SELECT ask.key, a.fragment, a.text, a.pages FROM ask CROSS JOIN anchor a
+        ON a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND +a.target=ask.target
+        LEFT JOIN anchor_text t ON t.text=a.text
+    WHERE a.pages>0 AND coalesce(t.targets, 0)<={SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
 _TELL = """
     INSERT INTO anchor_document (key, told, crowded) VALUES (?,?,?)
     ON CONFLICT DO UPDATE SET told=excluded.told, crowded=excluded.crowded, due=0"""
@@ -46,7 +50,7 @@ class SqliteLinks(SqlitePart):
         self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
         self._redirects: dict[int, int] = {}
-        self._told: dict[int, tuple[str, ...] | str] = {}
+        self._told: dict[int, LinkTexts | str] = {}
         self._sweep = False
         self._crowded: set[int] | None = None
         """Documents with more texts than the index takes, so that the numbers of pages decide."""
@@ -74,21 +78,17 @@ class SqliteLinks(SqlitePart):
 
     # ---- texts of documents
 
-    def anchor_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+    def anchor_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
         """Return the texts that documents should have."""
-        found: dict[int, tuple[str, ...]] = {}
         with self._access.translated:  # row by row: of one document they may be many
-            rows: Iterator[tuple[int, str, int]] = self._db.execute(_TEXTS, (json.dumps(list(keys)),))
-            for key, said in groupby(rows, key=lambda row: row[0]):
-                most = nsmallest(MOST_ANCHORS, ((-pages, text) for _, text, pages in said))
-                found[key] = tuple(sorted(text for _, text in most))
-        return found
+            rows: Iterator[_Said] = self._db.execute(_TEXTS, (json.dumps(list(keys)),))
+            return {key: _texts_of(said) for key, said in groupby(rows, key=itemgetter(0))}
 
     def submitted_without_texts(self, key: int) -> None:
         """Note that a document is submitted without texts."""
         self._told[key] = _WITHOUT
 
-    def submitted_with_texts(self, key: int, texts: tuple[str, ...]) -> None:
+    def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
         """Note which texts are submitted for a document."""
         self._told[key] = texts
 
@@ -110,13 +110,14 @@ class SqliteLinks(SqlitePart):
         query = "SELECT key FROM anchor_document WHERE due=1 AND key>=? ORDER BY key LIMIT ?"
         return [key for (key,) in self._read(query, _FIRST if after is None else after + 1, number)]
 
-    def changed_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+    def changed_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
         """Return the texts of those documents whose texts differ from those submitted."""
         now = self.anchor_texts(keys)
         query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
         told = dict(self._read(query, json.dumps(list(keys))))
-        self._told.update((key, now.get(key, ())) for key in keys)
-        return {key: now.get(key, ()) for key in keys if told.get(key) != _print_of(now.get(key, ()))}
+        texts = {key: now.get(key, LinkTexts()) for key in keys}
+        self._told.update(texts)
+        return {key: said for key, said in texts.items() if told.get(key) != _print_of(said)}
 
     # ---- writing, inside a transaction of the store
 
@@ -145,11 +146,11 @@ class SqliteLinks(SqlitePart):
         )
         run(_HAND, [(key,) for key, what in self._told.items() if what is _WITHOUT])
         told = [(key, what) for key, what in self._told.items() if not isinstance(what, str)]
-        run(_TELL, [(key, _print_of(texts), len(texts) == MOST_ANCHORS) for key, texts in told])
+        run(_TELL, [(key, _print_of(texts), _is_crowded(texts)) for key, texts in told])
         if self._crowded is None:
             rows = self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")
             self._crowded = {key for (key,) in rows}
-        self._crowded.update(key for key, texts in told if len(texts) == MOST_ANCHORS)
+        self._crowded.update(key for key, texts in told if _is_crowded(texts))
 
     def _write_redirects(self) -> set[int]:
         """Store where URLs redirect to; returns the targets whose texts change by that."""
@@ -193,6 +194,36 @@ class SqliteLinks(SqlitePart):
         self._sweep = False
 
 
-def _print_of(texts: tuple[str, ...]) -> int:
+_Said = tuple[int, str, str, int]
+"""A text of links to a document: its key, the fragment, the text, the number of pages that have it."""
+
+
+def _texts_of(said: Iterable[_Said]) -> LinkTexts:
+    """Return those texts of links to one document that most pages have."""
+    whole, parts = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for _, fragment, text, pages in said:
+        (parts if fragment else whole)[fragment, text] += pages
+    leads = Counter(text for _, text in parts)
+    for one in [one for one in parts if leads[one[1]] > SHARED]:
+        del parts[one]
+    return LinkTexts(
+        tuple(text for _, text in _most(whole, MOST_ANCHORS)), tuple(_most(parts, MOST_SECTION_ANCHORS))
+    )
+
+
+def _most(said: Mapping[tuple[str, str], int], number: int) -> list[tuple[str, str]]:
+    """Return as many as this, those that most pages have, in their order."""
+    if len(said) > number:
+        return sorted(nsmallest(number, said, key=lambda one: (-said[one], one)))
+    return sorted(said)
+
+
+def _is_crowded(texts: LinkTexts) -> bool:
+    """Whether a document has as many texts as the index takes, so that the numbers of pages decide."""
+    return len(texts.whole) == MOST_ANCHORS or len(texts.parts) == MOST_SECTION_ANCHORS
+
+
+def _print_of(texts: LinkTexts) -> int:
     """Return a number by which texts are compared, 0 for none."""
-    return xxh3_64_intdigest("\n".join(texts).encode(errors="replace")) >> 1 if texts else 0
+    lines = [*texts.whole, *map("\0".join, texts.parts)]
+    return xxh3_64_intdigest("\n".join(lines).encode(errors="replace")) >> 1 if lines else 0

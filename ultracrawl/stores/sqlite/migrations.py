@@ -365,6 +365,8 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT INTO site (site, seen, own_delay, given_up, robots, stand_in)
         SELECT site, next_at, own_delay, given_up, robots, stand_in FROM former_site;
     """,
+    # 24: documents get the texts of links to their parts, too
+    "UPDATE anchor_document SET due=1 WHERE EXISTS (SELECT 1 FROM anchor WHERE fragment<>'' AND pages>0);",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)
