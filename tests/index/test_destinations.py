@@ -28,6 +28,7 @@ from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report, deliver_segment
+from ultracrawl.model.page import Section
 
 from .conftest import ATTRIBUTES, document
 
@@ -176,17 +177,24 @@ def test_a_line_says_everything_of_a_document(tmp_path: Path) -> None:
         {"Author": ["Lee"], "Size": [3], "LastModifiedDate": [dated]},
         True,
         ("see a",),
+        (("eggs", "nest"),),
+        (Section(0, 2, "eggs", "Eggs"),),
+        ("ann", "staff"),
+        3,
     )
-    changes = batch(whole, NewAnchors("s", "/b", ("b", "c")), Deletion("s", "/c"))
+    called = NewAnchors("s", "/b", ("b", "c"))
+    changes = batch(whole, called, Deletion("s", "/c"), NewAnchors("s", "/d", (), (("x", "y"),)))
     JsonLines("export", {"path": str(path)}).deliver(changes)
     attributes = {"Author": ["Lee"], "Size": [3], "LastModifiedDate": [{"date": "2024-05-01T23:30:00+00:00"}]}
     assert lines_in(path) == [
         {
             "action": "put", "source": "s", "url": "/a", "title": "Ü", "text": "text", "attributes": attributes,
-            "anchors": ["see a"], "nosnippet": True,
+            "anchors": ["see a"], "nosnippet": True, "section_anchors": [["eggs", "nest"]],
+            "sections": [[0, 2, "eggs", "Eggs"]], "acl": ["ann", "staff"], "depth": 3,
         },
         {"action": "anchors", "source": "s", "url": "/b", "anchors": ["b", "c"]},
         {"action": "delete", "source": "s", "url": "/c"},
+        {"action": "anchors", "source": "s", "url": "/d", "anchors": [], "section_anchors": [["x", "y"]]},
     ]  # fmt: skip
 
 

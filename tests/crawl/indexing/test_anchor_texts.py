@@ -31,6 +31,11 @@ def anchors(workspace: Workspace) -> dict[str, list[str]]:
     return {"/" + row["url"].split("/", 3)[3]: row["anchors"] for row in rows}
 
 
+def parts(workspace: Workspace) -> dict[str, list[list[str]]]:
+    rows = map(json.loads, workspace.command("index", "dump").out.splitlines())
+    return {"/" + row["url"].split("/", 3)[3]: row.get("section_anchors", []) for row in rows}
+
+
 @pytest.fixture
 def crawled(site: Site, url: str, workspace: Workspace) -> Site:
     linking(site, "/", {"/a": "Grey herons", "/b": "Egrets"})
@@ -146,12 +151,23 @@ def test_links_that_say_nothing(
     assert found["/p14"] == ["chapter 14"]
 
 
-def test_a_part_of_a_page_is_not_the_page(site: Site, url: str, workspace: Workspace) -> None:
-    linking(site, "/", {"/a#eggs": "Eggs of herons", "/a": "Herons"})
-    linking(site, "/a", {"/a": "myself"})
-    define(workspace, url)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_link_to_a_part_of_a_page_speaks_of_that_part(
+    site: Site, url: str, workspace: Workspace, engine: str
+) -> None:
+    linking(site, "/", {"/a#eggs": "Eggs of herons", "/a": "Herons", "/b": "Bitterns"})
+    linking(site, "/a", {"/a": "myself", "/a#young": "below", "#old": "above"})
+    linking(site, "/b", {"/a#eggs": "clutches", "/a#young:~:text=fed": "Chicks"})
+    define(workspace, url, engine)
     workspace.crawl()
     assert anchors(workspace)["/a"] == ["herons"]
+    assert parts(workspace)["/a"] == [["eggs", "clutches"], ["eggs", "eggs of herons"], ["young", "chicks"]]
+    assert workspace.search("clutch") == ["/a"], "said by a page that came after /a"
+    linking(site, "/b", {"/a#eggs": "nests"})
+    run = workspace.crawl().run
+    assert run["outcomes"]["MODIFIED"] == 1
+    assert parts(workspace)["/a"] == [["eggs", "eggs of herons"], ["eggs", "nests"]]
+    assert workspace.search("clutch") == []
 
 
 @pytest.mark.parametrize("on", [True, False], ids=["on", "off"])

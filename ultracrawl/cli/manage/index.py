@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 import click
@@ -14,7 +14,7 @@ from ultracrawl.cli.options import json_option, print_json, searchable_project_o
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.opening import open_index
-from ultracrawl.index.values import attributes_to_json
+from ultracrawl.index.values import attributes_to_json, further_to_json
 from ultracrawl.service import repair
 from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
@@ -154,6 +154,7 @@ def dump(name: str, project: Project) -> None:
                     "text": "" if document.secret_text else document.text,
                     "anchors": list(document.anchors),
                     "attributes": attributes_to_json(document.attributes),
+                    **further_to_json(replace(document, sections=()) if document.secret_text else document),
                 }
             )
         lost = min(before, index.count()) - number  # others may write meanwhile

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 
 from ultracrawl.index.changes import last_changes
-from ultracrawl.index.engine import Change, Deletion, NewAnchors
-from ultracrawl.index.values import Json, attributes_to_json
+from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
+from ultracrawl.index.values import Json, attributes_to_json, further_to_json
 
 
 def lines_of(changes: Iterable[Change]) -> Iterator[bytes]:
@@ -23,7 +23,9 @@ def _as_json(change: Change) -> dict[str, Json]:
         case Deletion():
             return {"action": "delete", **identity}
         case NewAnchors(anchors=anchors):
-            return {"action": "anchors", **identity, "anchors": list(anchors)}
+            further = further_to_json(IndexDocument("", "", "", "", section_anchors=change.section_anchors))
+            return {"action": "anchors", **identity, "anchors": list(anchors), **further}
     document: dict[str, Json] = {"action": "put", **identity, "title": change.title, "text": change.text}
     document |= {"attributes": dict(attributes_to_json(change.attributes)), "anchors": list(change.anchors)}
+    document |= further_to_json(change)
     return document | {"nosnippet": True} if change.secret_text else document
