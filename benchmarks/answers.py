@@ -173,6 +173,24 @@ def lines(result: Mapping[str, Any]) -> str:
     return "\n".join(written)
 
 
+def summary(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return success@1 and MRR@10 of all engines side by side, as a table of Markdown."""
+    engines = list(dict.fromkeys(row["engine"] for result in results for row in result["results"]))
+    written = [f"| asked | {' | '.join(engines)} |", "|" + " --- |" * (len(engines) + 1)]
+    for result in results:
+        sets: dict[str, dict[str, Any]] = {}
+        for row in result["results"]:
+            sets.setdefault(row["set"], {})[row["engine"]] = row
+        for name, rows in sets.items():
+            asked = f"`{result['corpus']}`, {next(iter(rows.values()))['questions']:g} {name}"
+            pairs = [
+                f"{rows[one]['success_1']:.2f} {rows[one]['mrr_10']:.2f}" if one in rows else ""
+                for one in engines
+            ]
+            written.append(f"| {' | '.join([asked, *pairs])} |")
+    return "\n".join(written)
+
+
 def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -226,6 +244,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print(lines(results[-1]), flush=True)
     if chosen.json:
         print(json.dumps({**about, "corpora": results}, indent=2))
+    else:
+        print(f"\nsuccess@1 and MRR@10:\n\n{summary(results)}")
     if worst:
         print("\n".join(worst), file=sys.stderr if chosen.json else sys.stdout)
 
