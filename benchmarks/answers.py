@@ -201,7 +201,7 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--engines", nargs="+", choices=ENGINES, default=ENGINES, metavar="NAME", help=", ".join(ENGINES)
     )
-    parser.add_argument("--terms", type=int, default=1000, help="most terms of a set; 0: all (default: 1000)")
+    parser.add_argument("--terms", type=int, default=500, help="most terms of a set; 0: all (default: 500)")
     parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     parser.add_argument(
         "--reuse", type=Path, help="keep the indexes in this folder, and use those that are there"

@@ -173,7 +173,7 @@ def script(path: Path) -> list[dict[str, str]]:
 def directives(folder: Path) -> Iterator[tuple[str, str]]:
     """Read the names of directives in `mod/quickreference.html` of Apache's manual."""
     for link, _ in quick_reference(folder):
-        yield link.text_content().partition(" ")[0], join_place(link)
+        yield link.text_content().partition(" ")[0].strip("<>"), join_place(link)
 
 
 def descriptions(folder: Path) -> Iterator[tuple[str, str]]:
