@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from collections.abc import Callable
 
-from ultracrawl.index import SearchQuery
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracrawl.index import IndexEngine, SearchQuery
+from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.parser import parse_query
-from ultracrawl.index.words.identifiers import word_parts
+from ultracrawl.index.words.identifiers import identifier_terms, query_signs, word_parts
+
+from .conftest import ATTRIBUTES, document
+
+Found = Callable[..., list[str]]
 
 NAMES = {
     "tcp_syncookies": ("tcp", "syncookies"),
@@ -54,3 +64,130 @@ def test_a_name_in_a_query_is_itself_or_looser_its_parts() -> None:
 )
 def test_what_is_no_name_has_no_parts(text: str) -> None:
     assert not isinstance(parsed(text), tree.Identifier)
+
+
+MANUAL = [
+    document("/syncookies", "Set net.ipv4.tcp_syncookies to 1", "Kernel settings"),
+    document("/flood", "SYN cookies guard against a flood of the network", "SYN flood"),
+    document("/vec", "Calls of Vec::with_capacity(10) allocate once", "Vectors"),
+    document("/capacity", "The capacity of a vector; with more it grows. Vec is one", "Capacity"),
+    document("/table", "A HashMap has entries", "Collections"),
+    document("/atlas", "An atlas is a map, not a hash", "Atlas"),
+    document("/dom", "document.getElementById finds it by its id; see XMLHttpRequest", "DOM"),
+    document("/charset", "The charset utf8mb4 has all characters", "Charsets"),
+    document("/cpp", "We write C++ and use operator!= there", "A language"),
+    document("/c", "C is a language too, and operator~ is an operator", "The C language"),
+    document("/csharp", "In C# or F#: @property and #pragma, and $_ is the topic", "Others"),
+    document(
+        "/json", "a ->> 'b' and x @> y; case of letters does not matter to ~*; a::text, b && c", "Operators"
+    ),
+    document("/order", "a <=> b compares; a != b is no order; -> and |- are arrows", "Comparing"),
+    document("/index", "v.operator[](1) and f.operator()(2)", "Calls"),
+    document("/ssl", "Edit /etc/ssl/openssl.cnf, then src/main.rs; see E0502", "Files"),
+    document("/apt", "Run apt-get install --no-install-recommends foo", "Apt"),
+]
+
+WHOLE = {
+    "net.ipv4.tcp_syncookies": ["/syncookies"],
+    "tcp_syncookies": ["/syncookies"],
+    "Vec::with_capacity": ["/vec"],
+    "vec::With_Capacity": ["/vec"],
+    "HashMap": ["/table"],
+    "hashmap": ["/table"],
+    "document.getElementById": ["/dom"],
+    "utf8mb4": ["/charset"],
+    "C++": ["/cpp"],
+    "c++": ["/cpp"],
+    '"C++"': ["/cpp"],
+    "C++ operator": ["/cpp"],
+    "C#": ["/csharp"],
+    "F#?": ["/csharp"],
+    "operator!=": ["/cpp"],
+    "operator~": ["/c"],
+    "operator[]": ["/index"],
+    "operator()": ["/index"],
+    "@property": ["/csharp"],
+    "#pragma": ["/csharp"],
+    "$_": ["/csharp"],
+    "->>": ["/json"],
+    "@>": ["/json"],
+    "~*": ["/json"],
+    "::": ["/json", "/vec"],
+    "&&": ["/json"],
+    "!=": ["/cpp", "/order"],
+    "a != b": ["/order"],
+    "<=>": ["/order"],
+    "->": ["/order"],
+    "|-": ["/order"],
+    "/etc/ssl/openssl.cnf": ["/ssl"],
+    "src/main.rs": ["/ssl"],
+    "E0502": ["/ssl"],
+    "--no-install-recommends": ["/apt"],
+    "-> -@property": ["/order"],
+}
+
+
+@pytest.mark.parametrize(("text", "urls"), WHOLE.items(), ids=WHOLE)
+def test_names_and_operators_are_found_as_they_are_written(
+    engine: IndexEngine, found: Found, text: str, urls: list[str]
+) -> None:
+    engine.apply(MANUAL)
+    assert sorted(found(text)) == urls
+
+
+BY_PARTS = {
+    "syncookies": ["/syncookies"],
+    "capacity": ["/capacity", "/vec"],
+    "hash map": ["/atlas", "/table"],
+    "map": ["/atlas", "/table"],
+    "element": ["/dom"],
+    "request http": ["/dom"],
+    "utf8": ["/charset"],
+    "openssl": ["/ssl"],
+    "syncook*": ["/syncookies"],
+}
+
+
+@pytest.mark.parametrize(("text", "urls"), BY_PARTS.items(), ids=BY_PARTS)
+def test_a_name_is_found_by_its_parts_after_the_words_themselves(
+    engine: IndexEngine, found: Found, text: str, urls: list[str]
+) -> None:
+    engine.apply(MANUAL)
+    assert found(text) == urls
+
+
+def test_a_part_counts_less_than_a_word_however_common_that_is(engine: IndexEngine, found: Found) -> None:
+    engine.apply([document(f"/{n}", "heron " * n + "and egret " * 20) for n in range(1, 50)])
+    engine.apply([document("/name", "the setting heron_limit")])
+    assert found("heron")[-1] == "/name"
+
+
+@pytest.mark.parametrize("remade", [False, True], ids=["replaced", "rebuilt"])
+def test_names_are_found_after_a_change(engine: IndexEngine, found: Found, remade: bool) -> None:
+    engine.apply(MANUAL)
+    engine.apply([document("/table", "An atlas"), document("/cpp", "In C++ the HashMap is unordered")])
+    if remade:
+        engine.rebuild()
+    assert (found("C++"), found("hash"), found("!=")) == (["/cpp"], ["/atlas", "/cpp"], ["/order"])
+
+
+NAME = st.from_regex(
+    r"\A[A-Za-z_@#$][A-Za-z0-9_]{0,8}(?:(?:::|\.|->|/|#|\+\+|!=|_)[A-Za-z0-9_]{1,8}){0,3}(?:\+\+|#)?\Z"
+)
+
+
+@given(
+    NAME, st.sampled_from(["", "In ", "f(", "\u95a2\u6570 "]), st.sampled_from(["", " is", ")", ", or", "."])
+)
+def test_a_name_as_it_stands_in_a_text_finds_the_document(name: str, before: str, after: str) -> None:
+    index = MemoryIndex(ATTRIBUTES)
+    index.apply([document("/name", f"{before}{name}{after}"), document("/other", "other")])
+    hits = index.search(SearchQuery(name, suggest=False)).hits
+    assert [hit.url for hit in hits] == ["/name"] or not any(map(str.isalnum, name))
+
+
+@given(st.text(max_size=60) | st.text(alphabet="aA0_+#@$%:=!->~\u00e4\u6771\x01?\n ", max_size=40))
+def test_no_text_raises(text: str) -> None:
+    terms = identifier_terms(text)
+    assert all(term and not re.search(r"\s", term) for term in terms)
+    assert set(query_signs(text)) <= set(terms)

@@ -10,6 +10,7 @@ import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, NewAnchors, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.query.scoring import FIELDS
 from ultracrawl.index.tantivy import TantivyIndex
 from ultracrawl.index.whoosh import WhooshIndex
@@ -133,9 +134,9 @@ def test_the_depth_can_be_read_for_every_document(tmp_path: Path, merged: bool) 
 
 
 def test_the_facts_say_the_schema_version(engine: IndexEngine) -> None:
-    assert engine.facts().schema in (0, 3)
+    assert engine.facts().schema in (0, SCHEMA_VERSION)
     engine.apply([PARTS])
     facts = engine.facts()
-    assert facts.schema == 3
-    assert facts.as_json()["schema"] == facts.as_json()["analysis"] == 3
+    assert facts.schema == SCHEMA_VERSION
+    assert facts.as_json()["schema"] == facts.as_json()["analysis"] == SCHEMA_VERSION
     assert engine.search(SearchQuery("waders")).total == 1

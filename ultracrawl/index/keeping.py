@@ -14,7 +14,7 @@ from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Grows whenever an index holds something else of the same document than before: other fields, or other words.
 
 An index of another version is searched as it is, and brought up to date before it is written to.

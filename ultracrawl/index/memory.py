@@ -24,7 +24,16 @@ from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import count_values
 from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.scoring import FIELDS, K1, SearchedField, combined, damping, rarity, word_score
+from ultracrawl.index.query.scoring import (
+    FIELDS,
+    K1,
+    LEXICON_FIELDS,
+    SearchedField,
+    combined,
+    damping,
+    rarity,
+    word_score,
+)
 from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.words.analysis import clean, words
@@ -119,7 +128,7 @@ class MemoryIndex:
     def frequency(self, word: str) -> int:
         """See `Lexicon.frequency`."""
         entries = self._entries.values()
-        return sum(any(word in entry.words[name] for name in ("title", "text")) for entry in entries)
+        return sum(any(word in entry.words[name] for name in LEXICON_FIELDS) for entry in entries)
 
     def find(self, wanted: tree.Node) -> IndexDocument | None:
         """See `Lexicon.find`."""
@@ -272,6 +281,8 @@ class _Evaluation:
         key = word, field
         if key not in self._weights:
             matching = sum(any(entry.occurrences(word, field)) for entry in self._entries)
+            if field.common_in:
+                matching += sum(word.word in entry.words[field.common_in] for entry in self._entries)
             self._weights[key] = rarity(len(self._entries), matching) * field.weight
         return self._weights[key]
 

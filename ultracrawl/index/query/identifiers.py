@@ -6,23 +6,31 @@ import re
 
 from ultracrawl.index.query import tree
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_pair
-from ultracrawl.index.words.identifiers import word_parts
+from ultracrawl.index.words.identifiers import query_signs, word_parts
 from ultracrawl.index.words.stemming import stems
 
+_SIGN_WEIGHT = 5.0
+"""A sign counts so many times what a part of a word does."""
 _find_words = re.compile(WORD_PATTERN).findall
 
 
 def identifier(text: str, plain: tree.Word | tree.Phrase) -> tree.Node:
     """Return what finds a piece of a query without blanks, whose words are `plain`.
 
-    It is an `Identifier` if it has parts that may stand apart: `Vec::with_capacity`, `HashMap`. What is cut into pairs
-    of characters has none.
+    It is an `Identifier` if it has signs, or parts that may stand apart: `C++`, `Vec::with_capacity`, `HashMap`. What
+    is cut into pairs of characters has no parts.
     """
     found = plain.words if isinstance(plain, tree.Phrase) else (plain.word,)
+    whole, parts = signed(text, plain), tree.all_of([_word_or_parts(word) for word in _find_words(text)])
     if any(map(is_pair, found)):
-        return plain
-    parts = tree.all_of([_word_or_parts(word) for word in _find_words(text)])
-    return plain if parts == plain else tree.Identifier(plain, parts)
+        parts = plain
+    return plain if whole == plain == parts else tree.Identifier(whole, parts)
+
+
+def signed(text: str, *words: tree.Node) -> tree.Node:
+    """Return what finds a piece of a query by its words, if there are any, and its signs; `EVERYTHING` without both."""
+    signs = [tree.Raised(tree.Word(sign), _SIGN_WEIGHT) for sign in query_signs(text)]
+    return tree.all_of([*words, *signs])
 
 
 def _word_or_parts(written: str) -> tree.Node:

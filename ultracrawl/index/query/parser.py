@@ -12,7 +12,7 @@ from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.addresses import URL, at_address
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
-from ultracrawl.index.query.identifiers import identifier
+from ultracrawl.index.query.identifiers import identifier, signed
 from ultracrawl.index.query.readings import Row, Term
 from ultracrawl.index.query.visibility import visible_to
 from ultracrawl.index.words.analysis import WORD_PATTERN, cut, fold, is_pair
@@ -32,11 +32,11 @@ _TOKEN = re.compile(
     |   (?P<paren>[()])
     |   "(?P<phrase>[^"]*)(?:"|$)
     |   (?P<operator>AND|OR|NOT)(?=[\s()"]|$)
-    |   (?P<sign>(?<!:)[+-])(?=[^\s+)-])
+    |   (?P<sign>(?<!:)[+-])(?=[^\s+)>=-])(?=\S*[\w"(])
     |   (?P<url>(?i:{URL}))
     |   (?P<attribute>[^\W\d][\w.-]*):(?!//)(?=["(\w+*<>=!-])
     |   (?P<compared>(?:(?<=:)(?:<=|>=|!=|<|>|=)(?:"[^"]*"|[^\s()"]+)))
-    |   (?P<word>[^\s()"]+)""",
+    |   (?P<word>operator\(\)|[^\s()"]+)""",
     re.VERBOSE,
 )
 
@@ -215,11 +215,12 @@ class _Parser:
 
     def _leaf(self, kind: str, text: str, name: str) -> Term | None:
         found = cut(text)
-        self._words += len(found)
+        operator = tree.EVERYTHING if found or name else signed(text)
+        self._words += len(found) + (operator != tree.EVERYTHING)
         if self._words > MAX_WORDS:
             raise UserError(f"the query has more than {MAX_WORDS} words; shorten it")
         if not found:
-            return None
+            return None if operator == tree.EVERYTHING else Term(operator)
         if kind == "url" and not name and (page := at_address(text)) is not None:
             return Term(page)
         folded = [fold(word) for word in found]
@@ -234,7 +235,8 @@ class _Parser:
             words = [tree.Word(word, name) for word in folded[:-1]]
             return Term(tree.all_of([*words, tree.Prefix(folded[-1], name)]))
         if is_phrase or (name and len(folded) > 1):
-            return Term(tree.Phrase(tuple(folded), name), is_required=is_phrase)
+            phrase = tree.Phrase(tuple(folded), name)
+            return Term(phrase if name else signed(text, phrase), is_required=is_phrase)
         if name:
             return Term(tree.Word(folded[0], name))
         if len(folded) == 1:
@@ -246,10 +248,10 @@ class _Parser:
 def _split(node: tree.Node, words: tuple[str, ...]) -> Term:
     """Return the term of a piece of a query without blanks, with the parts that it has."""
     match node:
-        case tree.Identifier(_, tree.AllOf(parts)):
-            return Term(node, parts, words)
-        case tree.Identifier(_, parts):
-            return Term(node, (parts,), words)
+        case tree.Identifier(whole, parts):
+            is_signed = isinstance(whole, tree.AllOf)
+            apart = parts.nodes if isinstance(parts, tree.AllOf) else (parts,)
+            return Term(node, apart, () if is_signed else words)
         case tree.Phrase(found):
             return Term(node, tuple(map(tree.Word, found)), words)
     return Term(node, (), words)

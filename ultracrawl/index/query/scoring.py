@@ -18,6 +18,8 @@ class SearchedField(NamedTuple):
     """Whether phrases are sought in it."""
     is_damped: bool = True
     """Whether a match counts less the longer the field is: who links to a page does not make it worse."""
+    common_in: str = ""
+    """The field whose documents count as well when it is told how rare a word is here."""
     since: int = 1
     """The first schema version of an index that has it."""
 
@@ -29,8 +31,12 @@ FIELDS = (
     SearchedField("anchors", 2.0, "anchor_stems", is_damped=False, since=2),
     SearchedField("section_anchors", 1.5, "section_anchor_stems", is_damped=False, since=3),
     SearchedField("address", 1.0, has_positions=False, is_damped=False),
+    SearchedField("parts", 0.2, has_positions=False, is_damped=False, common_in="text", since=4),
 )
 """Where words are sought that no attribute is named for; every engine has these fields and weights."""
+
+LEXICON_FIELDS = ("title", "text", "parts")
+"""The fields in which words are counted that a query may have been meant to have."""
 
 OTHER_FORM = 0.7
 """An inflected form of a sought word counts so much of the word itself."""
@@ -40,6 +46,11 @@ SAME_LANGUAGE = 1.5
 """By so much the score of a document in the language of who asks is multiplied."""
 K1 = 1.2
 B = 0.75
+
+
+def fields_of(version: int) -> list[SearchedField]:
+    """Return the fields that an index of a schema version has."""
+    return [field for field in FIELDS if field.since <= version]
 
 
 def combined(exact: float, all_forms: float) -> float:

@@ -14,6 +14,7 @@ from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.query.facets import as_written, most_frequent
 from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
 from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node, phrases, sought
 from ultracrawl.index.query.visibility import RESTRICTED, hidden_from
@@ -44,6 +45,7 @@ class Answering:
         self._indexed = {
             name: one for name, one in attributes.items() if generation.attributes.get(name) == one
         }
+        self._lexicon = [one.name for one in fields_of(generation.schema) if one.name in LEXICON_FIELDS]
         self._maker = QueryMaker(self._schema, self._searcher, self._indexed, generation.schema)
 
     def answer(self, query: SearchQuery) -> SearchResult:
@@ -79,7 +81,7 @@ class Answering:
 
     def frequency(self, word: str) -> int:
         """See `Lexicon.frequency`."""
-        return max(self._frequency(name, word) for name in ("text", "title"))
+        return max(self._frequency(name, word) for name in self._lexicon)
 
     def find(self, wanted: Node) -> IndexDocument | None:
         """See `Lexicon.find`."""

@@ -11,7 +11,7 @@ from tantivy import FieldType, Occur, Query, Schema, Searcher
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
-from ultracrawl.index.query.scoring import FIELDS, OTHER_FORM, rarity
+from ultracrawl.index.query.scoring import OTHER_FORM, fields_of, rarity
 from ultracrawl.index.query.visibility import FIRST_WITH_READERS
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -32,7 +32,7 @@ class QueryMaker:
         self._schema = schema
         self._searcher = searcher
         self._attributes = attributes
-        self._fields = [field for field in FIELDS if field.since <= version]
+        self._fields = fields_of(version)
         self.has_readers = version >= FIRST_WITH_READERS
         """Whether the index says who may see a document."""
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
@@ -133,26 +133,28 @@ class QueryMaker:
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
         found: list[Query] = []
         known = [(language, stem) for language, stem in stems if language in self._languages]
-        for name, boost, stem_name, *_ in self._fields:
+        for field in self._fields:
+            name, stem_name = field.name, field.stems
             forms: list[tuple[str, str, str]] = [(name, word, "")]
             for language, stem in known if stem_name else ():
                 forms.append((stem_name, f"{language}:{stem}", ""))
                 if stem != word:
                     # A word that is its own stem stands for it only in documents of the language.
                     forms.append((name, stem, language))
-            found += self._forms(forms, boost)
+            elsewhere = self._searcher.doc_freq(field.common_in, word) if field.common_in else 0
+            found += self._forms(forms, field.weight, elsewhere)
         return _any(found)
 
-    def _forms(self, forms: list[tuple[str, str, str]], boost: float) -> Iterator[Query]:
+    def _forms(self, forms: list[tuple[str, str, str]], boost: float, elsewhere: int) -> Iterator[Query]:
         """Yield the query of a word, which comes first, and of its forms: (field, term, language of documents).
 
         The best of them counts. They are weighed as rare as all together are: a form of another language that occurs
-        once would be worth more than the word itself.
+        once would be worth more than the word itself. `elsewhere` are further documents that have it.
         """
         documents = self._searcher.num_docs
         counts = [min(documents, self._searcher.doc_freq(name, term)) for name, term, _ in forms]
         stemmed = sum(count for count, form in zip(counts, forms, strict=True) if form[0] != forms[0][0])
-        together = rarity(documents, min(documents, max(stemmed, *counts)))
+        together = rarity(documents, min(documents, elsewhere + max(stemmed, *counts)))
         queries = []
         for (name, term, language), count in zip(forms, counts, strict=True):
             if count:

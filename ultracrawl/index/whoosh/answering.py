@@ -18,6 +18,7 @@ from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.scoring import LEXICON_FIELDS
 from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.tree import Node, phrases, sought
 from ultracrawl.index.query.visibility import hidden_from
@@ -74,7 +75,7 @@ class Answering:
     def frequency(self, word: str) -> int:
         """See `Lexicon.frequency`."""
         return sum(
-            max(self._frequency(segment, name, word) for name in ("text", "title"))
+            max(self._frequency(segment, name, word) for name in LEXICON_FIELDS)
             for segment in self._snapshot.segments
         )
 

@@ -156,9 +156,9 @@ class Evaluation:
             if word.stems:
                 matching = sum(map(len, self._occurrences(field, word).values()))
             else:
-                matching = sum(
-                    segment.frequency(field.name, word.word) for segment in self._snapshot.segments
-                )
+                matching = self._snapshot.frequency(field.name, word.word)
+            if field.common_in:
+                matching += self._snapshot.frequency(field.common_in, word.word)
             self._rarities[key] = rarity(self._snapshot.documents, matching)
         return self._rarities[key]
 

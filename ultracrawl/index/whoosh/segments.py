@@ -133,6 +133,10 @@ class Snapshot:
         """The languages by whose rules words of documents were stemmed."""
         return frozenset(term.decode() for segment in self.segments for term, _ in segment.terms("language"))
 
+    def frequency(self, fieldname: str, term: str) -> int:
+        """Return in how many documents the term occurs."""
+        return sum(segment.frequency(fieldname, term) for segment in self.segments)
+
     def damping_of(self, fieldname: str) -> list[float]:
         """Return the length part of BM25 for each of the 256 length bytes of a field."""
         if fieldname not in self._damping:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 _CJK = (
     "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf"
@@ -142,15 +143,19 @@ def clean(text: str) -> str:
     return text
 
 
-class Memory(dict[str, str]):
+_Word = TypeVar("_Word")
+_Made = TypeVar("_Made")
+
+
+class Memory(dict[_Word, _Made]):
     """What a function made of words, remembered; it forgets everything when it has grown too large."""
 
-    def __init__(self, function: Callable[[str], str], limit: int = 200_000) -> None:
+    def __init__(self, function: Callable[[_Word], _Made], limit: int = 200_000) -> None:
         super().__init__()
         self._function = function
         self._limit = limit
 
-    def __missing__(self, word: str) -> str:
+    def __missing__(self, word: _Word) -> _Made:
         if len(self) >= self._limit:
             self.clear()
         made = self[word] = self._function(word)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ultracrawl.index.words.analysis import fold
+from ultracrawl.index.words.analysis import Memory, fold
 
 Span = tuple[int, int]
 
 _LONGEST, _MOST_PARTS = 60, 10
 """Longer words, and those of more parts, are no names: they are data that was printed."""
-_REMEMBERED = 200_000
-
 _LETTERS = rb"A-Za-z0-9_\xaa\xb5\xba\xc0-\xd6\xd8-\xf6\xf8-\xff"
 _QUESTION = "\x01"
 _OPERATORS = rb"!#$%&*+\-/<=>\x01@\\^|~"
@@ -54,15 +52,15 @@ _FUNCTION = b"operator"
 _find_functions = re.compile(_FUNCTION + rb" ?(\(\)|\[\]|[" + _OPERATORS + b"]+)").findall
 
 
-def identifier_terms(text: str) -> tuple[set[str], list[str]]:
+def identifier_terms(text: str) -> list[str]:
     """Return the parts of all words of a text that have several, and its signs as often as they stand there.
 
-    All are folded. `tcp_syncookies` has the parts `tcp` and `syncookies`, `XMLHttpRequest` has `xml`, `http` and
-    `request`; single characters are none. Signs are operators and the names that have them: `->>`, `::`, `!=`, `c++`,
-    `c#`, `@property`, `#pragma`, `$_`, `operator!=`, `operator[]`.
+    All are folded, and each part is in it once. `tcp_syncookies` has the parts `tcp` and `syncookies`, `XMLHttpRequest`
+    has `xml`, `http` and `request`; single characters are none. Signs are operators and the names that have them:
+    `->>`, `::`, `!=`, `c++`, `c#`, `@property`, `#pragma`, `$_`, `operator!=`, `operator[]`.
     """
     data = _encoded(text)
-    return {part for word in _words_of_parts(data) for part in _PARTS[word]}, _signs(data)
+    return [*{part for word in _words_of_parts(data) for part in _PARTS[word]}, *_signs(data)]
 
 
 def query_signs(text: str) -> list[str]:
@@ -119,22 +117,16 @@ def _spans(word: bytes) -> list[Span]:
     return [(start, end) for start, end in (*spans, (at, len(word))) if end - start > 1]
 
 
-class _Parts(dict[bytes, tuple[str, ...]]):
-    """The parts of words met before; it forgets everything when it has grown too large."""
-
-    def __missing__(self, word: bytes) -> tuple[str, ...]:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        spans = _spans(word)
-        made = self[word] = tuple(_folded(word[start:end]) for start, end in spans)
-        return made
-
-
-_PARTS = _Parts()
-
-
 def _folded(data: bytes) -> str:
     return fold(data.decode("latin-1").replace(_QUESTION, "?").lower())
+
+
+def _folded_parts(word: bytes) -> tuple[str, ...]:
+    return tuple(_folded(word[start:end]) for start, end in _spans(word))
+
+
+_FOLDED = Memory(_folded)
+_PARTS = Memory(_folded_parts)
 
 
 def _signs(data: bytes) -> list[str]:
@@ -146,7 +138,7 @@ def _signs(data: bytes) -> list[str]:
         found += (_named(data, match.start(), b"#", _LONGEST_SHARP) for match in _find_sharps(data))
     if _FUNCTION in data:
         found += (_FUNCTION + run for run in _find_functions(data) if len(run) <= _LONGEST_OPERATOR)
-    return [_folded(sign) for sign in found if sign]
+    return [_FOLDED[sign] for sign in found if sign]
 
 
 def _runs(data: bytes) -> Iterator[bytes]:

@@ -38,7 +38,7 @@ def language_of(tag: str) -> str:
 
 
 @cache
-def stem_terms(language: str) -> Memory:
+def stem_terms(language: str) -> Memory[str, str]:
     """Return the stem terms of a language's words (lower case, accents kept), made and remembered on demand.
 
     The term of a word is empty when its stem is the word itself: then the word, in documents of

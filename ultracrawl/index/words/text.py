@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.words.analysis import clean, cut_and_folded, words
+from ultracrawl.index.words.identifiers import identifier_terms
 from ultracrawl.index.words.stemming import language_of, stem_terms
 from ultracrawl.model.page import Section
 
@@ -44,18 +45,17 @@ class AnalysedText:
 def analyse(document: IndexDocument) -> AnalysedText:
     """Cut a document into words, and find stems if its language has a stemmer."""
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-    both = {
-        name: [cut_and_folded(clean(text)) for text in texts]
-        for name, texts in _texts(document).items()
-        if texts
-    }
+    texts_of = {name: list(map(clean, texts)) for name, texts in _texts(document).items() if texts}
+    both = {name: list(map(cut_and_folded, texts)) for name, texts in texts_of.items()}
     found = {name: [folded for _, folded in pairs] for name, pairs in both.items()}
     stems: dict[str, list[str]] = {}
     if language:
         term_of = stem_terms(language).__getitem__
         for name, pairs in both.items():
             stems[name] = list(filter(None, map(term_of, chain.from_iterable(cut for cut, _ in pairs))))
-    found["address"] = [address_words(clean(document.url))]
+    url = clean(document.url)
+    found["address"] = [address_words(url)]
+    found["parts"] = [identifier_terms("\n".join(chain(*texts_of.values(), (url,))))]
     return AnalysedText(language, found, stems)
 
 
