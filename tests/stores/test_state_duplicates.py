@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import Page, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, preference, rank, simhash
+from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, simhash
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
@@ -82,28 +82,6 @@ def test_an_older_state_is_brought_up_to_date(tmp_path: Path) -> None:
     assert record is not None
     assert (record.outcome, record.fingerprint, record.preference) == (UrlOutcome.NEW, b"", 1)
     state.close()
-
-
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        pytest.param(("http://x/long/seed", 2), ("https://x/", 0), id="start URL"),
-        pytest.param(("http://x/long", 0), ("https://x/", 1), id="names itself"),
-        pytest.param(("http://x/long", 1), ("https://x/", 2), id="names none"),
-        pytest.param(("https://x/long", 1), ("http://x/", 1), id="https"),
-        pytest.param(("http://x/long", 1), ("http://x/?a", 1), id="no query"),
-        pytest.param(("http://x/z", 1), ("http://x/aa", 1), id="shorter"),
-        pytest.param(("http://x/a", 1), ("http://x/b", 1), id="alphabet"),
-    ],
-)
-def test_the_order_of_urls(better: tuple[str, int], worse: tuple[str, int]) -> None:
-    seeds = frozenset({"http://x/long/seed"})
-    assert rank(*better, seeds) < rank(*worse, seeds)
-
-
-@pytest.mark.parametrize(("canonical", "value"), [("", 1), ("http://x/a", 0), ("http://x/b", 2)])
-def test_what_a_page_says_of_itself(canonical: str, value: int) -> None:
-    assert preference("http://x/a", canonical) == value
 
 
 def test_simhash_is_close_for_close_texts_only() -> None:

@@ -127,10 +127,17 @@ class Site:
         self.respond(path, status=410, headers={"Content-Type": "text/plain"}, body="gone\n")
 
     def slow(
-        self, path: str, seconds: float, *, title: str = "slow", links: Sequence[str] = (), text: str = ""
+        self,
+        path: str,
+        seconds: float,
+        *,
+        title: str = "slow",
+        links: Sequence[str] = (),
+        text: str = "",
+        head: str = "",
     ) -> None:
         """Put a page at `path` that is sent only after `seconds`."""
-        self.page(path, title=title, links=links, text=text)
+        self.page(path, title=title, links=links, text=text, head=head)
         self._resources[_target(path)] = replace(self._resources[_target(path)], delay=seconds)
 
     def hold(self, path: str) -> threading.Event:

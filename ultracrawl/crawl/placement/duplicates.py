@@ -12,7 +12,7 @@ from ultracrawl.crawl.placement.holders import ContentHolders
 from ultracrawl.crawl.placement.open_visits import OpenVisits
 from ultracrawl.crawl.placement.succession import Succession, same_content
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.fingerprint import preference
+from ultracrawl.rules.duplicates.ranking import preference
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
@@ -131,8 +131,9 @@ class Duplicates(Feature):
         if not record.fingerprint or record.searchable or record.pending:
             return False
         holder = self._holders.best(self._holders.others_of_record(record))
-        if holder is None and not self.waits(visit.entry.key) and not visit.rescan:
-            self._context.queue.again(record)  # no document has the content now
+        wanted = holder is None or self._holders.ought_to_stand(visit, holder)
+        if wanted and not self.waits(visit.entry.key) and not visit.rescan:
+            self._context.queue.again(record)
         cause = same_content(holder) if holder is not None else record.cause
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, cause)
         self._context.endings.end_visit(visit, ending)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import SUBMITTED
-from ultracrawl.rules.duplicates.fingerprint import Rank, rank, rank_of
+from ultracrawl.rules.duplicates.ranking import Rank, UrlRanking
 from ultracrawl.rules.urls.canonical import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.sources import DataSource
+
+
+MOST_LANDINGS = 1000
+"""Start URLs of which it is looked up where they redirect to."""
 
 
 def needs_approval(source: DataSource, visit: Visit) -> bool:
@@ -27,7 +32,6 @@ class ContentHolders:
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._seeds = frozenset(context.rules.seeds)
         self.since = context.clock()
         """When the crawl began."""
         self.waiting: set[int] = set()
@@ -57,6 +61,12 @@ class ContentHolders:
             return holder
         return holder if self.rank_of_record(holder) < self.rank_of_visit(visit) else None
 
+    def ought_to_stand(self, visit: Visit, holder: UrlRecord) -> bool:
+        """Return whether a known duplicate comes before the document that stands for it: the start was another once."""
+        if needs_approval(self._context.source, visit):
+            return False
+        return self.rank_of_record(visit.record) < self.rank_of_record(holder)
+
     def _would_follow(self, visit: Visit, holder: UrlRecord) -> bool:
         """Return whether a document changes to what another one changed to in this run, as if a server had one answer.
 
@@ -76,8 +86,23 @@ class ContentHolders:
 
     def rank_of_record(self, record: UrlRecord) -> Rank:
         """Return by what a record is compared with others of its content; the lowest is the best."""
-        return rank_of(record, self._seeds)
+        return self._ranking.rank(record.url, record.preference)
 
     def rank_of_visit(self, visit: Visit) -> Rank:
         """Return the same for a visit."""
-        return rank(visit.url, visit.page.preference, self._seeds)
+        return self._ranking.rank(visit.url, visit.page.preference)
+
+    @cached_property
+    def _ranking(self) -> UrlRanking:
+        """Made when the first copy is met: the start URL that led to it has been visited then."""
+        seeds = self._context.rules.seeds
+        return UrlRanking(seeds, map(self._landing, seeds[:MOST_LANDINGS]))
+
+    def _landing(self, seed: str) -> str:
+        """Return what a start URL redirects to in the end; itself if it does not."""
+        url, met = seed, set[str]()
+        while url not in met:
+            met.add(url)
+            record = self._context.store.records.get_record(url_key(url))
+            url = (record.redirects_to if record is not None else "") or url
+        return url

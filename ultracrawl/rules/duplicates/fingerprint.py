@@ -1,4 +1,4 @@
-"""When two pages are one document: fingerprints, 64-bit simhash (Charikar 2002), and which URL stands for it."""
+"""When two pages are one document: fingerprints, and the 64-bit simhash (Charikar 2002)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from xxhash import xxh3_64_intdigest
 
-from ultracrawl.model import Page, UrlRecord
+from ultracrawl.model import Page
 
 BITS = 64
 SHINGLE = 3
@@ -104,32 +104,3 @@ class Fingerprints:
     def near_of(self, page: Page) -> int | None:
         """Return the simhash of a page's visible text, None if it is only compared exactly."""
         return simhash(page.text, self.near_words) if self.near else None
-
-
-NAMES_ITSELF, NAMES_NONE, NAMES_OTHER = 0, 1, 2
-"""What the canonical link of a page says about the page's own URL."""
-
-Rank = tuple[bool, int, bool, bool, int, str]
-"""Compares as the order of `rank`; the lowest survives."""
-
-
-def preference(url: str, canonical: str) -> int:
-    """Return what a page says about its own URL by its canonical link (both canonical; empty: it has none)."""
-    if not canonical:
-        return NAMES_NONE
-    return NAMES_ITSELF if canonical == url else NAMES_OTHER
-
-
-def rank(url: str, own: int, seeds: frozenset[str]) -> Rank:
-    """Return the place of a URL among those of equal content.
-
-    Start URLs come first, then pages that name themselves as canonical, pages that name none, and pages that
-    name another; among these https before others, no query before a query, the shorter, the first by alphabet. `own`
-    is the `preference` of the page.
-    """
-    return (url not in seeds, own, not url.startswith("https:"), "?" in url, len(url), url)
-
-
-def rank_of(record: UrlRecord, seeds: frozenset[str]) -> Rank:
-    """Return the place of a known URL; see `rank`."""
-    return rank(record.url, record.preference, seeds)
