@@ -6,6 +6,7 @@ Left out or named, because it differs though the behaviour is the same:
   that may hold a port): by name;
 * scores and ranks of adaptive refreshing, which hold the time since a page was seen (the order they make is kept);
 * moments: `NOW` for each that is later than a day before the tests began, and durations;
+* the link depth that documents have, which is that of their record when they were made;
 * which module of the program logs something;
 * what curl says of a broken connection, which changes with its version;
 * the version of the program; `Accept` and `Accept-Encoding` of requests, which say what is installed (that
@@ -123,6 +124,7 @@ class Names:
     def document(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a document of the index."""
         kept = self.value(document)
+        kept.pop("depth", None)
         if not {"text/html", "text/plain"} & set(kept["attributes"].get("Mimetype", ())):
             kept["text"] = " ".join(kept.get("text", "").split())
         if "Metadata" in kept["attributes"]:

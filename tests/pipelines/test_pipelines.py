@@ -53,8 +53,11 @@ def visit_of_a(**known: Any) -> Visit:
     return Visit(QueueEntry(1, URL, "http://h", 0, 1), UrlRecord(URL, "s", **known))
 
 
-def context_with(**ports: Any) -> CrawlContext:
-    return made_context(rules=SimpleNamespace(attributes=AttributeMap({}, attribute_schema([]))), **ports)
+def context_with(*, acl: list[str] | None = None, **ports: Any) -> CrawlContext:
+    source = SimpleNamespace(name="s", acl=acl or [])
+    return made_context(
+        source, rules=SimpleNamespace(attributes=AttributeMap({}, attribute_schema([]))), **ports
+    )
 
 
 def test_attributes_are_mapped_and_what_does_not_fit_is_counted() -> None:
@@ -116,6 +119,55 @@ def test_the_parts_of_a_document_are_those_of_its_text(
     pipeline = IndexPipeline(context_with(documents=documents), lambda item: visit_of_a())
     pipeline.process_item({"title": "T", "text": "One two Three", **fields})
     assert documents.proposed[0].sections == expected
+
+
+READERS: dict[str, tuple[Any, list[str], tuple[str, ...]]] = {
+    "none": (None, [], ()),
+    "an empty list": ([], [], ()),
+    "of the source": ([], ["staff"], ("staff",)),
+    "its own": (["Bob Ray", "boss", "boss"], ["staff"], ("Bob Ray", "boss")),
+    "one text": ("CN=Pay,OU=Staff", ["staff"], ("CN=Pay,OU=Staff",)),
+    "a set": ({"b", "a"}, [], ("a", "b")),
+}
+
+
+@pytest.mark.parametrize("case", READERS.values(), ids=READERS)
+def test_who_may_see_a_document_goes_to_the_index(case: tuple[Any, list[str], tuple[str, ...]]) -> None:
+    given, of_source, expected = case
+    documents = Documents(Placed(URL, UrlOutcome.NEW))
+    context = context_with(documents=documents, acl=of_source)
+    pipeline = IndexPipeline(context, lambda item: visit_of_a())
+    pipeline.process_item({"title": "T", "acl": given})
+    pipeline.process_item(Document(URL, URL, "s", acl=given or []))
+    assert [one.acl for one in documents.proposed] == [expected, expected]
+
+
+@pytest.mark.parametrize("value", ["", " ", [""], [None], ["staff", 7], 7, {"staff": True}, b"staff", False])
+def test_a_document_whose_readers_cannot_be_told_is_for_nobody(value: object) -> None:
+    documents = Documents(Placed(URL, UrlOutcome.NEW))
+    context = context_with(documents=documents)
+    for pipeline in (ChecksumPipeline, IndexPipeline):
+        with pytest.raises(DropItem, match="its field `acl` is to hold names of users and groups"):
+            pipeline(context, lambda item: visit_of_a()).process_item({"title": "T", "acl": value})
+    assert documents.proposed == []
+
+
+def test_a_document_with_other_readers_is_another() -> None:
+    visit, seen = visit_of_a(), list[bytes]()
+    pipeline = ChecksumPipeline(context_with(), lambda item: visit)
+    for acl in (["staff"], ["staff", "boss"], ["boss", "staff"], []):
+        pipeline.process_item({"checksum": b"of the body", "acl": acl})
+        seen.append(visit.checksum)
+    assert seen[1] == seen[2]
+    assert len(set(seen)) == 3
+    assert seen[3] == b"of the body"
+
+
+def test_the_depth_goes_to_the_index() -> None:
+    documents = Documents(Placed(URL, UrlOutcome.NEW))
+    visit = Visit(QueueEntry(1, URL, "http://h", 3, 1), UrlRecord(URL, "s"), shorter_depth=2)
+    IndexPipeline(context_with(documents=documents), lambda item: visit).process_item({"title": "T"})
+    assert documents.proposed[0].depth == 2
 
 
 def test_what_another_url_stands_for_is_dropped() -> None:

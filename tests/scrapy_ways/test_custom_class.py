@@ -92,6 +92,36 @@ def test_any_kind_of_item_becomes_a_document(project: Desk, site: Site, item: st
     assert len(exported) == 2
 
 
+READERS = """
+import json
+from pathlib import Path
+
+class MySource(SourceSpider):
+    def documents(self, response, page):
+        yield {"acl": json.loads(Path("readers.json").read_text()).get(page.title, [])}
+"""
+
+
+def test_a_class_says_who_may_see_a_document_also_of_an_unchanged_page(project: Desk, site: Site) -> None:
+    site.page("/a", title="Vacation", text="how to request")
+    own_class(project, READERS)
+
+    def found_with(readers: object) -> list[int]:
+        project.write("readers.json", json.dumps(readers))
+        project.crawled("site")
+        asked = ("search", "--json", "request")
+        ways = ((), ("--principal", "staff"), ("--principal", "boss"), ("--all-principals",))
+        return [project.ultracrawl(*asked, *way).json["total"] for way in ways]
+
+    assert found_with({"Vacation": ["staff"]}) == [0, 1, 0, 1]
+    assert found_with({"Vacation": ["boss"]}) == [0, 0, 1, 1]
+    assert project.outcomes()["/a"] == "MODIFIED"
+    assert found_with({"Vacation": "boss"}) == [0, 0, 1, 1]
+    assert project.outcomes()["/a"] == "UNMODIFIED"
+    assert found_with({"Vacation": [None]}) == [0, 0, 0, 0], "what names nobody leaves the index"
+    assert found_with({}) == [1, 1, 1, 1]
+
+
 ODD_VALUES = """
 from datetime import date
 from decimal import Decimal

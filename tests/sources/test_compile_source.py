@@ -204,6 +204,8 @@ def test_robots_options_reach_the_policy(tmp_path):
         ("cut_off: 1 MB", False),
         ("exclude_headers: {X: y}", False),
         ("languages: {}", True),
+        ("acl: []", True),
+        ("acl: staff", False),
         ("languages: {trust: declared}", False),
     ],
 )

@@ -85,6 +85,7 @@ CASES = {
     ),
     "wildcard within a field": ("types: [application/ms*]", 4, "types", "not a media type", "`text/*`"),
     "charset": ("default_charset: ebcdic-x", 4, "default_charset", "`ebcdic-x` is not known", "`iso-8859-1`"),
+    "acl": ('acl: [staff, ""]', 4, "acl", "has a form that is not allowed", "`acl: [staff]`"),
     "trust": (
         "languages: {trust: text}",
         4,

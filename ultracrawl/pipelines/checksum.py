@@ -13,7 +13,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.pipelines.fields import CHECKSUM, content_of, fill_field, text_of
+from ultracrawl.pipelines.fields import CHECKSUM, content_of, fill_field, readers_of, text_of
 from ultracrawl.rules.recrawl.change import checksum, classify
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class ChecksumPipeline(DocumentPipeline):
     """Compares the checksum of a document with the stored one; an unchanged document is not indexed again.
 
     An item without a checksum gets one over its title, text and attributes; one of a spider without a definition over
-    all its fields.
+    all its fields. Who may see a document is part of it.
     """
 
     @classmethod
@@ -36,10 +36,15 @@ class ChecksumPipeline(DocumentPipeline):
 
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Drop the item if it is unchanged. Raises `DropItem`."""
+        try:
+            readers = readers_of(item)
+        except DropItem:
+            visit.drop_validators()  # so that it is read again when its spider has been mended
+            raise
         value = self._checksum(item)
-        if visit.page.expires or visit.page.unrendered:
+        if visit.page.expires or visit.page.unrendered or readers:
             # Neither validators nor the checksum of the body may end the next visit before the page is looked at.
-            value = checksum(value)
+            value = checksum(value + json.dumps(readers).encode() if readers else value)
             visit.drop_validators()
         visit.note_checksum(value)
         if self._context.run.force or visit.page.renewed or not self._is_known(visit, value):

@@ -10,13 +10,15 @@ from decimal import Decimal
 from typing import Any
 
 from itemadapter import ItemAdapter
+from scrapy.exceptions import DropItem
 
 from ultracrawl.model import Section
+from ultracrawl.rules.attributes.mapping import listed
 
-CHECKSUM, SEARCH_ATTRIBUTES = "checksum", "search_attributes"
+CHECKSUM, SEARCH_ATTRIBUTES, ACL = "checksum", "search_attributes", "acl"
 _MADE = frozenset({CHECKSUM, SEARCH_ATTRIBUTES})
 """Fields that our pipelines fill."""
-_OF_DOCUMENTS = frozenset({"url", "access_url", "title", "text", "attributes"}) | _MADE
+_OF_DOCUMENTS = frozenset({"url", "access_url", "title", "text", "attributes", ACL}) | _MADE
 """Fields that are no attributes of a document."""
 
 
@@ -71,6 +73,20 @@ def sections_of(item: ItemAdapter, text: str) -> tuple[Section, ...]:
     if not isinstance(found, list | tuple):
         return ()
     return tuple(one for one in found if isinstance(one, Section) and one.stands_in(text))
+
+
+def readers_of(item: ItemAdapter) -> list[str]:
+    """Return the users and groups that may see an item; none if it does not say.
+
+    Raises `DropItem` for a value that names nobody: a document is not shown to everybody by mistake.
+    """
+    value = item.get(ACL)
+    if value is None:
+        return []
+    names = [name for name in listed(value) if isinstance(name, str) and name.strip()]
+    if len(names) < len(listed(value)):
+        raise DropItem(f"its field `{ACL}` is to hold names of users and groups, and has {value!r:.100}")
+    return sorted(set(names))
 
 
 def content_of(item: ItemAdapter) -> bytes:

@@ -15,6 +15,7 @@ from ultracrawl.pipelines.fields import (
     CHECKSUM,
     SEARCH_ATTRIBUTES,
     fill_field,
+    readers_of,
     sections_of,
     text_of,
     words_of,
@@ -69,6 +70,8 @@ class IndexPipeline(DocumentPipeline):
             attributes=values.values,
             secret_text=visit.page.hides_text,
             sections=sections_of(item, text),
+            acl=tuple(readers_of(item) or self._context.source.acl),
+            depth=visit.depth,
         )
         placement = self._context.documents.propose(visit, document)
         if isinstance(placement, Refused):

@@ -237,6 +237,11 @@ GroupNames = Annotated[
     tuple[Annotated[str, Field(pattern=r"^[^\s,][^,]*$", max_length=100)], ...],
     BeforeValidator(_one, json_schema_input_type=str | list[str]),
 ]
+PrincipalNames = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=1000)], ...],
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
+]
+"""Users and groups, compared exactly; a name may hold commas, as those of directories do."""
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
 Language = Annotated[

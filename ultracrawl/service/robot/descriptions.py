@@ -198,7 +198,8 @@ def import_descriptions(
                 continue
             document = one.document(name)
             urls.add(one.url)
-            yield IndexDocument(name, one.url, document.title, document.text, attributes.map(document).values)
+            values = attributes.map(document).values
+            yield IndexDocument(name, one.url, document.title, document.text, values, acl=source.acl)
 
     for _ in _descriptions(file):
         pass  # a mistake in the last line is to change nothing

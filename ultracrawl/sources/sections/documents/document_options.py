@@ -19,14 +19,14 @@ from ultracrawl.sources.sections.documents.storage import StorageOptions
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 from ultracrawl.sources.sections.scope.focused import FocusedSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Charset, Language, MediaTypes, Size, lower_keys
+from ultracrawl.sources.values import Charset, Language, MediaTypes, PrincipalNames, Size, lower_keys
 
 
 class DocumentOptions(Section):
     """What `SourceOptions` has of options about documents; none of them is about fetching."""
 
     FETCHING: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
-    ADDED: ClassVar = frozenset({"languages"})
+    ADDED: ClassVar = frozenset({"languages", "acl"})
 
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
@@ -70,6 +70,8 @@ class DocumentOptions(Section):
         default=FeedingSection(), examples=[{"paused": True}]
     )
     """Which indexes get the documents, and whether they get them now."""
+    acl: PrincipalNames = Field(default=(), examples=[["staff"]])
+    """Users and groups that may see the documents, apart from those that name others themselves; empty: everybody."""
     attributes: Annotated[Mapping[str, str], BeforeValidator(lower_keys)] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
     )
