@@ -171,6 +171,42 @@ def test_names_are_found_after_a_change(engine: IndexEngine, found: Found, remad
     assert (found("C++"), found("hash"), found("!=")) == (["/cpp"], ["/atlas", "/cpp"], ["/order"])
 
 
+MISSPELT = {
+    "HashMpa": "HashMap",
+    "HashMpa::entry": "HashMap::entry",
+    "get_elemnt": "get_element",
+    "tcp_synccookies": "tcp_syncookies",
+    "TCP_SYNCCOOKIES": "TCP_SYNCOOKIES",
+    "net.ipv4.tcp_synccookies -heron": "net.ipv4.tcp_syncookies -heron",
+    "max_conections Size:3": "max_connections Size:3",
+    "autovacuum_vacuum_scale_facter": "autovacuum_vacuum_scale_factor",
+    "opensl.cnf": "openssl.cnf",
+    "tcpsyncookies": "tcp_syncookies",
+    "qqqqq_xxxxx": "",
+    "C++++ ->>>": "",
+}
+
+
+@pytest.mark.parametrize(("text", "better"), MISSPELT.items(), ids=MISSPELT)
+def test_spelling_inside_a_name(engine: IndexEngine, text: str, better: str) -> None:
+    engine.apply([*MANUAL, document("/settings", "max_connections or autovacuum_vacuum_scale_factor")])
+    assert engine.search(SearchQuery(text)).suggestion == better
+
+
+def test_few_words_are_looked_up_for_a_suggestion() -> None:
+    asked: list[str] = []
+    index = MemoryIndex(ATTRIBUTES)
+    index.apply(MANUAL)
+    index.frequency = lambda word: asked.append(word) or 0  # type: ignore[method-assign, func-returns-value]
+    for text in (
+        "aaaaaaaa_bbbbbbbb_cccccccc " * 20,
+        " ".join(f"{chr(n)}aaaaaaaaaaaaaaaa" for n in range(98, 120)),
+    ):
+        asked.clear()
+        assert index.search(SearchQuery(text)).suggestion == ""
+        assert len(asked) < 12_000
+
+
 NAME = st.from_regex(
     r"\A[A-Za-z_@#$][A-Za-z0-9_]{0,8}(?:(?:::|\.|->|/|#|\+\+|!=|_)[A-Za-z0-9_]{1,8}){0,3}(?:\+\+|#)?\Z"
 )

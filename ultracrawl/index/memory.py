@@ -22,7 +22,7 @@ from ultracrawl.index.keeping import SCHEMA_VERSION, STORED_TEXT_LIMIT
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import count_values
-from ultracrawl.index.query.likeness import query_node, suggestion
+from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import (
     FIELDS,
@@ -35,6 +35,7 @@ from ultracrawl.index.query.scoring import (
     word_score,
 )
 from ultracrawl.index.query.snippet import Highlighter
+from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.words.analysis import clean, words
 from ultracrawl.index.words.text import AnalysedText, analyse

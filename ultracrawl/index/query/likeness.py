@@ -1,14 +1,13 @@
-"""Queries that need the words of the index itself: more like this, and did you mean."""
+"""Queries that need the documents of the index itself: more like this, and what its words say of a query."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.engine import IndexDocument, Reading, SearchQuery
+from ultracrawl.index.engine import IndexDocument, SearchQuery
 from ultracrawl.index.query.parser import parse_query
 from ultracrawl.index.query.scoring import SAME_LANGUAGE, rarity
 from ultracrawl.index.query.tree import (
@@ -23,10 +22,9 @@ from ultracrawl.index.query.tree import (
     Raised,
     Word,
     any_of,
-    sought,
 )
 from ultracrawl.index.query.visibility import visible_to
-from ultracrawl.index.words.analysis import WORD_PATTERN, fold, words
+from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stemming import language_code
 from ultracrawl.index.words.stopwords import query_languages
 from ultracrawl.rules.attributes.schema import SearchAttribute
@@ -35,13 +33,6 @@ CHARACTERISTIC_WORDS = 20
 """So many words of a document stand for it when others like it are sought."""
 _READ = 50_000
 """Characters of a text among which characteristic words are looked for."""
-_LONGEST_MISSPELT = 20
-_MOST_MISSPELT = 8
-_ALPHABETS = (
-    "abcdefghijklmnopqrstuvwxyz0123456789_",
-    "абвгдежзийклмнопрстуфхцчшщъыьэюя",
-    "αβγδεζηθικλμνξοπρστυφχψω",
-)
 
 
 class Lexicon(Protocol):
@@ -82,29 +73,6 @@ def _in_language(node: Node, query: SearchQuery) -> Node:
     return Raised(node, SAME_LANGUAGE, any_of([Equal("Language", code), regions]))
 
 
-def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> str:
-    """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
-
-    It is looked for where nothing was found, or where not every word was required.
-
-    A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. Long
-    words, and more than a few different ones, are left as they are, because each costs hundreds of look-ups; so are
-    numbers, of which none is a slip of another.
-    """
-    better: dict[str, str] = {}
-    if not query.suggest or (found and query.reading is Reading.ALL_WORDS):
-        return ""
-    for unknown in sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word)})[:_MOST_MISSPELT]:
-        if len(unknown) > _LONGEST_MISSPELT or unknown.isdigit() or lexicon.frequency(unknown):
-            continue
-        frequency, word = max((lexicon.frequency(word), word) for word in _neighbours(unknown))
-        if frequency:
-            better[unknown] = word
-    if not better:
-        return ""
-    return re.sub(WORD_PATTERN, lambda found: better.get(fold(found[0].lower()), found[0]), query.text)
-
-
 def _similar(document: IndexDocument, lexicon: Lexicon) -> Node:
     counts = Counter(words(document.title) * 3 + words(document.text[:_READ]))
     weighed = []
@@ -114,15 +82,3 @@ def _similar(document: IndexDocument, lexicon: Lexicon) -> Node:
             weighed.append((count * rarity(lexicon.size, frequency) ** 2, word))
     weighed.sort(reverse=True)
     return any_of([Word(word) for _, word in weighed[:CHARACTERISTIC_WORDS]])
-
-
-def _neighbours(word: str) -> Iterator[str]:
-    letters = next((a for a in _ALPHABETS if any(c in a for c in word if c.isalpha())), _ALPHABETS[0])
-    for at in range(len(word) + 1):
-        before, after = word[:at], word[at:]
-        if after:
-            yield before + after[1:]
-            yield from (before + letter + after[1:] for letter in letters)
-        if len(after) > 1:
-            yield before + after[1] + after[0] + after[2:]
-        yield from (before + letter + after for letter in letters)

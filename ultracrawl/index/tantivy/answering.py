@@ -12,10 +12,11 @@ from tantivy import Order, Query, Searcher
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.query.facets import as_written, most_frequent
-from ultracrawl.index.query.likeness import query_node, suggestion
+from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
 from ultracrawl.index.query.snippet import Highlighter
+from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node, phrases, sought
 from ultracrawl.index.query.visibility import RESTRICTED, hidden_from
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of

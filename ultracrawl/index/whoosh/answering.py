@@ -16,10 +16,11 @@ from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery,
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
-from ultracrawl.index.query.likeness import query_node, suggestion
+from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import LEXICON_FIELDS
 from ultracrawl.index.query.snippet import Highlighter
+from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node, phrases, sought
 from ultracrawl.index.query.visibility import hidden_from
 from ultracrawl.index.values import attributes_from_json

@@ -1,0 +1,95 @@
+"""Did you mean: a query with the words that the index knows in the place of misspelt ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ultracrawl.index.engine import Reading, SearchQuery
+from ultracrawl.index.query.likeness import Lexicon
+from ultracrawl.index.query.tree import Node, Word, sought
+from ultracrawl.index.words.analysis import WORD_PATTERN, fold
+from ultracrawl.index.words.identifiers import spans_of_parts
+
+_LONGEST_MISSPELT = 20
+_MOST_MISSPELT = 8
+_ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz0123456789_",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+)
+_is_word = re.compile(WORD_PATTERN).fullmatch
+
+
+def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> str:
+    """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
+
+    It is looked for where nothing was found, or where not every word was required.
+
+    A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. In a word of
+    several parts (`max_conections`, `HashMpa`) unknown parts are replaced. Long words, and more than a few different
+    ones, are left as they are, because each costs hundreds of look-ups; so are numbers, of which none is a slip of
+    another.
+    """
+    if not query.suggest or (found and query.reading is Reading.ALL_WORDS):
+        return ""
+    leaves = sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word) and _is_word(leaf.word)})
+    spelling = _Spelling(lexicon)
+    unknown = {word for word in leaves[:_MOST_MISSPELT] if not (word.isdigit() or lexicon.frequency(word))}
+
+    def better(match: re.Match[str]) -> str:
+        return spelling.corrected(match[0]) if fold(match[0].lower()) in unknown else match[0]
+
+    corrected = re.sub(WORD_PATTERN, better, query.text) if unknown else query.text
+    return corrected if corrected != query.text else ""
+
+
+class _Spelling:
+    """Looks words up for one query, and no more than a bounded number of them."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._left = _MOST_MISSPELT
+        self._known: dict[str, str] = {}
+
+    def corrected(self, written: str) -> str:
+        """Return an unknown word corrected: in its parts, or as a whole; itself where nothing is near."""
+        pieces, at = [], 0
+        for start, end in spans_of_parts(written):
+            pieces += [written[at:start], self._part(written[start:end])]
+            at = end
+        corrected = "".join([*pieces, written[at:]])
+        if corrected != written:
+            return corrected
+        return self._nearest(fold(written.lower())) or written
+
+    def _part(self, written: str) -> str:
+        """Return a part of a word as it is spelt in the index, in capitals where it was written so."""
+        part = fold(written.lower())
+        better = "" if part.isdigit() or self._lexicon.frequency(part) else self._nearest(part)
+        if written[1:].isupper():
+            better = better.upper()
+        elif written[0].isupper():
+            better = better.capitalize()
+        return better or written
+
+    def _nearest(self, unknown: str) -> str:
+        """Return the most frequent known word that differs in one letter; an empty text if there is none."""
+        if unknown not in self._known:
+            self._left -= 1
+            looked_up = _neighbours(unknown) if self._left >= 0 and len(unknown) <= _LONGEST_MISSPELT else ()
+            frequency, word = max(((self._lexicon.frequency(one), one) for one in looked_up), default=(0, ""))
+            self._known[unknown] = word if frequency else ""
+        return self._known[unknown]
+
+
+def _neighbours(word: str) -> Iterator[str]:
+    letters = next((a for a in _ALPHABETS if any(c in a for c in word if c.isalpha())), _ALPHABETS[0])
+    for at in range(len(word) + 1):
+        before, after = word[:at], word[at:]
+        if after:
+            yield before + after[1:]
+            yield from (before + letter + after[1:] for letter in letters)
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
+        yield from (before + letter + after for letter in letters)
