@@ -22,6 +22,7 @@ WRITTEN = {
     "logs": "{path: l}",
     "key_file": "password.key",
     "attributes": "{Country: string, Price: number}",
+    "search": "{language: de, synonyms: s.txt, source_synonyms: {a: a.txt}, pins: [{query: q, urls: http://a.example/}]}",
     "lists": "{Country: {de: {en: Germany, de: Deutschland}, fr: France}}",
 }
 
@@ -35,6 +36,8 @@ def test_no_option_of_a_project_is_lost(tmp_path: Path, here: bool) -> None:
     head = "".join(f"{name}: {value}\n" for name, value in WRITTEN.items())
     first = tmp_path / "ultracrawl.yaml"
     first.write_text(f"{head}sources: {{a: {{start_urls: ['http://a.example/']}}}}\n")
+    for name in ("s.txt", "a.txt"):
+        (tmp_path / name).write_text("car, automobile\n")
     folder = tmp_path if here else tmp_path / "other"
     folder.mkdir(exist_ok=True)
     project = require(read_definitions(first))

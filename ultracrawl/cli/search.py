@@ -42,6 +42,22 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
     return [Filter(name, Operator.ALL_OF, tuple(found)) for name, found in values.items()]
 
 
+def _factors(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
+    """Return the factors by URL of `--boost`."""
+    factors: dict[str, float] = {}
+    for text in texts:
+        url, _, factor = text.rpartition("=")
+        try:
+            factors[url] = float(factor)
+        except ValueError:
+            url = ""
+        if not url:
+            raise UserError(
+                f"--boost {text!r} is not URL=FACTOR; write for example https://www.example.com/new/*=2"
+            )
+    return factors
+
+
 def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add options for who asks, as one argument: names of users and groups; None for who sees everything."""
 
@@ -95,6 +111,14 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
     metavar="CODE",
     default="",
     help="Your language: documents in it come first, and listed values are shown by their names in it.",
+)
+@click.option(
+    "--boost",
+    "boosts",
+    multiple=True,
+    metavar="URL=FACTOR",
+    callback=_factors,
+    help="Multiply the score of a URL, or of all that begin so with a trailing *; repeatable.",
 )
 @click.option("--limit", type=click.IntRange(0, 1000), default=10, show_default=True, help="Hits to show.")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Hits to skip.")

@@ -94,6 +94,10 @@ class SearchQuery:
 
     `language` (ISO 639-1) is that of who asks: documents in it come before equal ones in others. Without it the words
     of the query tell, if they can.
+
+    `pinned` are URLs that come first, whatever words their documents have, if all conditions hold for these.
+    `synonyms` are, by the folded words of what is sought, other texts that count as well, each with the source in
+    whose documents it does, or an empty text for all.
     """
 
     text: str
@@ -112,6 +116,8 @@ class SearchQuery:
     principals: tuple[str, ...] | None = None
     language: str = ""
     reading: Reading = Reading.ALL_WORDS
+    pinned: tuple[str, ...] = ()
+    synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
 from ultracrawl.index.query.parser import answer_in_turn
 from ultracrawl.index.soundness import suspect
+from ultracrawl.index.tuning import checked_boosts, read_tuning
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, ValueList, value_text, with_fields
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
@@ -55,6 +56,7 @@ class Searcher:
         self._project = project
         name = index or searched_index(project)
         self._index, self._path = open_index(project, name), index_config(project, name).path
+        self._tuning = read_tuning(project.search)
         self._lists: Mapping[str, ValueList] | None = None
 
     @classmethod
@@ -78,11 +80,13 @@ class Searcher:
         facet_limit: int = 10,
         like: str = "",
         language: str = "",
+        boosts: Mapping[str, float] | None = None,
     ) -> SearchResult:
         """Return the documents that match the text and all filters, of these sources and groups only.
 
         Filters are `Filter`s or texts (`Author=Lee`, `Size>=10`, `Price=5..9`, `Author!=Lee`); several equal
-        signs on one attribute mean any of the values. `SearchQuery` says what the other arguments mean. A URL that
+        signs on one attribute mean any of the values. `boosts` are factors by URL, or by beginning of URLs with a
+        trailing `*`, beside those of the definition. `SearchQuery` says what the other arguments mean. A URL that
         several of the sources have is one hit, the best of them. Where nothing is found, looser readings of the text
         are tried; `SearchResult.reading` says which one it was.
         Raises `UserError` for a mistake in the question, `IndexStoreError` if the index cannot be read.
@@ -91,14 +95,14 @@ class Searcher:
             self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, language=language,
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
-            boosts=tuple(self._project.index.boosts.items()), principals=self._principals,
+            boosts=(*self._project.index.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
         )  # fmt: skip
         alone = len(query.sources or self._project.known_sources) < 2
         search = self._index.search
         if not alone and query.limit:
             search = partial(folded, search=search)
         try:
-            result = answer_in_turn(query, self._project.schema_attributes, search)
+            result = answer_in_turn(self._tuning.applied(query), self._project.schema_attributes, search)
         except IndexDamagedError as error:
             suspect(self._path, error.what)
             raise

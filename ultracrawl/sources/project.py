@@ -26,6 +26,7 @@ from ultracrawl.sources.sections.project import (
     StateSection,
     StorageSection,
 )
+from ultracrawl.sources.sections.search import SearchSection
 from ultracrawl.sources.sections.section import Section
 
 _HERE = Path()
@@ -85,6 +86,8 @@ class DefinitionHead(Section):
         default={}, examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}]
     )
     """Lists of values: for a search attribute its values, with display names by language."""
+    search: SearchSection = Field(default=SearchSection(), examples=[{"synonyms": "config/synonyms.txt"}])
+    """How searches are answered: synonyms, what comes first for a query."""
 
     def storage_below(self, base: Path, instead_of: Path = _HERE) -> dict[str, Any]:
         """Return all places for data, relative ones below `base`; so are those below the other folder."""
@@ -174,6 +177,7 @@ def make_project(
     options |= {
         **head.storage_below(base),
         "key_file": base / head.key_file if head.key_file else None,
+        "search": head.search.below(base),
         "base": base,
         "sources": {name: _placed(source, base) for name, source in sources.items()},
         "mistaken": mistaken or {},

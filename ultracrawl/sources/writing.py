@@ -60,6 +60,8 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         head["attributes"] = _plain(project.attributes)
     if project.lists:
         head["lists"] = _plain(project.lists)
+    if search := _section(project.search, defaults.search):
+        head["search"] = search
     return head
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ultracrawl.errors import UserError
@@ -14,6 +14,8 @@ from ultracrawl.index.query.addresses import URL, at_address
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.query.identifiers import identifier, signed
 from ultracrawl.index.query.readings import Row, Term
+from ultracrawl.index.query.scoring import PINNED
+from ultracrawl.index.query.synonyms import with_synonyms
 from ultracrawl.index.query.visibility import visible_to
 from ultracrawl.index.words.analysis import WORD_PATTERN, cut, fold, is_pair
 from ultracrawl.index.words.stemming import language_code, stems
@@ -46,7 +48,8 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
     known = {name.casefold(): attribute for name, attribute in attributes.items()}
     nodes: list[tree.Node] = []
     if query.text.strip():
-        nodes.append(_Parser(query, known).parse() or tree.NOTHING)
+        found = _Parser(query, known).parse() or tree.NOTHING
+        nodes.append(tree.AnyOf((*_pinned(query.pinned), found)) if query.pinned else found)
     if sources := [source for source in (query.source, *query.sources) if source]:
         nodes.append(tree.any_of([tree.FromSource(source) for source in sources]))
     wanted: dict[str, list[tree.Node]] = {}
@@ -60,6 +63,12 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
     return tree.all_of(nodes)
 
 
+def _pinned(urls: Sequence[str]) -> Iterator[tree.Node]:
+    """Yield what finds each of the URLs, the first with the highest score."""
+    for number, url in enumerate(urls):
+        yield tree.Fixed(tree.HasUrl(url), PINNED * (len(urls) - number))
+
+
 def answer_in_turn(
     query: SearchQuery,
     attributes: Mapping[str, SearchAttribute],
@@ -69,6 +78,10 @@ def answer_in_turn(
 
     Filters, sources and principals hold in each. A better spelling is that of the strictest one.
     """
+    if query.pinned:
+        strictest = answer_in_turn(replace(query, pinned=(), limit=0, facets=()), attributes, search)
+        found = search(replace(query, reading=strictest.reading, suggest=False))
+        return replace(found, reading=strictest.reading, suggestion=strictest.suggestion)
     parser = _Parser(query, {name.casefold(): attribute for name, attribute in attributes.items()})
     parser.parse()
     readings = parser.readings
@@ -175,7 +188,7 @@ class _Parser:
             term = self._term(attribute)
             if term is not None:
                 terms.append(term)
-        return terms
+        return with_synonyms(terms, self._query.synonyms) if self._query.synonyms else terms
 
     def _term(self, attribute: SearchAttribute | None) -> Term | None:
         negative = is_required = False

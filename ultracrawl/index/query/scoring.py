@@ -40,6 +40,10 @@ LEXICON_FIELDS = ("title", "text", "parts")
 
 OTHER_FORM = 0.7
 """An inflected form of a sought word counts so much of the word itself."""
+SYNONYM = 0.7
+"""A synonym of a sought word counts so much of the word itself."""
+PINNED = 1_000_000.0
+"""The score of a pinned document, of the one before it once more: no words give as much."""
 STOP_WORD = 0.1
 """A stop word beside others counts in titles alone, and so much of what a word of the text counts there."""
 SAME_LANGUAGE = 1.5

@@ -29,6 +29,7 @@ from ultracrawl.sources.mistakes import listed, shown, suggestion
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.sources.sections.search import SearchSection
 
 
 @runtime_checkable
@@ -178,6 +179,15 @@ def check_destinations(
             instead = suggestion(one.target, known[option], f"name it under `{section}:` of the project")
             problem = f"there is no {option} `{one.target}`"
             yield PathFinding(("feeding", "destinations", label, option), problem, instead)
+
+
+def check_synonyms(search: SearchSection, sources: Iterable[str]) -> Iterator[PathFinding]:
+    """Yield synonyms for sources that do not exist."""
+    known = set(sources)
+    for name in search.source_synonyms:
+        if name not in known:
+            instead = suggestion(name, known, "name one of the sources")
+            yield PathFinding(("search", "source_synonyms", name), f"there is no source `{name}`", instead)
 
 
 def check_languages(source: DataSource) -> Iterator[PathFinding]:

@@ -19,6 +19,7 @@ from ultracrawl.sources.checking.checks import (
     check_search_attributes,
     check_source,
     check_start_urls,
+    check_synonyms,
     check_value_lists,
 )
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
@@ -269,6 +270,7 @@ class _Reading:
         if self._first is not None:
             found = check_value_lists(value_lists(head.lists).values(), schema)
             self.findings.add_below(self._first, (), found)
+            self.findings.add_below(self._first, (), check_synonyms(head.search, sources))
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)

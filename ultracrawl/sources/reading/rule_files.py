@@ -16,6 +16,7 @@ from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.locations import read_text
 from ultracrawl.sources.reading.parameter_file import Parameters, parse_parameters
+from ultracrawl.sources.reading.synonym_file import parse_synonyms
 
 Parsed = ParsedLines[DomainRule] | ParsedLines[UriRule]
 _WORDS = "write one rule a line, as `suffix .example.com`, or put `#` in front of a line that is none"
@@ -64,6 +65,12 @@ class RuleFiles:
         parsed = parse_parameters(_text(path, name, "parameter"), str(path))
         self._found(str(path), parsed.findings)
         return parsed
+
+    def check_synonyms(self, name: str) -> None:
+        """Note what is wrong with a file of synonyms."""
+        path = self.base / name
+        parsed = parse_synonyms(_text(path, name, "synonym"), str(path))
+        self._found(str(path), parsed.findings)
 
     def text(self, name: str) -> str:
         """Return the text of a file as it is."""

@@ -1,0 +1,68 @@
+"""What a project's `search` section does to a query: pinned answers, synonyms, the language of who asks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ultracrawl.errors import UserError
+from ultracrawl.index.engine import SearchQuery
+from ultracrawl.index.query.synonyms import Synonyms, synonym_table
+from ultracrawl.index.words.analysis import words
+from ultracrawl.index.words.stopwords import query_languages
+from ultracrawl.sources.reading.synonym_file import read_synonyms
+from ultracrawl.sources.sections.search import SearchSection
+
+MOST_BOOST = 1000.0
+"""The largest factor of a score, as in `index.boosts`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTuning:
+    """A `search` section as queries need it."""
+
+    language: str = ""
+    synonyms: Synonyms = field(default_factory=dict)
+    pins: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    """URLs by the folded words of the query for which they come first."""
+
+    def applied(self, query: SearchQuery) -> SearchQuery:
+        """Return the query with all that the section says about it.
+
+        Sorted by an attribute, no URL is pinned. The language is the one named, else the one that the words of the
+        query tell, else that of the section.
+        """
+        asked = tuple(words(query.text)) if self.pins or self.language else ()
+        pinned = () if query.sort else self.pins.get(asked, ())
+        language = query.language
+        if not language and self.language and len(query_languages(query.text, asked)) != 1:
+            language = self.language
+        return replace(query, synonyms=self.synonyms, pinned=pinned, language=language)
+
+
+def read_tuning(section: SearchSection) -> SearchTuning:
+    """Return what a section says, its files read. Raises `DefinitionError` if a file has mistakes."""
+    pins: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for pin in section.pins:
+        asked = tuple(words(pin.query))
+        pins[asked] = tuple(dict.fromkeys((*pins.get(asked, ()), *pin.urls)))
+    return SearchTuning(section.language, synonym_table(_said(section)), pins)
+
+
+def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    """Return factors by URL as a query has them. Raises `UserError` for one that is none."""
+    for mask, factor in boosts.items():
+        if not (math.isfinite(factor) and 0 <= factor <= MOST_BOOST):
+            raise UserError(
+                f"the factor {factor:g} of {mask} does not lie between 0 and {MOST_BOOST:g}, as 2 and 0.5 do"
+            )
+    return tuple(boosts.items())
+
+
+def _said(section: SearchSection) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    files: dict[str, Path] = {} if section.synonyms is None else {"": section.synonyms}
+    for source, path in (files | dict(section.source_synonyms)).items():
+        for synonym in read_synonyms(path):
+            yield source, synonym.sought, synonym.others
