@@ -47,7 +47,7 @@ def definition(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     file = folder / "ultracrawl.yaml"
     source = {"start_urls": ["http://h/"]}
     project = {
-        "index": {"path": str(folder / "index"), "engine": request.param, "boosts": {"http://h/pond": 20}},
+        "index": {"path": str(folder / "index"), "engine": request.param, "boosts": {"http://h/pond": 50}},
         "state": {"path": str(folder / "state")},
         "attributes": {"Size": "number", "Country": "string"},
         "lists": {"Country": {"de": {"en": "Germany", "de": "Deutschland"}}},

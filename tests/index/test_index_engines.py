@@ -82,7 +82,7 @@ QUERIES = [
     ("sharp_s", "straße", {"/turk"}),
     ("only_punctuation", "!!! ...", set()),
     ("empty", "", {hit.url for hit in LIBRARY}),
-    ("address_is_no_attribute", "http://heron/egret", set()),
+    ("address_is_no_attribute", "http://heron/egret", {"/heron", "/egret"}),
 ]
 
 

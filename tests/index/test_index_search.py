@@ -299,15 +299,15 @@ def test_a_document_whose_text_is_not_shown_has_others_like_it(engine: IndexEngi
 
 
 def test_many_boosts_cost_little_and_overlapping_ones_multiply(engine: IndexEngine, found: Found) -> None:
-    engine.apply([document(f"/{kind}/{n}", "heron") for kind in "abc" for n in range(30)])
+    engine.apply([document(f"/{kind}/{n}", "heron") for kind in "abc" for n in range(16)])
     boosts = (
-        *((f"/a/{n}", 2.0 + n) for n in range(30)), *((f"/b/{n}*", 0.5) for n in range(30)),
-        ("/*", 3.0), ("/a/2*", 5.0), ("/a/29", 7.0), ("/c/4", 0.0),
+        *((f"/a/{n}", 2.0 + n) for n in range(16)), *((f"/b/{n}*", 0.5) for n in range(16)),
+        ("/*", 3.0), ("/a/1*", 5.0), ("/a/15", 7.0), ("/c/4", 0.0),
     )  # fmt: skip
     plain = engine.search(SearchQuery("heron", limit=1)).hits[0].score
-    scores = {hit.url: hit.score for hit in engine.search(SearchQuery("heron", limit=90, boosts=boosts)).hits}
-    assert len(scores) == 90
-    expected = {"/a/1": 3 * 3, "/a/2": 4 * 3 * 5, "/a/29": 31 * 3 * 5 * 7, "/b/1": 0.5 * 3, "/b/10": 0.25 * 3,
+    scores = {hit.url: hit.score for hit in engine.search(SearchQuery("heron", limit=48, boosts=boosts)).hits}
+    assert len(scores) == 48
+    expected = {"/a/2": 4 * 3, "/a/1": 3 * 3 * 5, "/a/15": 17 * 3 * 5 * 7, "/b/1": 0.5 * 3, "/b/10": 0.25 * 3,
                 "/c/1": 3, "/c/4": 0}  # fmt: skip
     assert {url: scores[url] for url in expected} == pytest.approx(
         {url: factor * plain for url, factor in expected.items()}, rel=0.01

@@ -8,6 +8,8 @@ import pytest
 
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.query import likeness
+from ultracrawl.index.query.ranking import Ranking
+from ultracrawl.index.query.scoring import coverage
 from ultracrawl.index.query.tree import (
     AllOf,
     Also,
@@ -40,11 +42,12 @@ DOCUMENTS = [
 
 @pytest.fixture
 def ask(engine: IndexEngine, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Return the URLs, best first, and the scores of the documents of a tree."""
+    """Return the URLs, best first, and the scores of the documents of a tree, as the engine gives them."""
     engine.apply(DOCUMENTS)
 
     def answer(node: Node) -> dict[str, float]:
         monkeypatch.setattr(likeness, "parse_query", lambda *_: node)
+        monkeypatch.setattr(Ranking, "reordered", lambda _, matches, __: list(matches))
         hits = engine.search(SearchQuery("x", suggest=False)).hits
         return {hit.url + ("#t" if hit.source == "t" else ""): hit.score for hit in hits}
 
@@ -64,12 +67,12 @@ def test_at_least_so_many_hold_and_those_with_more_come_first(ask: Ask, number: 
     ]
 
 
-def test_the_share_of_what_holds_multiplies_the_score(ask: Ask) -> None:
+def test_the_coverage_of_what_holds_multiplies_the_score(ask: Ask) -> None:
     summed, shared = ask(AnyOf((A, B, C))), ask(AtLeast((A, B, C), 1))
     assert shared == pytest.approx(
         {
-            url: score * share
-            for (url, score), share in zip(summed.items(), (1, 1, 1, 2 / 3, 1 / 3), strict=True)
+            url: score * coverage(held, 3)
+            for (url, score), held in zip(summed.items(), (3, 3, 3, 2, 1), strict=True)
         },
         rel=1e-3,
     )

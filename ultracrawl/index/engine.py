@@ -75,6 +75,24 @@ class Reading(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class RankingWeights:
+    """What a word counts where it stands, and what else raises documents; 0 is without effect."""
+
+    title: float = 20.0
+    headings: float = 4.0
+    """Titles of its parts."""
+    anchors: float = 4.0
+    """Texts of links to it."""
+    section_anchors: float = 4.0
+    """Texts of links to its parts."""
+    address: float = 1.5
+    depth: float = 0.01
+    """Divides by 1 plus this for each link from the start."""
+    freshness: float = 0.0
+    """Multiplies by 1 plus this for what has just changed, by 1 plus half of it after a year."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A query, with everything that decides which documents it returns and in which order.
 
@@ -118,6 +136,7 @@ class SearchQuery:
     reading: Reading = Reading.ALL_WORDS
     pinned: tuple[str, ...] = ()
     synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = field(default_factory=dict)
+    weights: RankingWeights = RankingWeights()
 
 
 @dataclass(frozen=True, slots=True)

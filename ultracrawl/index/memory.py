@@ -24,12 +24,14 @@ from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import count_values
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.ranking import Ranking
 from ultracrawl.index.query.scoring import (
     FIELDS,
     K1,
     LEXICON_FIELDS,
     SearchedField,
     combined,
+    coverage,
     damping,
     rarity,
     word_score,
@@ -109,6 +111,8 @@ class MemoryIndex:
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
+        else:
+            rows = Ranking(node, self, query.weights).reordered(rows, lambda entry: entry.document)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
         highlighter = Highlighter(tree.sought(node), tree.phrases(node))
         return SearchResult(
@@ -243,9 +247,9 @@ class _Evaluation:
             case tree.AnyOf(nodes):
                 return self._at_least(nodes, 1, entry)
             case tree.AtLeast(nodes, number):
-                share = sum(self.score(child, entry) is not None for child in nodes) / max(1, len(nodes))
+                number_held = sum(self.score(child, entry) is not None for child in nodes)
                 score = self._at_least(nodes, number, entry)
-                return None if score is None else score * share
+                return None if score is None else score * coverage(number_held, max(1, len(nodes)))
             case tree.Also(child, others):
                 score = self.score(child, entry)
                 better = (self.score(other, entry) for other in others)

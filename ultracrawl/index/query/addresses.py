@@ -6,6 +6,7 @@ from itertools import product
 from urllib.parse import urlsplit
 
 from ultracrawl.index.query import tree
+from ultracrawl.index.query.scoring import FIXED_SCORE
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.text import address_words
 from ultracrawl.rules.urls.canonical import UrlPolicy
@@ -16,8 +17,6 @@ URL = r"""
 """
 """A URL, with or without a scheme; parentheses in it are closed again. For expressions with `VERBOSE`."""
 
-_FIRST = 1000.0
-"""The score of the page at the address: more than any words give."""
 _POLICY = UrlPolicy(keep_fragment=True, schemes=frozenset(("http", "https", "ftp", "file")))
 _START_PAGES = ("index.html", "index.htm", "index.php")
 _OTHER_SCHEME = {"http": "https", "https": "http"}
@@ -31,7 +30,7 @@ def at_address(text: str) -> tree.Node | None:
     found = [] if text.endswith("*") else spellings(text.rstrip(".,;"))
     if not found:
         return None
-    page = tree.Fixed(tree.any_of([tree.HasUrl(url) for url in found]), _FIRST)
+    page = tree.Fixed(tree.any_of([tree.HasUrl(url) for url in found]), FIXED_SCORE)
     host, _, path = found[0].partition("://")[2].partition("/")
     segments = [named for segment in path.split("/") if (named := address_words(f"/{segment}"))]
     segments = segments or [words(host)]

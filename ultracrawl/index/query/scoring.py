@@ -48,6 +48,8 @@ STOP_WORD = 0.1
 """A stop word beside others counts in titles alone, and so much of what a word of the text counts there."""
 SAME_LANGUAGE = 1.5
 """By so much the score of a document in the language of who asks is multiplied."""
+FIXED_SCORE = 1e6
+"""Scores from here on were given, and stay as they are."""
 K1 = 1.2
 B = 0.75
 
@@ -55,6 +57,14 @@ B = 0.75
 def fields_of(version: int) -> list[SearchedField]:
     """Return the fields that an index of a schema version has."""
     return [field for field in FIELDS if field.since <= version]
+
+
+def coverage(held: int, asked: int) -> float:
+    """Return by what the score of a document is multiplied that holds so many of the words that are asked for.
+
+    A word that is missing outweighs what the others score: documents with all of them come first.
+    """
+    return float((held / asked) ** 10)
 
 
 def combined(exact: float, all_forms: float) -> float:

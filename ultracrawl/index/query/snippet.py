@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice, takewhile
 from os.path import commonprefix
 
-from ultracrawl.index.query.tree import Prefix, Word
+from ultracrawl.index.query.tree import Prefix, Word, leaf_text
 from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_pair
 from ultracrawl.index.words.stemming import language_of, stem_terms
 
@@ -38,8 +38,8 @@ class Highlighter:
     def __init__(self, sought: Iterable[Word | Prefix], phrases: Iterable[tuple[str, ...]] = ()) -> None:
         leaves = list(sought)
         self._phrases = _in_a_row(phrases)
-        self._pairs = _pairs([text for leaf in leaves if is_pair(text := _text(leaf))])
-        leaves = [leaf for leaf in leaves if not is_pair(_text(leaf))]
+        self._pairs = _pairs([text for leaf in leaves if is_pair(text := leaf_text(leaf))])
+        leaves = [leaf for leaf in leaves if not is_pair(leaf_text(leaf))]
         self._exact = {leaf.word for leaf in leaves if isinstance(leaf, Word)}
         self._beginnings = tuple(leaf.prefix for leaf in leaves if isinstance(leaf, Prefix))
         self._stems = {pair for leaf in leaves if isinstance(leaf, Word) for pair in leaf.stems}
@@ -121,10 +121,6 @@ def as_line(text: str) -> str:
     return _fold(text).strip()
 
 
-def _text(leaf: Word | Prefix) -> str:
-    return leaf.word if isinstance(leaf, Word) else leaf.prefix
-
-
 def _candidates(leaves: list[Word | Prefix]) -> re.Pattern[str] | None:
     """Return what finds all words that may be sought ones; None if none is sought."""
     if not leaves:
@@ -147,7 +143,7 @@ def _form(leaf: Word | Prefix) -> str:
 
     Inflection changes the end, except in Arabic; in scripts with marks these may stand between the letters.
     """
-    word = _text(leaf)
+    word = leaf_text(leaf)
     rest = f"[{WORD_CHARACTERS}]*"
     if "\u0600" <= word[0] <= "\u06ff":
         return rf"[\u0600-\u06ff]{rest}"
@@ -160,7 +156,7 @@ def _form(leaf: Word | Prefix) -> str:
 
 def _common_beginning(leaf: Word | Prefix) -> str:
     """Return how all forms of a word begin: as its stems do, whose last letter may change (happy, happier)."""
-    word = _text(leaf)
+    word = leaf_text(leaf)
     if isinstance(leaf, Prefix) or not leaf.stems:
         return word[:2]
     common = commonprefix([word, *(stem for _, stem in leaf.stems)])  # noqa: RUF071 - of words, not paths

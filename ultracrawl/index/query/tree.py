@@ -121,7 +121,7 @@ NOTHING = AnyOf(())
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """So many of the nodes hold, or more; the score is multiplied by the share of them that do."""
+    """So many of the nodes hold, or more; the score is multiplied by their `scoring.coverage`."""
 
     nodes: tuple[Node, ...]
     number: int
@@ -177,7 +177,7 @@ def sought(node: Node) -> Iterator[Word | Prefix]:
             yield node
         case Phrase(found, ""):
             yield from map(Word, found)
-    for child in _inner(node):
+    for child in inner(node):
         yield from sought(child)
 
 
@@ -186,11 +186,11 @@ def phrases(node: Node) -> Iterator[tuple[str, ...]]:
     match node:
         case Phrase(found, "") if len(found) > 1:
             yield found
-    for child in _inner(node):
+    for child in inner(node):
         yield from phrases(child)
 
 
-def _inner(node: Node) -> tuple[Node, ...]:
+def inner(node: Node) -> tuple[Node, ...]:
     """Return the nodes of a node of which some are to hold."""
     match node:
         case AllOf(nodes) | AnyOf(nodes) | AtLeast(nodes):
@@ -200,3 +200,8 @@ def _inner(node: Node) -> tuple[Node, ...]:
         case Raised(inner) | Fixed(inner) | Identifier(inner):
             return (inner,)
     return ()
+
+
+def leaf_text(leaf: Word | Prefix) -> str:
+    """Return the word, or the beginning, that is sought."""
+    return leaf.word if isinstance(leaf, Word) else leaf.prefix

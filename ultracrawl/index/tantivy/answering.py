@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from datetime import MAXYEAR, UTC, datetime
 from functools import cached_property
 
-from tantivy import Order, Query, Searcher
+from tantivy import DocAddress, Order, Query, Searcher
 
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.query.facets import as_written, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
 from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.spelling import suggestion
@@ -56,18 +57,22 @@ class Answering:
         facets = parse_facets(query.facets, self._attributes)
         made = self._maker.boosted(self._maker.make(node), query.boosts)
         most = self._searcher.num_docs  # tantivy takes memory for as many hits as are asked for
+        wanted = max(0, query.offset) + max(0, query.limit)
         found = self._searcher.search(
             made,
-            limit=max(1, min(query.limit, most)),
-            offset=max(0, min(query.offset, most)),
+            limit=max(1, min(max(wanted, RANKED), most)),
             order_by_field=sort_field(attribute) if attribute and attribute.name in self._indexed else None,
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
         highlighter = Highlighter(sought(node), phrases(node))
-        # Sorted by an attribute, tantivy gives its values where the scores are else.
-        rows = [(0.0 if query.sort else score, address) for score, address in found.hits]
-        hits = [self._hit(score, address, highlighter) for score, address in rows[: max(0, query.limit)]]
+        if query.sort:  # tantivy gives the values of the attribute where the scores are else
+            rows = [(0.0, address) for _, address in found.hits]
+        else:
+            rows = Ranking(node, self, query.weights).reordered(found.hits, self._document)
+        hits = [
+            self._hit(score, address, highlighter) for score, address in rows[max(0, query.offset) : wanted]
+        ]
         return SearchResult(
             total,
             tuple(hits),
@@ -102,9 +107,12 @@ class Answering:
         is_open = not self._searcher.doc_freq("acl", RESTRICTED)
         return None if is_open else self._maker.make(hidden_from(self._principals))
 
+    def _document(self, address: DocAddress) -> IndexDocument:
+        return stored_document(self._searcher.doc(address))
+
     def _first(self, query: Query) -> IndexDocument | None:
         for _, address in self._searcher.search(query, limit=1, count=False).hits:
-            return stored_document(self._searcher.doc(address))
+            return self._document(address)
         return None
 
     def _facet(
@@ -146,8 +154,8 @@ class Answering:
         values = document.attributes.get(name, ()) if document else ()
         return [one for one in values if isinstance(one, str)]
 
-    def _hit(self, score: float, address: object, highlighter: Highlighter) -> Hit:
-        found = stored_document(self._searcher.doc(address))  # type: ignore[arg-type]  # as the search gave it
+    def _hit(self, score: float, address: DocAddress, highlighter: Highlighter) -> Hit:
+        found = self._document(address)
         language = str(next(iter(found.attributes.get("Language", ())), ""))
         snippet = "" if found.secret_text else highlighter.snippet(found.text[:STORED_TEXT_LIMIT], language)
         return Hit(found.url, found.title, score, found.source, snippet, found.attributes)

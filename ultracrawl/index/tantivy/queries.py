@@ -11,7 +11,7 @@ from tantivy import FieldType, Occur, Query, Schema, Searcher
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
-from ultracrawl.index.query.scoring import OTHER_FORM, fields_of, rarity
+from ultracrawl.index.query.scoring import OTHER_FORM, coverage, fields_of, rarity
 from ultracrawl.index.query.visibility import FIRST_WITH_READERS
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -229,7 +229,7 @@ def _all_must(*queries: Query) -> Query:
 
 
 def _at_least(queries: list[Query], number: int) -> Query:
-    """Return what finds documents with so many of the queries, scored by the share of them that hold.
+    """Return what finds documents with so many of the queries, scored by the `coverage` of them that hold.
 
     Only a whole query can be multiplied, so it is in it once for each step of the share that is told apart.
     """
@@ -240,7 +240,7 @@ def _at_least(queries: list[Query], number: int) -> Query:
     steps = {number + further * step // _MOST_STEPS for step in range(_MOST_STEPS + 1)}
     shares, before = [], 0
     for step in sorted(steps):
-        share = (step - before) / len(queries)
+        share = coverage(step, len(queries)) - coverage(before, len(queries))
         shares.append(_boosted(Query.boolean_query(clauses, minimum_number_should_match=step), share))
         before = step
     return _any(shares)

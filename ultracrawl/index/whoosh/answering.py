@@ -18,6 +18,7 @@ from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS
 from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.spelling import suggestion
@@ -26,7 +27,7 @@ from ultracrawl.index.query.visibility import hidden_from
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, end_of_values, schema_fields, value_field
-from ultracrawl.index.whoosh.kept import documents_of
+from ultracrawl.index.whoosh.kept import documents_of, stored_document
 from ultracrawl.index.whoosh.postings import read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -59,7 +60,10 @@ class Answering:
             self._boost(found, query.boosts)
         matches = [(score, segment, n) for segment, scores in found.items() for n, score in scores.items()]
         wanted = max(0, query.offset) + max(0, query.limit)
-        best = _sorted(matches, *order) if order[0] else nlargest(wanted, matches, key=_score)
+        if order[0]:
+            best = _sorted(matches, *order)
+        else:
+            best = self._ranked(nlargest(max(wanted, RANKED), matches, key=_score), node, query)
         highlighter = Highlighter(sought(node), phrases(node))
         return SearchResult(
             len(matches),
@@ -104,6 +108,12 @@ class Answering:
             for document in documents_of(segment, evaluation.run(wanted, segment)):
                 return document
         return None
+
+    def _ranked(self, matches: list[Ranked], node: Node, query: SearchQuery) -> list[Ranked]:
+        found = [(score, (segment, docnum)) for score, segment, docnum in matches]
+        ranking = Ranking(node, self, query.weights)
+        ranked = ranking.reordered(found, lambda place: stored_document(*place))
+        return [(score, *place) for score, place in ranked]
 
     def _boost(self, found: Mapping[OpenSegment, Scores], boosts: Boosts) -> None:
         for segment, scores in found.items():

@@ -15,7 +15,7 @@ from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.scoring import FIELDS, K1, SearchedField, combined, rarity
+from ultracrawl.index.query.scoring import FIELDS, K1, SearchedField, combined, coverage, rarity
 from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field, word_field
 from ultracrawl.index.whoosh.postings import Postings, decode_differences
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
@@ -207,10 +207,11 @@ def _sum(found: Iterable[Scores]) -> Scores:
 
 
 def _at_least(found: Sequence[Scores], number: int) -> Scores:
-    """Return the documents of so many of these, or more, their scores multiplied by the share that has them."""
+    """Return the documents of so many of these, or more, their scores multiplied by their `coverage`."""
     held = Counter(chain.from_iterable(found))
     total = _sum(found)
-    return {docnum: total[docnum] * times / len(found) for docnum, times in held.items() if times >= number}
+    factors = [coverage(times, len(found)) for times in range(len(found) + 1)]
+    return {docnum: total[docnum] * factors[times] for docnum, times in held.items() if times >= number}
 
 
 def phrase_documents(lists: Sequence[Postings]) -> set[int]:
