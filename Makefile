@@ -69,8 +69,9 @@ mirror: venv ## Print sizes, rings of imports and who touches what; ARGS="--tree
 plain: venv ## Install the wheel without extras, for the oldest and the newest Python at hand
 	@$(BIN)/python tests/install/environments.py
 
-# Tests start thousands of commands. A host that has everything imported forks them (tests/support/hosted.py);
-# with ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
+# The tests of crawls run commands in their own process (tests/support/in_process.py). Those that are about processes
+# start hundreds: a host that has everything imported forks them (tests/support/hosted.py); with
+# ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
 PYTEST = $(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 unit: venv samples ## Run the tests that need Python alone; ARGS="-k name" picks some

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from support import clock
 from support.requirement import note_markers
 
+clock.install_both()  # before anything of ours is imported that keeps hold of them
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")  # other work on the machine must not fail properties
 

@@ -1,4 +1,8 @@
-"""Fixtures of the crawl tests: real crawls of a site on loopback, by the command line."""
+"""Fixtures of the crawl tests: commands in the process of the tests, and sites that answer there without sockets.
+
+A test that is about processes or sockets is marked with `processes`: its commands have processes of their own, as a
+user would start them, and its sites are served over loopback. So are those of tests that need servers or much time.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support import clock
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.project import Workspace
 from support.site import Site
 
 
 @pytest.fixture
-def site() -> Site:
-    return Site()
+def processes(request: pytest.FixtureRequest) -> bool:
+    """Whether the commands of the test have processes of their own, and its site a server."""
+    return any(map(request.node.get_closest_marker, ("processes", "servers", "soak")))
+
+
+@pytest.fixture
+def site(processes: bool) -> Site:
+    return Site() if processes else NetworkSite()
 
 
 @pytest.fixture
@@ -22,5 +35,6 @@ def url(site: Site) -> Iterator[str]:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    return Workspace(tmp_path)
+def workspace(processes: bool, tmp_path: Path) -> Workspace:
+    clock.take_back_leaps()
+    return Workspace(tmp_path) if processes else InProcessWorkspace(tmp_path)

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
@@ -17,7 +18,7 @@ class Hosts:
     """The same site under several host names and one port; pages link to `{b}/path` for the second host."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self.sites = {name: Site() for name in "abc"}
+        self.sites = {name: NetworkSite() for name in "abc"}
         first = stack.enter_context(self.sites["a"].serve())
         self.port = int(first.rpartition(":")[2])
         self.urls = {"a": first}

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.fast import fast_options, fast_xml
+from support.network import NetworkSite
 from support.project import Ended, Workspace
 from support.site import Site
 
@@ -166,7 +167,7 @@ def test_an_intranet_is_reached_if_the_file_beside_opens_it(
     pages: Site, collection: Collection, opened: bool
 ) -> None:
     """Another address of this machine stands for an inner host that a link leads to."""
-    inner = Site()
+    inner = NetworkSite()
     inner.page("/inner", title="Inner", text="needle")
     with inner.serve(host="127.0.0.77") as address:
         pages.page("/docs/b", title="B", links=[f"{address}/inner"])

@@ -16,9 +16,10 @@ import pytest
 from support.fast import fast_xml
 from support.fast_site import ADDRESSES, build
 from support.ftp import FtpSite
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.project import Workspace
 from support.server import Request
-from support.site import Site
 
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
@@ -358,14 +359,14 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Crawl]:
 
     def crawl(name: str) -> Crawl:
         if name not in made:
-            made[name] = run(Workspace(tmp_path_factory.mktemp(name)), VARIANTS[name])
+            made[name] = run(InProcessWorkspace(tmp_path_factory.mktemp(name)), VARIANTS[name])
         return made[name]
 
     return crawl
 
 
 def run(workspace: Workspace, options: dict[str, Any]) -> Crawl:
-    site, ftp = Site(), FtpSite(workspace.directory / "served")
+    site, ftp = NetworkSite(), FtpSite(workspace.directory / "served")
     ftp.put("a.html", '<a href="linked.txt">x</a><a href="hidden/linked.txt">y</a>')
     ftp.users["mirror"] = ("secret", ftp.root)
     with site.serve(host="0.0.0.0") as address, ftp.serve() as files:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.fast import fast_xml
+from support.in_process import InProcessWorkspace
 from support.project import Workspace
 from support.site import Site
 
@@ -62,7 +63,7 @@ def result(workspace: Workspace, url: str, options: dict[str, Any]) -> tuple[dic
 def test_sizes_and_servers_change_nothing_and_say_why(
     pages: Site, url: str, workspace: Workspace, tmp_path_factory: pytest.TempPathFactory, group: str
 ) -> None:
-    plain, _ = result(Workspace(tmp_path_factory.mktemp("plain")), url, {})
+    plain, _ = result(InProcessWorkspace(tmp_path_factory.mktemp("plain")), url, {})
     tuned, told = result(workspace, url, GROUPS[group])
     assert tuned == plain
     for path in GROUPS[group]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.network import NetworkSite
 from support.project import Workspace
 from support.site import Site
 
@@ -200,7 +201,7 @@ def test_a_slow_refresh_is_no_link_when_that_kind_is_off(
 
 
 def test_a_refresh_header_out_of_the_boundary_is_refused(site: Site, url: str, workspace: Workspace) -> None:
-    other = Site()
+    other = NetworkSite()
     other.page("/target", title="Elsewhere")
     with other.serve(host="127.0.0.2") as elsewhere:
         site.page("/", title="x", headers={"Refresh": f"0; url={elsewhere}/target"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.network import NetworkSite
 from support.project import Workspace
 from support.site import Site
 
@@ -20,7 +21,7 @@ from support.site import Site
 def test_redirects_out_of_the_boundary(
     site: Site, url: str, workspace: Workspace, status: int, fetched: bool, code: int
 ) -> None:
-    other = Site()
+    other = NetworkSite()
     other.page("/target", title="Elsewhere", text="words of another host", links=["/more"])
     other.page("/more", title="More", text="more of another host")
     with other.serve(host="127.0.0.2") as elsewhere:
@@ -36,7 +37,7 @@ def test_redirects_out_of_the_boundary(
 def test_strict_policy_refuses_temporary_redirects_too(
     site: Site, url: str, workspace: Workspace, status: int
 ) -> None:
-    other = Site()
+    other = NetworkSite()
     other.page("/target", title="Elsewhere")
     with other.serve(host="127.0.0.2") as elsewhere:
         site.redirect("/", f"{elsewhere}/target", status=status)
@@ -92,7 +93,7 @@ def test_a_redirect_without_location_is_1003(site: Site, url: str, workspace: Wo
 def test_ultra_search_86_87_a_meta_refresh_is_checked_and_recorded_with_953(
     site: Site, url: str, workspace: Workspace
 ) -> None:
-    other = Site()
+    other = NetworkSite()
     other.page("/target", title="Elsewhere")
     with other.serve(host="127.0.0.2") as elsewhere:
         site.page("/", title="Home", links=["/out", "/in"])

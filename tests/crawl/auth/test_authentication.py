@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.network import NetworkSite
 from support.nginx import nginx_site
 from support.ntlm_site import log_of as ntlm_log
 from support.ntlm_site import ntlm_site
@@ -67,6 +68,7 @@ def test_ultra_search_104_basic_against_nginx(tmp_path: Path, workspace: Workspa
 
 
 @pytest.mark.parametrize("scheme", ["digest", "auto"])
+@pytest.mark.processes
 def test_ultra_search_105_digest_against_twisted(workspace: Workspace, scheme: str) -> None:
     with guarded_site("digest", "robot", PASSWORD, pages=12) as url:
         entry = {**STAFF, "url": f"{url}/private/", "scheme": scheme}
@@ -77,6 +79,7 @@ def test_ultra_search_105_digest_against_twisted(workspace: Workspace, scheme: s
 
 
 @pytest.mark.parametrize("scheme", ["ntlm", "auto"])
+@pytest.mark.processes
 def test_fast_177_ntlm_against_pyspnego(workspace: Workspace, scheme: str) -> None:
     with ntlm_site(workspace.directory, "CORP\\robot", PASSWORD, pages=30) as url:
         entry = {
@@ -92,6 +95,7 @@ def test_fast_177_ntlm_against_pyspnego(workspace: Workspace, scheme: str) -> No
     assert 2 <= len(handshakes) <= 8, "one for each of at most four connections"
 
 
+@pytest.mark.processes
 def test_fast_177_204_a_body_is_sent_with_ntlm(workspace: Workspace) -> None:
     with ntlm_site(workspace.directory, "CORP\\robot", PASSWORD, pages=3) as url:
         entry = {"user": "CORP\\robot", "password": "${STAFF_PASSWORD}", "url": f"{url}/private/"}
@@ -109,6 +113,7 @@ def test_fast_177_204_a_body_is_sent_with_ntlm(workspace: Workspace) -> None:
     ]
 
 
+@pytest.mark.processes
 def test_a_wrong_ntlm_password_is_given_up(workspace: Workspace) -> None:
     with ntlm_site(workspace.directory, "CORP\\robot", "another", pages=10) as url:
         entry = {
@@ -167,6 +172,7 @@ def test_the_answers_of_a_nonce_keep_their_order(site: Site, url: str, workspace
     assert len(counts) <= 8, "one nonce for each request at a time"
 
 
+@pytest.mark.processes
 def test_auto_takes_basic_where_nothing_else_is_offered(workspace: Workspace) -> None:
     with guarded_site("basic", "robot", PASSWORD) as url:
         entry = {**STAFF, "url": f"{url}/private/"}
@@ -191,7 +197,7 @@ def test_requests_for_a_protected_page(
 
 
 def test_p4_only_the_prefix_gets_the_password(site: Site, url: str, workspace: Workspace) -> None:
-    other = Site()
+    other = NetworkSite()
     for path in ("/staff/a", "/x"):
         protected(other, path)
     site.page("/", title="Home", links=["/staff/a", "/staffroom", "/open"])
@@ -237,7 +243,7 @@ def test_a_wrong_password_is_tried_three_times_and_reported_once(
 def test_ultra_search_104_a_realm_alone_holds_on_the_sites_of_the_start_urls(
     site: Site, url: str, workspace: Workspace, realm: str, status: int
 ) -> None:
-    other = Site()
+    other = NetworkSite()
     protected(other, "/x", realm="Staff")
     with other.serve(host="127.0.0.2") as elsewhere:
         site.page("/", title="Home", links=["/a", f"{elsewhere}/x"])

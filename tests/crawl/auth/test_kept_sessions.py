@@ -6,16 +6,16 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.server import Request
-from support.site import Site
 
 PASSWORDS = ("hörse battery&staple=1", "another pass;word")
 KEY = "000102030405060708090a0b0c0d0e0f"
 
 
-class Club(Site):
+class Club(NetworkSite):
     """Members only; whoever knows a password gets a session, which is named by its number."""
 
     def __init__(self) -> None:

@@ -19,6 +19,8 @@ from support.requirement import require
 from support.site import Site
 from support.tls_site import secured
 
+pytestmark = pytest.mark.processes
+
 SECRET = "proxy-secret"
 NAME = "pages.test"
 """A host that only the proxies of the tests can resolve."""

@@ -62,6 +62,7 @@ def test_p4_a_chain_to_https_and_on_to_another_host(site: Site, url: str, worksp
     assert {(one.header("Authorization"), one.header("X-Api-Key")) for one in asked} == {(None, None)}
 
 
+@pytest.mark.processes
 def test_p4_the_state_of_a_crawl_that_is_killed(site: Site, url: str, workspace: Workspace) -> None:
     """What SQLite has not written back yet lies in a file of its own; that one is searched, too."""
     pages = [f"/in/{number}" for number in range(12)]

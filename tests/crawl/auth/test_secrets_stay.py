@@ -20,6 +20,8 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 SECRETS = {
     "basic": "s-basic/1",
     "digest": "s-digest/2",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
 from support.site import Reply, Site
 
@@ -15,7 +16,7 @@ NOWHERE = "http://127.0.0.1:1/"
 @pytest.fixture
 def elsewhere() -> Iterator[tuple[Site, str]]:
     """A second site; its URL names the host otherwise than the first does."""
-    site = Site()
+    site = NetworkSite()
     site.page("/", title="Second", text="heron", links=["/a"])
     site.page("/a", title="Page", text="egret")
     with site.serve() as address:
@@ -48,7 +49,7 @@ def test_only_the_start_url_takes_its_hosts_along(
 
 
 def test_the_guard_of_addresses_holds_for_it(site: Site, url: str, workspace: Workspace) -> None:
-    other = Site()
+    other = NetworkSite()
     other.page("/", title="Private", text="secret")
     with other.serve("127.0.0.2") as private:
         site.redirect("/", f"{private}/")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from support.network import NetworkSite
 from support.project import DAY, Workspace
 from support.site import Site
 
@@ -299,7 +300,7 @@ def test_a_sitemap_names_pages_of_its_own_site_only(
 def test_robots_txt_lets_a_sitemap_elsewhere_name_pages_of_its_site(
     pages: Site, url: str, workspace: Workspace
 ) -> None:
-    other = Site()
+    other = NetworkSite()
     with other.serve("127.0.0.2") as far:
         pages.robots(f"Sitemap: {far}/for-you.xml\n")
         other.robots(f"Sitemap: {far}/for-me.xml\n")
@@ -309,7 +310,7 @@ def test_robots_txt_lets_a_sitemap_elsewhere_name_pages_of_its_site(
 
 
 def test_an_index_names_sitemaps_of_its_own_site_only(pages: Site, url: str, workspace: Workspace) -> None:
-    other = Site()
+    other = NetworkSite()
     with other.serve("127.0.0.2") as far:
         pages.file("/sitemap.xml", index(f"{far}/one.xml"), "text/xml")
         run = workspace.crawl().run
@@ -321,7 +322,7 @@ def test_an_index_names_sitemaps_of_its_own_site_only(pages: Site, url: str, wor
 def test_a_sitemap_of_the_definition_names_pages_anywhere_inside(
     pages: Site, url: str, workspace: Workspace
 ) -> None:
-    other = Site()
+    other = NetworkSite()
     with other.serve("127.0.0.2") as far:
         other.file("/all.xml", index(f"{far}/1.xml"), "text/xml")
         other.file("/1.xml", urlset(f"{url}/a", f"{far}/outside"), "text/xml")
@@ -332,7 +333,7 @@ def test_a_sitemap_of_the_definition_names_pages_anywhere_inside(
 
 
 def test_a_sitemap_that_two_sites_share(pages: Site, url: str, workspace: Workspace) -> None:
-    second = Site()
+    second = NetworkSite()
     second.page("/", title="Second")
     second.page("/x", title="x", text="animal x")
     with second.serve("127.0.0.2") as far:
@@ -572,7 +573,7 @@ def test_a_sitemap_that_goes_is_gone_once(pages: Site, url: str, workspace: Work
 
 
 def test_pages_wait_for_sitemaps_of_the_definition_too(pages: Site, url: str, workspace: Workspace) -> None:
-    other = Site()
+    other = NetworkSite()
     with other.serve("127.0.0.2") as far:
         other.slow("/all.txt", 0.5)
         other.respond("/all.txt", body=urlset(entry(f"{url}/a", OLD)), delay=0.5)

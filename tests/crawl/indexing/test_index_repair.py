@@ -51,6 +51,7 @@ def define(site: Site, url: str, workspace: Workspace) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("what", DAMAGE)
+@pytest.mark.processes
 def test_a_damaged_index_is_repaired_and_the_next_crawl_brings_what_was_lost(
     define: Callable[..., None], site: Site, workspace: Workspace, what: str
 ) -> None:
@@ -72,6 +73,7 @@ def test_a_damaged_index_is_repaired_and_the_next_crawl_brings_what_was_lost(
     assert sorted(workspace.search("heron")) == PATHS
 
 
+@pytest.mark.processes
 def test_what_is_stored_is_made_again_without_a_request(
     define: Callable[..., None], site: Site, workspace: Workspace
 ) -> None:

@@ -129,6 +129,7 @@ def test_a_divided_store_is_one_store(tmp_path: Path, kind: type[BlockStore | Fi
     store.close()
 
 
+@pytest.mark.processes
 def test_fast_108_every_link_is_listed_before_any_rule(collection: Collection, site: Site) -> None:
     collection.crawl({})
     folder = collection.workspace.directory / "lists"

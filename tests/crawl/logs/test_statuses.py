@@ -64,6 +64,7 @@ def test_every_status_from_200_to_999_has_its_outcome(site: Site, url: str, work
     assert {path for path in site.paths() if path.startswith("/s/")} == {f"/s/{one}" for one in statuses}
 
 
+@pytest.mark.processes
 def test_a_status_that_is_none_breaks_the_answer_and_ends(site: Site, url: str, workspace: Workspace) -> None:
     odd = ["100", "101", "102", "199", "000", "0", "42", "099", "1000", "-200", "abc", ""]
     site.page("/", title="Home", links=[f"/{number}" for number in range(len(odd))], text="words")

@@ -274,6 +274,7 @@ def test_switching_detection_off_indexes_every_url_again(site: Site, url: str, w
     assert workspace.search("shallow") == ["/heron"]
 
 
+@pytest.mark.processes
 def test_kills_leave_every_content_in_the_index_once(site: Site, url: str, workspace: Workspace) -> None:
     contents = range(60)
     for number in contents:

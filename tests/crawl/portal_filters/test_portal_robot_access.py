@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
+from support.network import NetworkSite
 from support.project import Workspace
 from support.proxy import Proxy
 from support.resource import Reply
@@ -36,7 +37,7 @@ def robot(workspace: Workspace) -> RobotFiles:
 def test_user_and_password_go_to_the_sites_of_the_robot_and_to_no_other(
     site: Site, url: str, robot: RobotFiles, password: str
 ) -> None:
-    other = Site()
+    other = NetworkSite()
     protected(other, "/staff")
     protected(site, "/staff")
     with other.serve() as elsewhere:
@@ -61,6 +62,7 @@ def test_the_password_of_a_robot_is_in_no_log(site: Site, url: str, robot: Robot
 
 
 @pytest.mark.parametrize(("kind", "used"), [("manual", True), ("auto", True), ("direct", False)], ids=str)
+@pytest.mark.processes
 def test_proxy_type_says_whether_the_proxy_is_used(
     site: Site, url: str, robot: RobotFiles, kind: str, used: bool
 ) -> None:

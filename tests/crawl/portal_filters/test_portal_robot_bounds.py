@@ -77,6 +77,7 @@ def test_portal_robot_128_no_more_than_max_concurrent_are_open_at_once(
 
 
 @pytest.mark.parametrize("remote", ["no", "yes"])
+@pytest.mark.processes
 def test_portal_robot_126_commands_of_other_hosts_are_never_taken(
     site: Site, url: str, workspace: Workspace, remote: str
 ) -> None:

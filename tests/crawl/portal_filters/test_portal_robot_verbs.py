@@ -17,6 +17,7 @@ def robot(workspace: Workspace, site: Site, url: str) -> RobotFiles:
     return files
 
 
+@pytest.mark.processes
 def test_every_verb_takes_a_robot(robot: RobotFiles, url: str) -> None:
     """One crawl, and then all verbs over it: what each prints is about this robot."""
     robot.crawl()

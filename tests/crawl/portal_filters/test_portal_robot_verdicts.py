@@ -146,6 +146,7 @@ def test_the_number_of_restarts_is_an_option(workspace: Workspace, site: Site, u
         assert ended.code == 0
 
 
+@pytest.mark.processes
 def test_portal_robot_7_8_setup_and_shutdown_run_once_in_the_life_of_a_robot_that_loops(
     robot: RobotFiles, site: Site
 ) -> None:

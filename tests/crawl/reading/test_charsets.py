@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from support.project import Workspace
-from support.site import Site
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 
 from ultracrawl.index.searching import Searcher
 
@@ -88,7 +88,7 @@ CASES: dict[str, Case] = {
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
-    site, workspace = Site(), Workspace(tmp_path_factory.mktemp("charsets"))
+    site, workspace = NetworkSite(), InProcessWorkspace(tmp_path_factory.mktemp("charsets"))
     for number, case in enumerate(CASES.values()):
         site.file(f"/{number}", case.body, f"text/html{case.header}")
     site.page("/", title="Home", links=[f"/{number}" for number in range(len(CASES))])

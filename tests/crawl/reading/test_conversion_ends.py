@@ -13,6 +13,8 @@ from support import files
 from support.project import ROOT, Workspace, kill_group
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 PDF = "application/pdf"
 SLOW = (
     "import sys\n"

@@ -159,6 +159,7 @@ def test_the_shortest_way_counts_even_if_it_is_found_late__fast_176(
     assert sum(run["outcomes"].values()) == run["scheduled"]
 
 
+@pytest.mark.processes
 def test_hops_survive_a_kill__fast_176(chain: Site, workspace: Workspace, url: str) -> None:
     chain.slow("/d2", 30.0)
     workspace.define(f"{url}/", focused={"languages": ["en"], "depth": 2})
@@ -201,6 +202,7 @@ def test_other_languages_and_depths_are_counted_from_the_start__fast_176(
     assert "/new-behind-d2" in workspace.urls()
 
 
+@pytest.mark.processes
 def test_a_kill_does_not_let_the_new_count_begin_again__fast_176(
     chain: Site, workspace: Workspace, define: Define
 ) -> None:
@@ -241,6 +243,7 @@ def test_examined_documents_are_focused_too(mixed: Site, url: str, workspace: Wo
     assert workspace.crawl().run["outcomes"] == {"NOT_INDEXED": 4, "PENDING": 2}
 
 
+@pytest.mark.processes
 def test_without_the_extra_the_message_names_the_install_line(
     mixed: Site, workspace: Workspace, define: Define
 ) -> None:

@@ -84,6 +84,7 @@ def test_words_are_found_by_the_rules_of_the_language_that_was_told(
         pytest.param({"languages": {"trust": "both"}}, "`languages: {trust: both}`", id="trust"),
     ],
 )
+@pytest.mark.processes
 def test_without_the_extra_the_message_names_the_install_line_of_detection(
     site: Site, url: str, workspace: Workspace, tmp_path: Path, options: dict[str, object], named: str
 ) -> None:

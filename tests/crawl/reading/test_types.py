@@ -108,6 +108,7 @@ SCRAPYS_OWN = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
 
 
 @pytest.mark.parametrize("coding", ["plain", "gzip", "chunked"])
+@pytest.mark.processes
 def test_scrapys_own_handler_reads_every_coding(
     site: Site, url: str, workspace: Workspace, coding: str
 ) -> None:

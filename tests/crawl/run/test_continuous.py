@@ -13,6 +13,8 @@ import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 
 def until(true: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 40.0) -> None:
     deadline = time.monotonic() + seconds

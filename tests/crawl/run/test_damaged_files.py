@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from support.damage import DAMAGES
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
-from support.site import Site
 
 from ultracrawl.stores import SqliteStore
 
@@ -20,7 +21,7 @@ PATHS = ["/", "/a", "/b", "/c"]
 
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    site, directory = Site(), tmp_path_factory.mktemp("crawled")
+    site, directory = NetworkSite(), tmp_path_factory.mktemp("crawled")
     site.page("/", title="Home", links=PATHS[1:], text="heron home")
     for path in PATHS[1:]:
         site.page(path, title=path[1:], text=f"heron {path} waits")
@@ -31,15 +32,15 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             "politeness": {"delay": 0},
             "storage": {"keep": True},
         }
-        Workspace(directory).write({"sources": {"site": source}})
-        Workspace(directory).crawl()
+        InProcessWorkspace(directory).write({"sources": {"site": source}})
+        InProcessWorkspace(directory).crawl()
         yield directory
 
 
 @pytest.fixture
 def project(crawled: Path, tmp_path: Path) -> Workspace:
     shutil.copytree(crawled, tmp_path / "project")
-    return Workspace(tmp_path / "project")
+    return InProcessWorkspace(tmp_path / "project")
 
 
 @pytest.mark.parametrize("damage", [one for one in DAMAGES if one not in ("empty", "delete")])

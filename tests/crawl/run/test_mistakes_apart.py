@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
-from support.site import Site
 
 MISTAKES: dict[str, dict[str, Any]] = {
     "an unknown option": {"dpeth": 3},
@@ -34,7 +35,7 @@ def options(url: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    site = Site()
+    site = NetworkSite()
     site.page("/", title="Home", text="needle")
     with site.serve() as address:
         yield address
@@ -43,7 +44,7 @@ def url() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def crawled_once(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with two sources whose index has a document of each."""
-    workspace = Workspace(tmp_path_factory.mktemp("crawled"))
+    workspace = InProcessWorkspace(tmp_path_factory.mktemp("crawled"))
     workspace.write({"sources": {"a": options(url), "b": options(url)}})
     workspace.crawl()
     return workspace.directory
@@ -52,7 +53,7 @@ def crawled_once(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def crawled(crawled_once: Path, tmp_path: Path) -> Workspace:
     """A copy of that project."""
-    return Workspace(Path(shutil.copytree(crawled_once, tmp_path / "copy")))
+    return InProcessWorkspace(Path(shutil.copytree(crawled_once, tmp_path / "copy")))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)

@@ -80,6 +80,7 @@ def test_two_processes_never_break_the_delay_of_their_site(
     assert first in parts[parts.index("two" if first == "one" else "one") :], "the first had another turn"
 
 
+@pytest.mark.processes
 def test_while_one_waits_it_asks_its_other_site_and_status_says_who_has_the_site(
     site: Site, url: str, workspace: Workspace
 ) -> None:

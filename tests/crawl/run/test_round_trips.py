@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.crash import build
 from support.project import Workspace
 from support.site import Site
 from support.statements import OPTIONS, Statements, count_statements, statements_of
+
+pytestmark = pytest.mark.processes
 
 PER_100_PAGES = 25
 """Statements that 100 more pages may cost, besides one for each flush; it was 11 to 16 when this was written."""

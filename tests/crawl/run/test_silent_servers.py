@@ -12,6 +12,8 @@ from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
 
+pytestmark = pytest.mark.processes
+
 HOSTS = 100
 PAGES = 100
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100000\r\n\r\n"

@@ -66,6 +66,7 @@ def continuously(workspace: Workspace, lines: int) -> Ended:
     return Ended(process.returncode, told + out, err)
 
 
+@pytest.mark.processes
 def test_who_stays_goes_on_with_the_others(several: Workspace) -> None:
     ended = continuously(several, 3)
     runs = {run["source"]: run for line in ended.lines for run in line["runs"]}

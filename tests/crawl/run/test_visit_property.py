@@ -14,6 +14,7 @@ from support.site import Site
 
 pytestmark = pytest.mark.servers  # much time
 
+
 PAGES = 14
 SECONDS = 12.0
 """The time limit of a run; with a loaded machine in mind it is far more than a crawl needs."""

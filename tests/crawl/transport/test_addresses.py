@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.network import NetworkSite
 from support.project import Workspace
 from support.site import Site
 
@@ -15,7 +16,7 @@ def test_a_redirect_to_loopback_is_refused_before_any_connection(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     """The start URL is an address of its own (127.0.0.1); another loopback address is not opened by it."""
-    inside = Site()
+    inside = NetworkSite()
     inside.page("/admin", title="secret")
     with inside.serve(host="127.0.0.7") as hidden:
         site.redirect("/", f"{hidden}/admin", status=302)
@@ -30,7 +31,7 @@ def test_a_redirect_to_loopback_is_refused_before_any_connection(
 
 
 def test_a_named_network_may_be_reached(site: Site, url: str, workspace: Workspace) -> None:
-    inside = Site()
+    inside = NetworkSite()
     inside.page("/page", title="open", text="needle")
     with inside.serve(host="127.0.0.7") as other:
         site.redirect("/", f"{other}/page", status=302)
@@ -40,7 +41,7 @@ def test_a_named_network_may_be_reached(site: Site, url: str, workspace: Workspa
 
 
 def test_robots_txt_of_a_refused_address_is_not_fetched(site: Site, url: str, workspace: Workspace) -> None:
-    inside = Site()
+    inside = NetworkSite()
     with inside.serve(host="127.0.0.7") as hidden:
         site.redirect("/", f"{hidden}/admin", status=302)
         workspace.define(f"{url}/", boundary={"networks": []})
@@ -53,9 +54,9 @@ DISGUISES = ["127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "localho
 
 @pytest.mark.parametrize("host", DISGUISES)
 def test_disguised_forms_of_loopback_are_refused(workspace: Workspace, host: str) -> None:
-    inside = Site()
+    inside = NetworkSite()
     inside.page("/", title="secret")
-    outside = Site()
+    outside = NetworkSite()
     with inside.serve() as hidden, outside.serve(host="127.0.0.9") as start:
         port = hidden.rsplit(":", 1)[1]
         outside.redirect("/", f"http://{host}:{port}/", status=302)

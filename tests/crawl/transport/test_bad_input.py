@@ -60,6 +60,7 @@ def test_truncated_gzip(bad: Site, workspace: Workspace) -> None:
     assert crawl(workspace)["outcome"] in {"NETWORK_ERROR", "NEW", "NOT_INDEXED"}
 
 
+@pytest.mark.processes
 def test_a_truncated_body(bad: Site, workspace: Workspace) -> None:
     bad.raw("/bad", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\n<p>short")
     row = crawl(workspace)
@@ -71,6 +72,7 @@ def test_a_server_that_hangs_up(bad: Site, workspace: Workspace) -> None:
     assert crawl(workspace)["outcome"] == "NETWORK_ERROR"
 
 
+@pytest.mark.processes
 def test_an_answer_that_is_no_http(bad: Site, workspace: Workspace) -> None:
     bad.raw("/bad", b"SSH-2.0-OpenSSH_9.2\r\n")
     assert crawl(workspace)["outcome"] == "NETWORK_ERROR"
@@ -138,6 +140,7 @@ def test_a_trap_of_endless_urls_is_bounded_by_depth(site: Site, url: str, worksp
 @pytest.mark.skipif(
     os.geteuid() != 0 and os.environ.get("CI") != "true", reason="mounting a small disk needs root"
 )
+@pytest.mark.processes
 def test_a_full_disk_while_indexing(site: Site, url: str, workspace: Workspace, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -164,6 +167,7 @@ def test_a_full_disk_while_indexing(site: Site, url: str, workspace: Workspace, 
 @pytest.mark.skipif(
     os.geteuid() != 0 and os.environ.get("CI") != "true", reason="mounting a small disk needs root"
 )
+@pytest.mark.processes
 def test_a_full_disk_under_the_state(site: Site, url: str, workspace: Workspace, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -23,6 +23,8 @@ from support.project import Workspace
 from support.resource import gzip_of_zeros
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 NO_FOLDER = Path(tempfile.gettempdir()) / f"ultracrawl-hostile-{os.getpid()}"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ODT = "application/vnd.oasis.opendocument.text"

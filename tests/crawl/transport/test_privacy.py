@@ -45,6 +45,7 @@ def define(site: Site, url: str, workspace: Workspace, engine: str) -> None:
 
 @pytest.mark.parametrize("way", ["ultracrawl", "scrapy"])
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.processes
 def test_nobody_else_reads_what_a_crawl_writes(
     site: Site, url: str, workspace: Workspace, open_umask: None, engine: str, way: str
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.certificates import Authority
+from support.network import NetworkSite
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
@@ -55,7 +56,7 @@ def test_a_header_cannot_smuggle_another(workspace: Workspace) -> None:
 
 
 def test_p4_site_headers_go_to_their_prefix_only(site: Site, url: str, workspace: Workspace) -> None:
-    other = Site()
+    other = NetworkSite()
     other.page("/api/x", title="X")
     with other.serve(host="127.0.0.2") as elsewhere:
         site.page(

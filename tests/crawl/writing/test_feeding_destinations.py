@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.in_process import InProcessWorkspace
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.server import Request, Server
@@ -142,6 +143,7 @@ def test_a_primary_one_that_refuses_is_a_problem_of_the_run_and_loses_nothing(
     assert portal.held == {"/": "beginning", "/a": "first", "/b": "second"}
 
 
+@pytest.mark.processes
 def test_a_secret_that_is_not_there_keeps_the_crawl_from_beginning(fed: Workspace, site: Site) -> None:
     ended = fed.command("crawl")
     assert (ended.code, site.paths()) == (2, [])
@@ -162,7 +164,7 @@ def test_a_secret_that_is_not_there_keeps_the_crawl_from_beginning(fed: Workspac
     ],
 )
 def test_mistakes_in_a_destination_name_their_line(tmp_path: Path, section: str, told: str) -> None:
-    workspace = Workspace(tmp_path)
+    workspace = InProcessWorkspace(tmp_path)
     text = f"destinations:\n  x: {section}\nsources: {{a: {{start_urls: ['https://a.example/']}}}}\n"
     (tmp_path / "ultracrawl.yaml").write_text(text)
     ended = workspace.command("lint")
@@ -210,7 +212,7 @@ def test_a_destination_that_is_new_to_a_source_gets_everything(
 
 
 def test_names_of_destinations_are_checked(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
+    workspace = InProcessWorkspace(tmp_path)
     (tmp_path / "ultracrawl.yaml").write_text(
         "indexes: {two: var/two}\n"
         "destinations: {two: {type: jsonl, path: x}}\n"

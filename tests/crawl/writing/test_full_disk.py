@@ -14,6 +14,8 @@ import pytest
 from support.project import Ended, Workspace
 from support.site import Site
 
+pytestmark = pytest.mark.processes
+
 LINKS = 500
 PAGES = [f"/{number}/{'x' * 600}" for number in range(LINKS)]
 

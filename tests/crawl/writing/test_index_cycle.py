@@ -37,6 +37,7 @@ def slow(long: Site, url: str, workspace: Workspace) -> Iterator[subprocess.Pope
     kill_group(process)
 
 
+@pytest.mark.processes
 def test_a_full_cache_is_indexed_and_crawling_goes_on__ultra_search_5_7(
     slow: subprocess.Popen[str], long: Site, workspace: Workspace
 ) -> None:
@@ -82,6 +83,7 @@ def test_several_pages_are_fetched_at_the_same_time__ultra_search_2(
     assert crowd.most == 4, "four are asked for before the first is answered, the fifth waits for a place"
 
 
+@pytest.mark.processes
 def test_fetched_documents_lie_in_a_cache_on_disk_first__ultra_search_3(
     long: Site, url: str, workspace: Workspace
 ) -> None:

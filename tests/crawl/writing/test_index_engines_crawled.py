@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.in_process import InProcessWorkspace
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
@@ -64,7 +65,7 @@ def test_two_collections_of_one_site(site: Site, url: str, tmp_path: Path) -> No
     site.page("/", text="heron")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        workspace = Workspace(tmp_path / name)
+        workspace = InProcessWorkspace(tmp_path / name)
         define(workspace, url, "whoosh")
         workspace.crawl()
         assert workspace.indexed() == ["/"]
