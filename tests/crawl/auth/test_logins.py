@@ -8,12 +8,10 @@ from urllib.parse import parse_qs
 
 import pytest
 from support.django_site import django_site, log_of
+from support.network import NetworkSite
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
-from support.site import Site
-
-pytestmark = pytest.mark.servers  # much time
 
 PASSWORD = "hörse battery&staple=1"
 FIELDS = {"user": "robot", "pw": "${MEMBERS_PASSWORD}"}
@@ -71,7 +69,7 @@ def test_a_session_that_django_lost_is_renewed(workspace: Workspace) -> None:
 # ---- a server that plays tricks
 
 
-class Club(Site):
+class Club(NetworkSite):
     """Members only: a preload cookie, a token in the form, and a session cookie for who knows the password."""
 
     def __init__(self) -> None:
@@ -176,7 +174,7 @@ def test_p4_what_is_filled_in_goes_to_the_site_of_the_page_only(
 
 
 def test_cookies_of_a_login_go_to_its_sites_only(workspace: Workspace, club: Club) -> None:
-    other = Site()
+    other = NetworkSite()
     other.page("/x", title="X", headers={"Set-Cookie": "theirs=1"}, links=["/y"])
     other.page("/y", title="Y")
     with club.serve() as url, other.serve(host="127.0.0.2") as elsewhere:
@@ -210,7 +208,7 @@ def test_sites_of_a_login_that_failed(workspace: Workspace, club: Club, required
 
 def test_fast_219_other_sites_are_crawled_without(workspace: Workspace, club: Club) -> None:
     club.accepts = "something else"
-    open_site = Site()
+    open_site = NetworkSite()
     open_site.page("/", title="Open", links=["/more"])
     open_site.page("/more", title="More")
     with club.serve() as url, open_site.serve(host="127.0.0.2") as elsewhere:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.certificates import Authority
+from support.network import NetworkSite
 from support.project import Workspace
 from support.proxy import Proxy
 from support.resource import Reply
@@ -14,8 +15,6 @@ from support.server import Request
 from support.site import Site
 from support.tls_site import secured
 from support.written import LANGUAGES, Written, section_of
-
-pytestmark = pytest.mark.servers  # much time
 
 HTML = (("Content-Type", "text/html"),)
 
@@ -79,6 +78,7 @@ SHARED: dict[str, tuple[Mapping[str, Any], Mapping[str, Any], str]] = {
         pytest.param("cluster", True, id="fast_199"),
     ],
 )
+@pytest.mark.servers  # much time
 def test_hosts_that_share_their_cookies(source: Written, way: str, shared: bool) -> None:
     first, second = Site(), Site()
     cookie = {"Set-Cookie": "basket=1; Domain=shop.test; Path=/"}
@@ -113,7 +113,7 @@ def test_hosts_that_share_their_cookies(source: Written, way: str, shared: bool)
 # ---- logins
 
 
-class Club(Site):
+class Club(NetworkSite):
     """Members only; the first `closed` attempts to log in are refused."""
 
     def __init__(self, closed: int) -> None:

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 from support.later import later
+from support.network import NetworkSite
 from support.pace import gaps, kept
 from support.project import DAY, Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
-
-pytestmark = pytest.mark.servers  # much time
 
 
 def times(site: Site) -> list[float]:
@@ -27,7 +26,7 @@ def times(site: Site) -> list[float]:
 
 def plain(case: str) -> Site:
     """Return a site of some pages that answers robots.txt, or a page, in the way of the case."""
-    site = Site()
+    site = NetworkSite()
     site.page("/", title="Home", text="words", links=["/a", "/b", "/c"])
     for name in "abc":
         site.page(f"/{name}", title=name, text=name)
@@ -67,7 +66,7 @@ def test_two_requests_are_never_closer_than_the_delay(workspace: Workspace, conc
 
 def test_a_slow_robots_txt_holds_up_its_own_site_only(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="words")
-    other = Site()
+    other = NetworkSite()
     other.respond("/robots.txt", delay=2.0)
     other.page("/", title="Other", text="words")
     with other.serve(host="127.0.0.2") as elsewhere:
@@ -86,7 +85,7 @@ def test_an_ill_site_holds_up_nobody_and_is_not_asked_faster_than_its_delay(
     site.page("/", title="Home", text="words", links=[f"/p{number}" for number in range(6)])
     for number in range(6):
         site.page(f"/p{number}", title=f"Page {number}", text="words")
-    other = Site()
+    other = NetworkSite()
     if ill == "robots.txt hangs":
         other.respond("/robots.txt", delay=4.0)
     elif ill == "robots.txt breaks off":

@@ -9,8 +9,6 @@ from support.project import DAY, Workspace
 from support.site import Site
 from support.until import until
 
-pytestmark = pytest.mark.servers  # much time
-
 ROBOTS = "User-agent: *\nDisallow: /private\nSitemap: {url}/map.xml\n"
 KEPT = {"ttl": 300}
 
@@ -79,6 +77,7 @@ def test_a_usual_place_without_a_sitemap_is_not_tried_in_every_run(
     assert site.count("/sitemap.xml") == 2
 
 
+@pytest.mark.servers  # much time
 def test_cycles_of_one_process_ask_once(kept: Site, url: str, workspace: Workspace) -> None:
     workspace.define(f"{url}/", refresh={"when_idle": True}, sitemaps=KEPT)
     process = workspace.start("crawl", "--continuous", "--json")

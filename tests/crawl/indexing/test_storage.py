@@ -18,8 +18,6 @@ from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.documents.response_bodies import DocumentStore
 from ultracrawl.stores.opening import open_documents
 
-pytestmark = pytest.mark.servers  # much time
-
 
 @pytest.fixture
 def small(site: Site) -> Site:
@@ -203,6 +201,7 @@ def test_a_page_that_a_new_rule_keeps_out_leaves_the_index(
 
 
 @pytest.mark.parametrize("form", ["blocks", "files"])
+@pytest.mark.servers  # much time
 def test_kills_lose_no_stored_document(site: Site, url: str, workspace: Workspace, form: str) -> None:
     pages = [f"/p{number}" for number in range(80)]
     for path in pages:

@@ -12,8 +12,6 @@ from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
 
-pytestmark = pytest.mark.servers  # much time
-
 STORY = "a heron stands in the shallow water and waits for a fish that does not come "
 OTHERS = [f"/p{number}" for number in range(30)]
 
@@ -312,6 +310,7 @@ def test_what_filters_make_is_compared_and_made_again(site: Site, url: str, work
 
 
 @pytest.mark.parametrize("after", [15, 30, 41])
+@pytest.mark.servers  # much time
 def test_a_kill_while_places_change_hands_leaves_one_document_of_each_content(
     site: Site, url: str, workspace: Workspace, after: int
 ) -> None:

@@ -11,8 +11,6 @@ from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
 
-pytestmark = pytest.mark.servers  # much time
-
 Define = Callable[..., None]
 
 
@@ -321,6 +319,7 @@ def test_documents_that_wait_hold_their_display_url(
     assert workspace.search("new") == ["/new"]
 
 
+@pytest.mark.servers  # much time
 def test_killed_between_crawl_and_approve_nothing_is_lost(
     small: Site, url: str, workspace: Workspace, define: Define
 ) -> None:
@@ -338,6 +337,7 @@ def test_killed_between_crawl_and_approve_nothing_is_lost(
     assert workspace.indexed() == ALL
 
 
+@pytest.mark.servers  # much time
 def test_killed_while_it_approves_nothing_is_lost(
     site: Site, url: str, workspace: Workspace, define: Define
 ) -> None:
@@ -403,6 +403,7 @@ def test_urls_that_cannot_be_meant_change_nothing(
     assert state_of(workspace)["pending"] == 5
 
 
+@pytest.mark.servers  # much time
 def test_a_source_that_is_being_crawled_cannot_be_approved(
     small: Site, workspace: Workspace, define: Define
 ) -> None:

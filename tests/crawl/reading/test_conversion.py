@@ -14,8 +14,6 @@ from support.compound import old_presentation, outlook_message
 from support.project import ROOT, Workspace
 from support.site import Site
 
-pytestmark = pytest.mark.servers  # much time
-
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -77,6 +75,7 @@ class unordered(list[str]):
     __hash__ = None  # type: ignore[assignment]
 
 
+@pytest.mark.servers  # much time
 def test_an_equal_body_ends_before_conversion(site: Site, url: str, workspace: Workspace) -> None:
     site.file("/a.pdf", files.pdf(), PDF, etag=False, modified=False)
     workspace.define(f"{url}/a.pdf")
@@ -198,6 +197,7 @@ def test_status(site: Site, url: str, workspace: Workspace, case: str) -> None:
         assert "/d" in workspace.search("needle")
 
 
+@pytest.mark.servers  # much time
 def test_a_missing_extra_names_its_install_line_and_is_made_good_later(
     site: Site, url: str, workspace: Workspace
 ) -> None:
@@ -228,6 +228,7 @@ NEEDS = {
 }
 
 
+@pytest.mark.servers  # much time
 def test_each_missing_extra_names_its_install_line(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", links=[f"/{module}" for module in NEEDS])
     for module, (_, media_type, body) in NEEDS.items():
@@ -279,6 +280,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.servers  # much time
 def test_a_document_that_breaks_its_converter_costs_no_more_than_itself(
     site: Site, url: str, workspace: Workspace
 ) -> None:
@@ -302,6 +304,7 @@ def test_a_document_that_breaks_its_converter_costs_no_more_than_itself(
     assert run["scheduled"] == sum(run["outcomes"].values())
 
 
+@pytest.mark.servers  # much time
 def test_without_keep_partial_a_part_is_not_indexed(site: Site, url: str, workspace: Workspace) -> None:
     site.file("/bad.json", (SAID + CRASH).encode(), "application/json")
     workspace.define(f"{url}/bad.json", types=["data"], conversion={"keep_partial": False})
@@ -327,6 +330,7 @@ def test_a_failing_conversion_leaves_the_document_in_the_index(
     assert workspace.search("needle") == []
 
 
+@pytest.mark.servers  # much time
 def test_a_part_does_not_replace_a_whole_document(site: Site, url: str, workspace: Workspace) -> None:
     site.file("/d.json", b"sink.add('complete')", "application/json")
     workspace.define(f"{url}/d.json", types=["data"])
@@ -338,6 +342,7 @@ def test_a_part_does_not_replace_a_whole_document(site: Site, url: str, workspac
     assert workspace.search("needle") == []
 
 
+@pytest.mark.servers  # much time
 def test_pages_are_crawled_while_a_document_is_converted(site: Site, url: str, workspace: Workspace) -> None:
     """A hanging document holds no place of its site, and the event loop goes on."""
     site.page("/", title="Home", links=["/1.json", "/2.json", *(f"/p{n}" for n in range(30))])
@@ -370,6 +375,7 @@ def test_cut_off_documents_say_so(site: Site, url: str, workspace: Workspace) ->
     assert "cut_off" in row["reason"]
 
 
+@pytest.mark.servers  # much time
 def test_no_process_is_started_for_html(site: Site, url: str, workspace: Workspace, tmp_path: Path) -> None:
     site.page("/", text="needle", links=["/a.txt"])
     site.file("/a.txt", b"needle", "text/plain")
@@ -408,6 +414,7 @@ def test_metadata_of_pages_are_attributes(site: Site, url: str, workspace: Works
     assert [workspace.search(query) for query in queries] == [["/d"]] * 5
 
 
+@pytest.mark.servers  # much time
 def test_workers_convert_at_once(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", links=[f"/{number}.json" for number in range(4)])
     slow = "import time; began = time.monotonic(); time.sleep(0.8); "

@@ -13,8 +13,6 @@ from support.project import ROOT, Workspace
 from support.site import Site
 from support.until import until
 
-pytestmark = pytest.mark.servers  # much time
-
 LARGE = 8_000_000
 MOST_MEMORY = 250 << 20
 """Between what a crawl has that hands such pages over (180 MB) and one that reads them itself (430 MB)."""
@@ -49,6 +47,7 @@ def nested(size: int, title: bytes) -> bytes:
     return b"<title>" + title + b"</title>" + b"<div><b><i>" * (size // 11)
 
 
+@pytest.mark.servers  # much time
 def test_other_pages_are_asked_for_while_a_large_one_is_read(
     site: Site, url: str, workspace: Workspace, tmp_path: Path
 ) -> None:
@@ -75,6 +74,7 @@ def test_other_pages_are_asked_for_while_a_large_one_is_read(
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
+@pytest.mark.servers  # much time
 def test_four_large_pages_at_once_leave_the_crawl_process_small(
     site: Site, url: str, workspace: Workspace, tmp_path: Path
 ) -> None:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 import yaml
 from support.damage import DAMAGES, garbage
+from support.in_process import InProcessWorkspace
+from support.network import NetworkSite
 from support.project import LOOPBACK, Workspace
 from support.site import Site
-
-pytestmark = pytest.mark.servers  # much time
 
 PATHS = [f"/{number}" for number in range(30)]
 
@@ -35,12 +35,12 @@ def fill(site: Site) -> None:
 
 @pytest.fixture(scope="module", params=["whoosh", "tantivy"])
 def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
-    site, directory = Site(), tmp_path_factory.mktemp(request.param)
+    site, directory = NetworkSite(), tmp_path_factory.mktemp(request.param)
     with site.serve() as url:
         fill(site)
         source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
         source["limits"] = {"retry_delay": 0.05}
-        workspace = Workspace(directory)
+        workspace = InProcessWorkspace(directory)
         workspace.write({"index": {"engine": request.param}, "sources": {"site": source}})
         workspace.crawl()
         yield Crawled(site, url, directory)
@@ -50,7 +50,7 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def project(crawled: Crawled, tmp_path: Path) -> Workspace:
     fill(crawled.site)
     shutil.copytree(crawled.directory, tmp_path / "project")
-    return Workspace(tmp_path / "project")
+    return InProcessWorkspace(tmp_path / "project")
 
 
 def state_of(project: Workspace) -> Path:

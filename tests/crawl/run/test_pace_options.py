@@ -11,14 +11,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.crowd import Crowd
+from support.network import NetworkSite
 from support.pace import gaps, kept
 from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.site import Site
 
 from ultracrawl.stores import SiteClock, SqliteSiteStore
-
-pytestmark = pytest.mark.servers  # much time
 
 
 def times(site: Site) -> list[float]:
@@ -34,7 +33,7 @@ def tree(site: Site, pages: int) -> None:
 @pytest.fixture
 def several() -> Iterator[list[tuple[Site, str]]]:
     """Three sites on addresses of their own."""
-    sites = [Site() for _ in range(3)]
+    sites = [NetworkSite() for _ in range(3)]
     with ExitStack() as stack:
         yield [
             (site, stack.enter_context(site.serve(f"127.0.0.{number + 11}")))
@@ -140,7 +139,9 @@ def test_retry_after_is_obeyed_by_the_whole_site(
             return Reply(200, (("Content-Type", "text/html"),), b"<title>x</title>")
         value = wish
         if wish == "date":
-            value = (datetime.now(UTC) + timedelta(seconds=2)).strftime("%a, %d %b %Y %H:%M:%S GMT")
+            value = (datetime.fromtimestamp(time.time(), UTC) + timedelta(seconds=2)).strftime(
+                "%a, %d %b %Y %H:%M:%S GMT"
+            )
         return Reply(429, (("Retry-After", value),), b"")
 
     site.page("/", links=["/busy"])
@@ -169,7 +170,7 @@ def test_retry_after_of_robots_txt_is_obeyed(
     answers = [Reply(status, (("Retry-After", "2"),), b"")]
     site.dynamic("/robots.txt", lambda _: answers.pop() if answers else Reply(404, (), b""))
     tree(site, 2)
-    other = Site()
+    other = NetworkSite()
     tree(other, 2)
     with other.serve(host="127.0.0.2") as elsewhere:
         politeness = {"delay": 0, "longest_retry_after": longest}
@@ -357,6 +358,7 @@ def delay_site(workspace: Workspace, clock: SiteClock) -> None:
         sites.strike_off(crawl)
 
 
+@pytest.mark.servers  # much time
 def test_a_delay_survives_a_kill(site: Site, url: str, workspace: Workspace) -> None:
     tree(site, 3)
     workspace.define(f"{url}/", politeness={"delay": 4, "concurrency": 8}, robots={"obey": False})

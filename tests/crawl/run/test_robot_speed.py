@@ -10,8 +10,6 @@ from support.project import Workspace
 from support.robot import RobotFiles
 from support.site import Site
 
-pytestmark = pytest.mark.servers  # much time
-
 SLOW = 0.15
 HOSTS = ("127.0.0.31", "127.0.0.32", "127.0.0.33")
 PAGES = [f"/p{number}" for number in range(5)]

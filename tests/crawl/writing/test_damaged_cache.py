@@ -12,8 +12,6 @@ from support.damage import DAMAGES
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-pytestmark = pytest.mark.servers  # much time
-
 
 @pytest.fixture
 def waiting(site: Site, url: str, workspace: Workspace) -> Site:

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.in_process import InProcessWorkspace
 from support.project import Workspace, kill_group
 from support.site import Site
 
 from ultracrawl.index.opening import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-
-pytestmark = pytest.mark.servers  # much time
 
 TWO: dict[str, Any] = {"public": {"primary": True}, "copy": {"index": "archive"}}
 
@@ -58,12 +57,16 @@ class Fed(Workspace):
         return {row["index"]: row for row in rows}
 
 
+class FedInProcess(Fed, InProcessWorkspace):
+    """The same in this process."""
+
+
 @pytest.fixture
-def fed(tmp_path: Path, site: Site, url: str) -> Fed:
+def fed(processes: bool, tmp_path: Path, site: Site, url: str) -> Fed:
     site.page("/", title="Home", links=["/a", "/b"], text="beginning")
     site.page("/a", title="A", text="first")
     site.page("/b", title="B", text="second")
-    workspace = Fed(tmp_path)
+    workspace = Fed(tmp_path) if processes else FedInProcess(tmp_path)
     workspace.url = url
     return workspace
 
@@ -141,6 +144,7 @@ def test_fast_124_the_primary_destination_says_what_is_indexed(fed: Fed) -> None
     assert fed.status()["archive"]["primary"]
 
 
+@pytest.mark.servers  # much time
 def test_fast_123_nothing_held_back_is_lost_by_a_kill(fed: Fed, site: Site) -> None:
     site.page("/", title="Home", links=["/a", "/b", "/slow"], text="beginning")
     site.slow("/slow", 30, text="slow")
@@ -178,6 +182,7 @@ def test_a_failing_secondary_neither_blocks_nor_loses(fed: Fed, site: Site) -> N
     assert (site.paths(), fed.status()["archive"]["problem"]) == ([], "")
 
 
+@pytest.mark.servers  # much time
 def test_feeding_of_a_running_crawl_is_paused_and_resumed_from_another_terminal(fed: Fed, site: Site) -> None:
     site.page("/", title="Home", links=["/a", "/b", "/slow"], text="beginning")
     site.page("/slow", text="slow")
