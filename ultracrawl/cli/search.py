@@ -15,7 +15,7 @@ from ultracrawl.cli.options import json_option, print_json, searchable_project_o
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, Reading, SearchResult, as_html
-from ultracrawl.index.query.snippet import as_line
+from ultracrawl.index.hits.snippet import as_line
 from ultracrawl.index.searching import Searcher
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import Project
@@ -202,6 +202,9 @@ def _hit_json(hit: Hit) -> dict[str, object]:
         "snippet_html": as_html(hit.snippet),
         "attributes": {name: [str(value) if not isinstance(value, float) else value for value in values]
                        for name, values in hit.attributes.items()},
+        "section": None if hit.section is None else {
+            "title": hit.section.title, "anchor": hit.section.anchor, "url": hit.section_url,
+        },
     }  # fmt: skip
 
 
@@ -247,7 +250,9 @@ def _print(query: str, result: SearchResult, offset: int, took: float, names: _N
         console.print(Text(said.strip(), style="dim"))
     for number, hit in enumerate(result.hits, start=offset + 1):
         console.print(Text(f"{number:>2}. ").append(as_line(hit.title) or shown(hit.url), style="bold"))
-        console.print(Text(f"    {shown(hit.url)}", style="green"))
+        if hit.section is not None:
+            console.print(Text(f"    {as_line(hit.section.title)}", style="bold"))
+        console.print(Text(f"    {shown(hit.section_url)}", style="green"))
         console.print(_marked(f"    {hit.snippet}"))
     for name, values in result.facets.items():
         found = (f"{names.of(name, one.value) or _shown(one.value)} ({one.count:,})" for one in values)

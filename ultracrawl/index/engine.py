@@ -150,7 +150,7 @@ class Hit:
     snippet: str
     attributes: Mapping[str, Sequence[AttributeValue]]
     section: Section | None = None
-    """The part of the document that answers best, if it has parts."""
+    """The part of the document that answers best; None if that is the document as a whole."""
 
     @property
     def section_url(self) -> str:

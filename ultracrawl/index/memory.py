@@ -12,13 +12,13 @@ from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
     Change,
     Deletion,
-    Hit,
     IndexDocument,
     IndexFacts,
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.keeping import SCHEMA_VERSION, STORED_TEXT_LIMIT
+from ultracrawl.index.hits.maker import HitMaker
+from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import count_values
@@ -36,7 +36,6 @@ from ultracrawl.index.query.scoring import (
     rarity,
     word_score,
 )
-from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.words.analysis import clean, words
@@ -54,7 +53,6 @@ class _Entry:
     text: AnalysedText
     words: Mapping[str, Sequence[str]]
     attributes: Mapping[str, Sequence[str]]
-    shown_text: str
 
     def length(self, field: SearchedField) -> int:
         """Return how many words a field has."""
@@ -114,10 +112,10 @@ class MemoryIndex:
         else:
             rows = Ranking(node, self, query.weights).reordered(rows, lambda entry: entry.document)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-        highlighter = Highlighter(tree.sought(node), tree.phrases(node))
+        hits = HitMaker(node)
         return SearchResult(
             len(rows),
-            tuple(_hit(entry, points, highlighter) for points, entry in page),
+            tuple(hits.hit(entry.document, points) for points, entry in page),
             {
                 facet.name: count_values((_values(entry, facet.name) for _, entry in rows), query.facet_limit)
                 for facet in facets
@@ -209,13 +207,7 @@ class MemoryIndex:
             document, source=clean(document.source), url=clean(document.url), title=clean(document.title),
             text=clean(document.text), attributes=shown, anchors=tuple(map(clean, document.anchors)),
         )  # fmt: skip
-        return _Entry(
-            kept,
-            text,
-            _with_gaps(text),
-            attributes,
-            "" if document.secret_text else kept.text[:STORED_TEXT_LIMIT],
-        )
+        return _Entry(kept, text, _with_gaps(text), attributes)
 
 
 class _Evaluation:
@@ -363,9 +355,3 @@ def _sorted(rows: list[tuple[float, _Entry]], attribute: str, descending: bool) 
 def _sort_key(value: AttributeValue) -> str | float:
     value = _lowered(value)
     return value if isinstance(value, str | int | float) else value.timestamp()
-
-
-def _hit(entry: _Entry, score: float, highlighter: Highlighter) -> Hit:
-    document = entry.document
-    snippet = highlighter.snippet(entry.shown_text, entry.text.language)
-    return Hit(document.url, document.title, score, document.source, snippet, document.attributes)

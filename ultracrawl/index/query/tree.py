@@ -190,6 +190,15 @@ def phrases(node: Node) -> Iterator[tuple[str, ...]]:
         yield from phrases(child)
 
 
+def urls(node: Node) -> Iterator[str]:
+    """Yield the display URLs that are asked for."""
+    match node:
+        case HasUrl(url):
+            yield url
+    for child in inner(node):
+        yield from urls(child)
+
+
 def inner(node: Node) -> tuple[Node, ...]:
     """Return the nodes of a node of which some are to hold."""
     match node:

@@ -9,16 +9,15 @@ from functools import cached_property
 
 from tantivy import DocAddress, Order, Query, Searcher
 
-from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.hits.maker import HitMaker
 from ultracrawl.index.query.facets import as_written, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
-from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.spelling import suggestion
-from ultracrawl.index.query.tree import AllOf, Between, Equal, Node, phrases, sought
+from ultracrawl.index.query.tree import AllOf, Between, Equal, Node
 from ultracrawl.index.query.visibility import RESTRICTED, hidden_from
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
 from ultracrawl.index.tantivy.generations import Generation
@@ -65,17 +64,18 @@ class Answering:
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
-        highlighter = Highlighter(sought(node), phrases(node))
+        maker = HitMaker(node)
         if query.sort:  # tantivy gives the values of the attribute where the scores are else
             rows = [(0.0, address) for _, address in found.hits]
         else:
             rows = Ranking(node, self, query.weights).reordered(found.hits, self._document)
-        hits = [
-            self._hit(score, address, highlighter) for score, address in rows[max(0, query.offset) : wanted]
+        shown = [
+            maker.hit(self._document(address), score)
+            for score, address in rows[max(0, query.offset) : wanted]
         ]
         return SearchResult(
             total,
-            tuple(hits),
+            tuple(shown),
             {facet.name: self._facet(facet, made, node, query.facet_limit) for facet in facets},
             suggestion(query, node, self, total),
         )
@@ -153,9 +153,3 @@ class Answering:
         document = self._first(self._maker.make(AllOf((node, Equal(name, value)))))
         values = document.attributes.get(name, ()) if document else ()
         return [one for one in values if isinstance(one, str)]
-
-    def _hit(self, score: float, address: DocAddress, highlighter: Highlighter) -> Hit:
-        found = self._document(address)
-        language = str(next(iter(found.attributes.get("Language", ())), ""))
-        snippet = "" if found.secret_text else highlighter.snippet(found.text[:STORED_TEXT_LIMIT], language)
-        return Hit(found.url, found.title, score, found.source, snippet, found.attributes)

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from functools import cached_property
 from heapq import nlargest
 from typing import Any
@@ -13,21 +14,21 @@ from typing import Any
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
-from ultracrawl.index.keeping import document_id
+from ultracrawl.index.hits.maker import HitMaker, shown_length
+from ultracrawl.index.keeping import STORED_TEXT_LIMIT, document_id
 from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS
-from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.spelling import suggestion
-from ultracrawl.index.query.tree import Node, phrases, sought
+from ultracrawl.index.query.tree import Node
 from ultracrawl.index.query.visibility import hidden_from
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, end_of_values, schema_fields, value_field
-from ultracrawl.index.whoosh.kept import documents_of, stored_document
+from ultracrawl.index.whoosh.kept import documents_of, stored_document, unstored_text
 from ultracrawl.index.whoosh.postings import read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -64,10 +65,10 @@ class Answering:
             best = _sorted(matches, *order)
         else:
             best = self._ranked(nlargest(max(wanted, RANKED), matches, key=_score), node, query)
-        highlighter = Highlighter(sought(node), phrases(node))
+        hits = HitMaker(node)
         return SearchResult(
             len(matches),
-            tuple(_hit(match, highlighter) for match in best[max(0, query.offset) : wanted]),
+            tuple(_hit(match, hits) for match in best[max(0, query.offset) : wanted]),
             {facet.name: count_facet(facet, found, query.facet_limit) for facet in facets},
             suggestion(query, node, self, len(matches)),
         )
@@ -157,13 +158,12 @@ def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending
     return [match for _, match in keyed] + without
 
 
-def _hit(match: Ranked, highlighter: Highlighter) -> Hit:
+def _hit(match: Ranked, hits: HitMaker) -> Hit:
     score, segment, docnum = match
-    stored = segment.reader.stored_fields(docnum)
-    attributes = attributes_from_json(json.loads(stored["attributes"]))
-    language = str(next(iter(attributes.get("Language", ())), ""))
-    snippet = highlighter.snippet(stored["text"], language)
-    return Hit(stored["url"], stored["title"], score, stored["source"], snippet, attributes)
+    document = stored_document(segment, docnum)
+    if shown_length(document) > STORED_TEXT_LIMIT and not document.secret_text:
+        document = replace(document, text=document.text + unstored_text(segment, docnum))
+    return hits.hit(document, score)
 
 
 Found = Mapping[OpenSegment, Scores]

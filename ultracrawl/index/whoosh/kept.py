@@ -44,7 +44,7 @@ def documents_of(segment: OpenSegment, docnums: Iterable[int]) -> Iterator[Index
     for docnum in docnums:
         try:
             document = stored_document(segment, docnum)
-            rest = _rest(segment, docnum)
+            rest = unstored_text(segment, docnum)
         except DAMAGE:
             continue
         if rest:
@@ -57,7 +57,7 @@ def documents_of(segment: OpenSegment, docnums: Iterable[int]) -> Iterator[Index
         yield from _completed(segment, incomplete)
 
 
-def _rest(segment: OpenSegment, docnum: int) -> str:
+def unstored_text(segment: OpenSegment, docnum: int) -> str:
     """Return what the column of unstored texts has of a document."""
     column = segment.column(UNSTORED_TEXT, VarBytesColumn())
     data = column[docnum] if column is not None else b""

@@ -1,0 +1,165 @@
+"""The part of a document that a hit names: the same in every engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ultracrawl.index import Hit, IndexDocument, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.model.page import Section
+
+
+def manual(
+    *parts: tuple[int, str, str, str], title: str = "Settings", url: str = "http://h/m.html"
+) -> IndexDocument:
+    """Return a document of parts: level, anchor, title, and the text below it."""
+    text, sections = "", []
+    for level, anchor, heading, below in parts:
+        sections.append(Section(len(text), level, anchor, heading))
+        text += f"{heading} {below} "
+    return IndexDocument("s", url, title, text.strip(), {"Language": ["en"]}, sections=tuple(sections))
+
+
+PARTS = (
+    (1, "settings", "Settings", "How the server is set up. Every setting has a default."),
+    (2, "connections", "Connections", "These settings are about clients that connect."),
+    (
+        7,
+        "GUC-MAX-CONNECTIONS",
+        "max_connections (integer)",
+        "Determines how many clients may connect. The default is 100.",
+    ),
+    (7, "GUC-RESERVED", "reserved (integer)", "Slots for superusers. It must be less than max_connections."),
+    (2, "memory", "Memory", "What buffers and sorting take."),
+    (
+        7,
+        "guc-shared-buffers",
+        "shared_buffers",
+        "Sets the memory for pages that are shared. Restart after a change.",
+    ),
+    (7, "", "Notes", "Huge pages need privileges of the kernel."),
+    (7, "guc-work-mem", "work_mem", "Sets the memory of one sort. Sorting on disk begins beyond it."),
+)
+MANUAL = manual(*PARTS)
+
+
+def hit(engine: IndexEngine, query: str, *documents: IndexDocument) -> Hit:
+    engine.apply(documents or (MANUAL,))
+    return engine.search(SearchQuery(query)).hits[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "anchor"),
+    [
+        ("max_connections", "GUC-MAX-CONNECTIONS"),
+        ("guc_shared_buffers", None),
+        ("shared buffers", "guc-shared-buffers"),
+        ("guc max", "GUC-MAX-CONNECTIONS"),
+        ("connections", "connections"),
+        ("sorting", "guc-work-mem"),
+        ("superusers", "GUC-RESERVED"),
+        ("superuser max_connections", "GUC-RESERVED"),
+        ('"shared pages" OR "are shared"', "guc-shared-buffers"),
+        ("memory", "memory"),
+        ("memory sort", "memory"),
+        ("huge", "memory"),
+        ("settings", ""),
+        ("set up", ""),
+        ("settings default", ""),
+    ],
+)
+def test_the_part_that_answers(engine: IndexEngine, query: str, anchor: str | None) -> None:
+    engine.apply([MANUAL])
+    hits = engine.search(SearchQuery(query)).hits
+    if anchor is None:
+        assert not hits, "nothing is found by a name that nobody wrote"
+        return
+    found = hits[0].section
+    assert (found.anchor if found else "") == anchor
+    assert hits[0].section_url == f"http://h/m.html{f'#{anchor}' if anchor else ''}"
+
+
+def test_it_is_named_and_its_text_is_shown(engine: IndexEngine) -> None:
+    found = hit(engine, "max_connections")
+    assert found.section is not None
+    assert (found.section.title, found.section.level) == ("max_connections (integer)", 7)
+    assert found.snippet == "Determines how many clients may connect. The default is 100."
+    assert hit(engine, "kernel").snippet == "Huge pages need privileges of the \x02kernel\x03."
+
+
+def test_a_part_that_nothing_leads_to_is_named_where_nothing_leads_anywhere(engine: IndexEngine) -> None:
+    found = hit(engine, "buffers", manual(*((level, "", title, text) for level, _, title, text in PARTS)))
+    assert found.section is not None
+    assert (found.section.title, found.section_url) == ("shared_buffers", "http://h/m.html") or (
+        found.section.title == "Memory"
+    )
+
+
+def test_texts_of_links_to_a_part_choose_it(engine: IndexEngine) -> None:
+    long = "x" * 90 + "(java.lang.String,java.util.Map)"
+    parts = (*PARTS, (2, long, "Constructor", "Makes one."), (2, "a (b)", "Other", "Else."))
+    engine.apply([manual(*parts)])
+    called = (
+        ("memory", "tuning guide"),
+        (long[:100], "with a map"),
+        ("a%20(b)", "an escaped one"),
+        ("gone", "lost"),
+    )
+    engine.apply([NewAnchors("s", "http://h/m.html", (), called)])
+    found = [
+        engine.search(SearchQuery(query)).hits[0] for query in ("tuning guide", "map", "escaped", "lost")
+    ]
+    assert [one.section.anchor if one.section else None for one in found] == ["memory", long, "a (b)", None]
+    assert found[2].section_url == "http://h/m.html#a%20(b)"
+
+
+def test_a_part_that_is_called_just_what_is_sought_is_named_though_the_title_has_it_too(
+    engine: IndexEngine,
+) -> None:
+    parts = (
+        (1, "top", "Maps of the server", "All about maps."),
+        (2, "map", "Maps", "A map."),
+        (2, "x", "Map keys", "Keys."),
+    )
+    found = hit(engine, "map", manual(*parts, title="Maps of the server"))
+    assert found.section is not None
+    assert found.section.anchor == "map"
+    assert hit(engine, "server maps", manual(*parts, title="Maps of the server")).section is None
+
+
+@pytest.mark.parametrize("query", ["", "m"])
+def test_without_words_of_the_text_no_part_is_named(engine: IndexEngine, query: str) -> None:
+    assert hit(engine, query).section is None
+
+
+def test_of_a_text_that_may_not_be_shown_no_part_is_named(engine: IndexEngine) -> None:
+    found = hit(engine, "max_connections", replace(MANUAL, secret_text=True))
+    assert (found.section, found.snippet) == (None, "")
+
+
+def test_a_pasted_url_names_its_part(engine: IndexEngine) -> None:
+    found = hit(engine, "http://h/m.html#guc-work-mem")
+    assert found.section is not None
+    assert found.section.title == "work_mem"
+    assert found.snippet.startswith("Sets the memory of one sort.")
+
+
+def test_a_part_behind_what_is_kept_for_snippets_is_shown(engine: IndexEngine) -> None:
+    filling = (
+        (2, "filling", "Filling", "word " * (STORED_TEXT_LIMIT // 5)),
+        (2, "last", "Last one", "The very end is here."),
+    )
+    found = hit(engine, "end", manual(*PARTS, *filling))
+    assert found.section is not None
+    assert (found.section.anchor, found.snippet) == ("last", "The very \x02end\x03 is here.")
+
+
+def test_a_document_of_thousands_of_parts_is_looked_at_in_no_time(engine: IndexEngine) -> None:
+    parts = (
+        (2, f"entry-{number}", f"entry_{number}", f"Entry number {number} of many.") for number in range(3000)
+    )
+    found = hit(engine, "entry_2999", manual(*parts, title="Index"))
+    assert found.section is not None
+    assert found.section.anchor == "entry-2999"

@@ -1,0 +1,49 @@
+"""From a document that was found to what is shown of it."""
+
+from __future__ import annotations
+
+from ultracrawl.index.engine import Hit, IndexDocument
+from ultracrawl.index.hits.matching import Matcher
+from ultracrawl.index.hits.sections import SectionFinder, named_section, text_of
+from ultracrawl.index.hits.snippet import snippet
+from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.query.tree import Node, urls
+from ultracrawl.index.words.stemming import language_of
+
+MOST_READ = 1_000_000
+"""Characters of a text whose parts are looked at."""
+
+
+class HitMaker:
+    """Makes hits of documents for one query, the same in every engine: the part that answers, and a snippet of it.
+
+    Only the documents that are shown come here, never all matches. Of a text that may not be shown no part is named.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._matcher = Matcher(node)
+        self._finder = SectionFinder(self._matcher, list(urls(node)))
+
+    def hit(self, document: IndexDocument, score: float) -> Hit:
+        """Return the hit for a document, as far as an engine has kept it."""
+        section, shown = None, ""
+        if not document.secret_text:
+            sections, text = document.sections, document.text[: shown_length(document)]
+            language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
+            answer = self._finder.best(document, text, language)
+            part = None
+            if answer.number is not None:
+                section = named_section(document, answer.number)
+                part = text_of(sections, answer.number, text)
+            elif answer.is_named and sections and not text[: sections[0].offset].strip():
+                part = text_of(sections, 0, text)
+            breaks = [place for one in sections for place in (one.offset, one.offset + len(one.title))]
+            is_answer = part is not None and answer.is_named
+            shown = snippet(self._matcher, text, language, part, breaks=breaks, is_answer=is_answer)
+        return Hit(document.url, document.title, score, document.source, shown, document.attributes, section)
+
+
+def shown_length(document: IndexDocument) -> int:
+    """Return how many characters of its text are looked at: parts that lie behind what is kept first count, too."""
+    last = document.sections[-1].offset if document.sections else 0
+    return STORED_TEXT_LIMIT if last < STORED_TEXT_LIMIT else MOST_READ

@@ -1,0 +1,195 @@
+"""The piece of a document's text that is shown below a hit."""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from math import log
+from typing import NamedTuple
+
+from ultracrawl.index.hits.matching import Matcher, Span, bits_of
+
+MAX_SNIPPET = 300
+"""Characters of a snippet, marks included."""
+START_MARK, END_MARK = "\x02", "\x03"
+
+_WIDTH = MAX_SNIPPET - 60
+"""Characters in which words sought count for a snippet: the marks take some room."""
+_LEAD_IN = 150
+"""Characters of its sentence that may come before the first word sought; of a longer one a few words do."""
+_MOST_PHRASES = 10
+_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
+_find_ends = re.compile(
+    "[.!?\u2026\u3002\uff01\uff1f\uff61\\r\\n\xb6]+[\"'\u2019\u201d)\\]\u300d\u300f\uff09]*\\s*"
+).finditer
+_PLAIN_ENDS = ".!?\u2026"
+"""Signs that end a sentence only before a blank."""
+_CJK_BREAKS = "\u3002\uff01\uff1f\uff61\u3001\uff0c\uff1b\uff1a"
+"""Signs after which a text without blanks may be cut."""
+_find_break = re.compile(f"[ {_CJK_BREAKS}]").search
+
+
+def snippet(
+    matcher: Matcher,
+    text: str,
+    language: str = "",
+    part: tuple[int, int] | None = None,
+    *,
+    breaks: Iterable[int] = (),
+    is_answer: bool = False,
+) -> str:
+    """Return what a part of a text says of the words sought, with marks around them.
+
+    It is the sentence with the most different ones, near each other, and what follows it; where a phrase was sought,
+    one that holds it; of a part that is itself the answer (`is_answer`) its beginning. `language` is the text's own, by
+    whose rules inflected forms are recognised; sentences also end at `breaks`. At most 300 characters; white space,
+    control characters and those that turn the direction of writing become single spaces. Without a match it is the
+    beginning.
+    """
+    start, end = part or (0, len(text))
+    end = min(end, len(text))
+    found = matcher.spans(text, language, start, end)
+    phrases = [place for place in matcher.phrases(text, start, _MOST_PHRASES) if place < end]
+    for place in phrases:
+        near = max(start, place - MAX_SNIPPET), min(end, place + MAX_SNIPPET)
+        found += matcher.spans(text, language, *near)
+    spans = sorted({span for span in found if span[1] <= end})
+    if not spans or (is_answer and spans[0][0] > start + MAX_SNIPPET):
+        beginning = _fold(text[start : min(end, start + 2 * MAX_SNIPPET)])
+        return _whole_words(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).strip()
+    if end - start > _WIDTH and not is_answer:
+        starts = {start, *_sentence_starts(text, start, end)}
+        starts.update(place for place in breaks if start < place < end)
+        start = _Windows(text, spans, sorted(starts), phrases, end).best()
+    shown = min(end, start + MAX_SNIPPET)
+    return _marked(text, start, shown, matcher.spans(text, language, start, shown))
+
+
+def as_html(snippet: str, before: str = "<mark>", after: str = "</mark>") -> str:
+    """Return a snippet, or any other text of a document, as HTML: escaped, with markup in the place of the marks."""
+    return html.escape(snippet).replace(START_MARK, before).replace(END_MARK, after)
+
+
+def as_line(text: str) -> str:
+    """Return a text of a document fit for a terminal: control characters become blanks."""
+    return _fold(text).strip()
+
+
+class _Window(NamedTuple):
+    start: int
+    sentence_end: int
+    first: int
+    """The first of the spans in it."""
+
+
+class _Windows:
+    """The pieces of a text that may be shown, each from the beginning of a sentence on, if that is near."""
+
+    def __init__(
+        self, text: str, spans: Sequence[Span], starts: Sequence[int], phrases: Sequence[int], end: int
+    ) -> None:
+        self._text = text
+        self._spans = spans
+        self._starts = starts
+        self._phrases = phrases
+        self._end = end
+        counts = Counter(bit for _, _, bits in spans for bit in bits_of(bits))
+        self._weights = {bit: 1 / (1 + log(number)) for bit, number in counts.items()}
+        """What finding a word is worth: words that stand everywhere say little."""
+
+    def best(self) -> int:
+        """Return where the best one begins; of equals the first."""
+        best = max(self._windows(), key=self._worth)
+        if (
+            self._end - best.start < MAX_SNIPPET // 2
+        ):  # the last words of a part say more with what is before them
+            earliest = self._end - _WIDTH
+            return next((start for start in self._starts if earliest <= start <= best.start), best.start)
+        return best.start
+
+    def _windows(self) -> Iterator[_Window]:
+        last = -1
+        for number, (place, _, _) in enumerate(self._spans):
+            sentence = bisect_right(self._starts, place) - 1
+            start = self._starts[sentence]
+            if place - start > _LEAD_IN:
+                start = _word_before(self._text, place)
+            if start != last:
+                ends = self._starts[sentence + 1] if sentence + 1 < len(self._starts) else self._end
+                yield _Window(start, ends, number)
+                last = start
+
+    def _worth(self, window: _Window) -> float:
+        seen = in_sentence = number = 0
+        first = nearest = self._spans[window.first][0]
+        for start, end, bits in self._spans[window.first :]:
+            if end > window.start + _WIDTH:
+                break
+            number += 1
+            seen |= bits
+            if end <= window.sentence_end and in_sentence | bits != in_sentence:
+                in_sentence |= bits
+                nearest = start
+        near = 1 / (2 + (nearest - first) // 30)
+        here = [place for place in self._phrases if window.start <= place < window.start + _WIDTH]
+        phrase = 4.0 * bool(here) + any(place < window.sentence_end for place in here)
+        return 2 * self._sum(in_sentence) + self._sum(seen) + near + phrase + min(number, 10) / 50
+
+    def _sum(self, bits: int) -> float:
+        return sum(self._weights[bit] for bit in bits_of(bits))
+
+
+def _sentence_starts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where sentences begin; behind a single letter (`e.g.`, `v. 3`), and before a small one, none ends."""
+    for found in _find_ends(text, start, end):
+        first, after = found.span()
+        if text[first] in _PLAIN_ENDS:
+            if not text[after - 1].isspace() or text[after : after + 1].islower():
+                continue
+            if (
+                text[first] == "."
+                and text[first - 1 : first].isalnum()
+                and not text[first - 2 : first - 1].isalnum()
+            ):
+                continue
+        yield after
+
+
+def _word_before(text: str, place: int) -> int:
+    """Return where a word begins a little before a place."""
+    start = max(0, place - 50)
+    if start:
+        found = _find_break(text, start, place)
+        start = found.end() if found else place
+    return start
+
+
+def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
+    pieces: list[str] = []
+    size, at = 0, start
+    for left, right, _ in spans:
+        if left < at:
+            continue
+        before, word = _fold(text[at:left]), text[left:right]
+        if size + len(before) + len(word) + 2 > MAX_SNIPPET:
+            break
+        pieces += [before, START_MARK, word, END_MARK]
+        size += len(before) + len(word) + 2
+        at = right
+    rest, room = _fold(text[at:end]), MAX_SNIPPET - size
+    pieces.append(_whole_words(rest, room, more=end < len(text) or len(rest) > room))
+    return "".join(pieces).strip() or _fold(text[start:end])[:MAX_SNIPPET]
+
+
+def _whole_words(text: str, limit: int, *, more: bool) -> str:
+    """Return the beginning of a text; with `more` to come it ends after a word, unless that is very long."""
+    shown = text[:limit]
+    end = max(shown.rfind(" "), *(shown.rfind(sign) + 1 for sign in _CJK_BREAKS)) if more else -1
+    return shown[:end] if end >= max(1, len(shown) - 40) else shown
+
+
+def _fold(text: str) -> str:
+    return _CONTROLS.sub(" ", text)
