@@ -56,6 +56,10 @@ class IndexDamagedError(IndexStoreError):
         return self._what
 
 
+class IndexLockedError(IndexStoreError):
+    """Another process writes to the index, for longer than it is waited for."""
+
+
 def is_panic(error: BaseException) -> bool:
     """Return whether a library broke in a way that is no `Exception`, as those in Rust do (pyo3's PanicException).
 

@@ -197,6 +197,8 @@ class IndexFacts:
     size: int
     schema: int
     sources: Mapping[str, int]
+    reclaimed: int = 0
+    """How often the space of deleted documents was freed without being asked for."""
 
     def as_json(self) -> dict[str, object]:
         """Return the facts in the shape of `ultracrawl index info --json`."""
@@ -236,6 +238,13 @@ class IndexEngine(Protocol):
 
         What was committed can be searched before, so that nobody waits for it. Without it the index
         only grows slower to search.
+        """
+
+    def reclaim(self) -> bool:
+        """Free the space of some deleted documents if they are a fifth of the index; return whether that was due.
+
+        It is one bounded step: as long as it returns true, there may be another. It waits for nobody: while another
+        process writes, it is left to a later time. `maintain` does it as well.
         """
 
     def optimise(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexLockedError
 
 LOCK = "write.lock"
 """The file in the folder of an index that is locked while somebody writes, unless its format has another one."""
@@ -18,7 +18,7 @@ LOCK = "write.lock"
 def write_lock(path: Path, seconds: float, name: str = LOCK) -> Iterator[None]:
     """Hold the lock of the index in this folder; it ends with the process, whatever way that ends.
 
-    Raises `IndexStoreError` if another process holds it for longer than so many seconds.
+    Raises `IndexLockedError` if another process holds it for longer than so many seconds.
     """
     path.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + seconds
@@ -29,7 +29,7 @@ def write_lock(path: Path, seconds: float, name: str = LOCK) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    raise IndexStoreError(
+                    raise IndexLockedError(
                         f"index {path} has been locked by another process for {seconds:g} seconds"
                     ) from None
                 time.sleep(0.05)

@@ -154,6 +154,10 @@ class MemoryIndex:
     def maintain(self) -> None:
         """Do nothing: there are no segments."""
 
+    def reclaim(self) -> bool:
+        """Do nothing: deleted documents are gone at once."""
+        return False
+
     def optimise(self) -> None:
         """Do nothing: there are no segments."""
 

@@ -70,6 +70,8 @@ def info(name: str, project: Project, as_json: bool) -> None:
     )
     if facts.deleted:
         click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")
+    if facts.reclaimed:
+        click.echo(f"  {facts.reclaimed:>9,}  times such space was freed without being asked for")
     for source, count in facts.sources.items():
         click.echo(f"  {count:>9,}  {source}")
 

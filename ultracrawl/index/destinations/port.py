@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Change, IndexEngine
 from ultracrawl.index.values import Json
+
+RECLAIM_SECONDS = 20.0
+"""So long an index that is closed may go on freeing space, apart from the step that it is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +78,9 @@ class EngineDestination(Destination):
         self.engine.maintain()
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index; if much of it is deleted, some seconds are taken to free that space first."""
+        end = time.monotonic() + RECLAIM_SECONDS
+        with suppress(IndexStoreError):  # it is as it was, and a later crawl tries again
+            while self.engine.reclaim() and time.monotonic() < end:
+                pass
         self.engine.close()

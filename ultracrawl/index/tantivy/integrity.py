@@ -14,6 +14,7 @@ from tantivy import Index, Query
 
 from ultracrawl.errors import is_panic
 from ultracrawl.index.engine import IndexDocument, IndexFacts
+from ultracrawl.index.reclaiming import Room, reclaimed
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
 
@@ -39,15 +40,32 @@ def kept_documents(generation: Generation) -> Iterator[IndexDocument]:
 def index_facts(generation: Generation) -> IndexFacts:
     """Return what the current state of the index holds."""
     searcher = generation.index.searcher()
-    segments = _segments(generation.path)
-    deleted = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
+    segments = rooms(generation)
+    deleted = sum(segment.deleted for segment in segments)
     buckets = searcher.aggregate(Query.all_query(), {"s": {"terms": {"field": "source", "size": 65_000}}})
     sources = {str(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets["s"]["buckets"]}
     size = sum(map(_size, generation.path.iterdir()))
     return IndexFacts(
         "tantivy", searcher.num_docs, deleted, len(segments), size, generation.schema,
-        dict(sorted(sources.items())),
+        dict(sorted(sources.items())), reclaimed(generation.path.parent),
     )  # fmt: skip
+
+
+def rooms(generation: Generation) -> list[Room]:
+    """Return how many documents of each segment are alive and deleted."""
+    deleted = [(one.get("deletes") or {}).get("num_deleted_docs", 0) for one in _segments(generation.path)]
+    every = [one["max_doc"] for one in _segments(generation.path)]
+    return [Room(number - gone, gone) for number, gone in zip(every, deleted, strict=True)]
+
+
+def kept_in_segment(generation: Generation, at: int, most: int) -> list[IndexDocument]:
+    """Return so many documents of one segment; raises what damaged files raise.
+
+    Equal hits come in the order of segments and documents.
+    """
+    searcher, before = generation.index.searcher(), sum(room.living for room in rooms(generation)[:at])
+    found = searcher.search(Query.all_query(), limit=most, offset=before, count=False).hits
+    return [stored_document(searcher.doc(address)) for _, address in found if address.segment_ord == at]
 
 
 def wrong_in(generation: Generation) -> list[str]:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tantivy import IndexWriter, Query
 
-from ultracrawl.errors import IndexDamagedError
+from ultracrawl.errors import IndexDamagedError, IndexLockedError
 from ultracrawl.files import set_contents_aside
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
 from ultracrawl.index.locking import LOCK, write_lock
 from ultracrawl.index.memory import MemoryIndex
+from ultracrawl.index.reclaiming import note_reclaimed, segment_to_reclaim
 from ultracrawl.index.tantivy.answering import Answering
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations
-from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, wrong_in
+from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, kept_in_segment, rooms, wrong_in
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
@@ -30,6 +31,9 @@ _HEAP = 64_000_000
 """Bytes of postings in memory before tantivy writes them out."""
 
 _LOOKS = 5
+
+MOST_RECLAIMED = 20_000
+"""Documents that are indexed anew at a time, so that space is freed in bounded steps."""
 
 MOST_SEGMENTS = 12
 """With more segments than this, `maintain` has tantivy merge."""
@@ -108,12 +112,36 @@ class TantivyIndex:
                 yield from kept_documents(generation)
 
     def maintain(self) -> None:
-        """Merge segments if there are many."""
+        """Merge segments if there are many, or free space if there is much."""
         generation = self._generations.current()
         if generation is None or generation.index.searcher().num_segments <= MOST_SEGMENTS:
+            self.reclaim()
             return
         with write_lock(self._path, self._lock_seconds), self._writer(generation):
             pass  # every commit lets tantivy look for segments to merge
+
+    def reclaim(self) -> bool:
+        """See `IndexEngine.reclaim`: documents of one segment go to a new one; a segment without any is dropped."""
+        if self._to_reclaim(self._generations.current()) is None:
+            return False
+        with suppress(IndexLockedError), write_lock(self._path, 0.0):
+            generation = self._writable()
+            at = self._to_reclaim(generation)
+            if at is None:
+                return False
+            with self._generations.errors("read"):
+                documents = kept_in_segment(generation, at, MOST_RECLAIMED)
+            with self._writer(generation) as writer:
+                for document in documents:
+                    writer.delete_documents_by_term("id", document_id(document.source, document.url))
+                    writer.add_document(new_document(document, generation.attributes))
+            note_reclaimed(self._path)
+            return bool(documents)
+        return False
+
+    @staticmethod
+    def _to_reclaim(generation: Generation | None) -> int | None:
+        return None if generation is None else segment_to_reclaim(rooms(generation))
 
     def optimise(self) -> None:
         """See `IndexEngine.optimise`: the living documents are written anew."""

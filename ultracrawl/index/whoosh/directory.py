@@ -54,11 +54,12 @@ class IndexDirectory:
         self._snapshot: Snapshot | None = None
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, seconds: float | None = None) -> Iterator[None]:
         """Hold the write lock that all processes share, or raise `IndexStoreError` after the time allowed."""
+        patience = self._lock_seconds if seconds is None else seconds
         with ExitStack() as held:
             with self.errors("written"):
-                held.enter_context(write_lock(self.path, self._lock_seconds, _LOCK))
+                held.enter_context(write_lock(self.path, patience, _LOCK))
             yield
 
     def open_or_create(self, schema: Schema) -> StoredIndex:

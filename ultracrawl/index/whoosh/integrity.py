@@ -11,6 +11,7 @@ from whoosh.formats import Positions
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.engine import IndexFacts
+from ultracrawl.index.reclaiming import reclaimed
 from ultracrawl.index.whoosh.directory import IndexDirectory
 from ultracrawl.index.whoosh.fields import schema_version
 from ultracrawl.index.whoosh.kept import stored_document
@@ -25,7 +26,7 @@ def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
     deleted = sum(len(segment.deleted) for segment in snapshot.segments)
     return IndexFacts(
         "whoosh", snapshot.living, deleted, len(snapshot.segments), size, schema_version(snapshot.schema),
-        dict(sorted(sources.items())),
+        dict(sorted(sources.items())), reclaimed(path),
     )  # fmt: skip
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ultracrawl.errors import IndexStoreError
+from whoosh.codec.whoosh3 import W3Segment
+
+from ultracrawl.errors import IndexLockedError, IndexStoreError
 from ultracrawl.index.changes import batches, last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
+from ultracrawl.index.reclaiming import Room, note_reclaimed, segment_to_reclaim
 from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
 from ultracrawl.index.whoosh.fields import field_values, new_schema, schema_fields, schema_version
 from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
 from ultracrawl.index.whoosh.kept import documents_of, kept_documents
-from ultracrawl.index.whoosh.writer import FastWriter, segments_to_merge
+from ultracrawl.index.whoosh.writer import LARGEST_MERGED, FastWriter, segments_to_merge
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
@@ -84,6 +87,20 @@ class WhooshIndex:
         if segments_to_merge(segments):
             with self._writer() as writer:
                 writer.commit_merged(segments_to_merge(writer.segments))
+        else:
+            self.reclaim()
+
+    def reclaim(self) -> bool:
+        """See `IndexEngine.reclaim`: one segment is written anew."""
+        if _to_reclaim([opened.segment for opened in self._directory.snapshot().segments]) is None:
+            return False
+        with suppress(IndexLockedError), self._writer(0.0) as writer:
+            segment = _to_reclaim(writer.segments)
+            if segment is not None:
+                writer.commit_merged([segment])
+                note_reclaimed(self._directory.path)
+            return segment is not None
+        return False
 
     def optimise(self) -> None:
         """See `IndexEngine.optimise`: afterwards there is one segment without deleted documents."""
@@ -166,9 +183,9 @@ class WhooshIndex:
         return schema_version(self._directory.snapshot().schema) not in (0, SCHEMA_VERSION)
 
     @contextmanager
-    def _writer(self) -> Iterator[FastWriter]:
+    def _writer(self, lock_seconds: float | None = None) -> Iterator[FastWriter]:
         """Give a writer while holding the lock; before its commit nothing can change the index."""
-        with self._directory.lock(), self._directory.errors("written"), _no_garbage_collection():
+        with self._directory.lock(lock_seconds), self._directory.errors("written"), _no_garbage_collection():
             if self._brought_up_to_date():
                 logger.warning(BROUGHT_UP_TO_DATE, self._directory.path)
             with self._open_writer(self._directory.open_or_create(new_schema(self._attributes))) as writer:
@@ -210,6 +227,13 @@ class WhooshIndex:
                     segment.delete_document(docnum)
                     removed += 1
         return removed
+
+
+def _to_reclaim(segments: Sequence[W3Segment]) -> W3Segment | None:
+    """Return the segment to write anew without its deleted documents, if that is due."""
+    rooms = [Room(segment.doc_count(), segment.deleted_count()) for segment in segments]
+    at = segment_to_reclaim(rooms, LARGEST_MERGED)
+    return None if at is None else segments[at]
 
 
 @contextmanager

@@ -5,6 +5,6 @@
 """
 
 from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
-from ultracrawl.index.whoosh.writer.merging import segments_to_merge
+from ultracrawl.index.whoosh.writer.merging import LARGEST_MERGED, segments_to_merge
 
-__all__ = ["FastWriter", "segments_to_merge"]
+__all__ = ["LARGEST_MERGED", "FastWriter", "segments_to_merge"]
