@@ -162,6 +162,18 @@ def test_a_part_counts_less_than_a_word_however_common_that_is(engine: IndexEngi
     assert found("heron")[-1] == "/name"
 
 
+def test_a_sign_in_the_title_counts(engine: IndexEngine, found: Found) -> None:
+    more = "C++ is not C, though C++ has C in it and C is in C++. " * 20
+    engine.apply(
+        [
+            document("/1", more, "The C language"),
+            document("/2", "All of C++ is explained here, templates too", "The C++ language"),
+        ]
+    )
+    assert found("C++") == ["/2", "/1"]
+    assert found("C language")[0] == "/1"
+
+
 @pytest.mark.parametrize("remade", [False, True], ids=["replaced", "rebuilt"])
 def test_names_are_found_after_a_change(engine: IndexEngine, found: Found, remade: bool) -> None:
     engine.apply(MANUAL)

@@ -15,7 +15,8 @@ from ultracrawl.index.engine import IndexDocument, RankingWeights
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.likeness import Lexicon
 from ultracrawl.index.query.scoring import FIXED_SCORE, rarity
-from ultracrawl.index.words.analysis import cut, fold
+from ultracrawl.index.words.analysis import cut, fold, is_word
+from ultracrawl.index.words.identifiers import query_signs
 from ultracrawl.index.words.stemming import language_of, stem_terms
 from ultracrawl.index.words.text import address_words
 from ultracrawl.model.dates import as_utc
@@ -64,6 +65,7 @@ class Ranking:
         self._total = sum(self._rarities)
         self._meant: dict[tuple[str, str], tuple[int, ...]] = {}
         self._beginnings = tuple({tree.leaf_text(leaf)[:2] for one in self._concepts for leaf in one})
+        self._cut = _with_signs if any(map(_is_sign, self._concepts)) else cut
         self._today = datetime.now(UTC)
 
     def reordered(
@@ -99,7 +101,7 @@ class Ranking:
 
     def _fields(self, document: IndexDocument) -> Iterator[tuple[float, Iterable[Sequence[str]]]]:
         """Yield the texts that say what a document is about, as words, with what a word in them counts."""
-        weights, title = self._weights, cut(document.title)
+        weights, title = self._weights, self._cut(document.title)
         yield weights.title / max(1.0, len(title) / _USUAL_TITLE), (title,)
         yield weights.headings, self._promising(one.title for one in document.sections)
         yield weights.anchors, self._promising(document.anchors)
@@ -111,7 +113,7 @@ class Ranking:
         for text in islice(texts, MOST_TEXTS):
             lowered = text.lower()
             if not text.isascii() or any(beginning in lowered for beginning in self._beginnings):
-                yield cut(text)
+                yield self._cut(text)
 
     def _look(self, words: Sequence[str], language: str) -> dict[int, int]:
         """Return how often a text holds words of which concept."""
@@ -149,6 +151,14 @@ class Ranking:
             return 1.0
         age = max(0.0, (self._today - as_utc(changed)).total_seconds()) / _YEAR
         return 1.0 + self._weights.freshness / (1.0 + age)
+
+
+def _is_sign(concept: Concept) -> bool:
+    return any(not is_word(tree.leaf_text(leaf)) for leaf in concept)
+
+
+def _with_signs(text: str) -> list[str]:
+    return [*cut(text), *query_signs(text)]
 
 
 def _stands_for(word: str, stem: tuple[str, str], leaf: tree.Word | tree.Prefix) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ultracrawl.index.engine import Reading, SearchQuery
 from ultracrawl.index.query.likeness import Lexicon
 from ultracrawl.index.query.tree import Node, Word, sought
-from ultracrawl.index.words.analysis import WORD_PATTERN, fold
+from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_word
 from ultracrawl.index.words.identifiers import spans_of_parts
 
 _LONGEST_MISSPELT = 20
@@ -18,7 +18,6 @@ _ALPHABETS = (
     "абвгдежзийклмнопрстуфхцчшщъыьэюя",
     "αβγδεζηθικλμνξοπρστυφχψω",
 )
-_is_word = re.compile(WORD_PATTERN).fullmatch
 
 
 def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> str:
@@ -33,7 +32,7 @@ def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> 
     """
     if not query.suggest or (found and query.reading is Reading.ALL_WORDS):
         return ""
-    leaves = sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word) and _is_word(leaf.word)})
+    leaves = sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word) and is_word(leaf.word)})
     spelling = _Spelling(lexicon)
     unknown = {word for word in leaves[:_MOST_MISSPELT] if not (word.isdigit() or lexicon.frequency(word))}
 

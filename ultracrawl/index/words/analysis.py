@@ -37,6 +37,7 @@ WORD_PATTERN = rf"\w+(?:[{_MARKS}]+\w*)*"
 """A word is a run of letters, digits and underscores of any script, with the marks on them."""
 
 _find_words: Callable[[str], list[str]] = re.compile(WORD_PATTERN).findall
+_is_word = re.compile(WORD_PATTERN).fullmatch
 _LATIN = bytes((ord(chr(code).lower()) if re.match(r"\w", chr(code)) else ord(" ")) for code in range(256))
 """What becomes of the bytes of a text in Latin-1: letters in lower case, and blanks between words."""
 _SOFT_HYPHEN = b"\xad"
@@ -125,6 +126,11 @@ def folded_letters() -> dict[int, str]:
     letters = map(chr, (*range(0xC0, 0x250), *range(0x370, 0x400), *range(0x1E00, 0x2000)))
     folded = {ord(letter): fold(letter) for letter in letters if fold(letter) != letter}
     return folded | {ord(letter): text for letter, text in _LETTERS_AND_MARKS.items()}
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is one word, and no sign of those that identifiers have."""
+    return _is_word(text) is not None
 
 
 def is_pair(word: str) -> bool:
