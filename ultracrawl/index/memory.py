@@ -222,7 +222,7 @@ class _Evaluation:
         self._averages = {
             field: sum(entry.length(field) for entry in entries) / max(1, len(entries)) for field in FIELDS
         }
-        self._weights: dict[tuple[tree.Word, SearchedField], float] = {}
+        self._rarities: dict[tree.Word, float] = {}
 
     def score(self, node: tree.Node, entry: _Entry) -> float | None:
         """Return the score of a document for which the node holds; None of others."""
@@ -275,17 +275,14 @@ class _Evaluation:
         for field, (exact, forms) in occurrences.items():
             if exact or forms:
                 damped = damping(entry.length(field), self._averages[field]) if field.is_damped else K1
-                total += word_score(self._weight(word, field), combined(exact, forms), damped)
+                total += word_score(self._rarity(word) * field.weight, combined(exact, forms), damped)
         return total
 
-    def _weight(self, word: tree.Word, field: SearchedField) -> float:
-        key = word, field
-        if key not in self._weights:
-            matching = sum(any(entry.occurrences(word, field)) for entry in self._entries)
-            if field.common_in:
-                matching += sum(word.word in entry.words[field.common_in] for entry in self._entries)
-            self._weights[key] = rarity(len(self._entries), matching) * field.weight
-        return self._weights[key]
+    def _rarity(self, word: tree.Word) -> float:
+        if word not in self._rarities:
+            matching = (sum(any(e.occurrences(word, field)) for e in self._entries) for field in FIELDS)
+            self._rarities[word] = rarity(len(self._entries), max(matching))
+        return self._rarities[word]
 
 
 def _with_gaps(text: AnalysedText) -> dict[str, list[str]]:

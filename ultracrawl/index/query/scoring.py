@@ -18,8 +18,6 @@ class SearchedField(NamedTuple):
     """Whether phrases are sought in it."""
     is_damped: bool = True
     """Whether a match counts less the longer the field is: who links to a page does not make it worse."""
-    common_in: str = ""
-    """The field whose documents count as well when it is told how rare a word is here."""
     since: int = 1
     """The first schema version of an index that has it."""
 
@@ -31,7 +29,7 @@ FIELDS = (
     SearchedField("anchors", 2.0, "anchor_stems", is_damped=False, since=2),
     SearchedField("section_anchors", 1.5, "section_anchor_stems", is_damped=False, since=3),
     SearchedField("address", 1.0, has_positions=False, is_damped=False),
-    SearchedField("parts", 0.2, has_positions=False, is_damped=False, common_in="text", since=4),
+    SearchedField("parts", 0.2, has_positions=False, is_damped=False, since=4),
 )
 """Where words are sought that no attribute is named for; every engine has these fields and weights."""
 

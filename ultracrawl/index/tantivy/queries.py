@@ -5,19 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
-from ultracrawl.index.query.scoring import OTHER_FORM, coverage, fields_of, rarity
+from ultracrawl.index.query.scoring import OTHER_FORM, SearchedField, coverage, fields_of, rarity
 from ultracrawl.index.query.visibility import FIRST_WITH_READERS
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _MOST_STEPS = 3
 """So many shares of the words of a query above the least are told apart."""
+
+
+class _Form(NamedTuple):
+    """A term by which a word is found, in documents of one language alone if it is named; so many have the term."""
+
+    field: str
+    term: str
+    language: str
+    documents: int
 
 
 class QueryMaker:
@@ -33,6 +43,7 @@ class QueryMaker:
         self._searcher = searcher
         self._attributes = attributes
         self._fields = fields_of(version)
+        self._documents: int = searcher.num_docs
         self.has_readers = version >= FIRST_WITH_READERS
         """Whether the index says who may see a document."""
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
@@ -131,39 +142,43 @@ class QueryMaker:
         return self._phrase(name, node.words if isinstance(node, tree.Phrase) else (node.word,))
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
-        found: list[Query] = []
-        known = [(language, stem) for language, stem in stems if language in self._languages]
-        for field in self._fields:
-            name, stem_name = field.name, field.stems
-            forms: list[tuple[str, str, str]] = [(name, word, "")]
-            for language, stem in known if stem_name else ():
-                forms.append((stem_name, f"{language}:{stem}", ""))
-                if stem != word:
-                    # A word that is its own stem stands for it only in documents of the language.
-                    forms.append((name, stem, language))
-            elsewhere = self._searcher.doc_freq(field.common_in, word) if field.common_in else 0
-            found += self._forms(forms, field.weight, elsewhere)
-        return _any(found)
+        """Return the query of a word and its forms, each weighed as rare as it is in the field that has it most often.
 
-    def _forms(self, forms: list[tuple[str, str, str]], boost: float, elsewhere: int) -> Iterator[Query]:
-        """Yield the query of a word, which comes first, and of its forms: (field, term, language of documents).
-
-        The best of them counts. They are weighed as rare as all together are: a form of another language that occurs
-        once would be worth more than the word itself. `elsewhere` are further documents that have it.
+        By itself a form of another language, or a word in a title, would say more than the same word elsewhere.
         """
-        documents = self._searcher.num_docs
-        counts = [min(documents, self._searcher.doc_freq(name, term)) for name, term, _ in forms]
-        stemmed = sum(count for count, form in zip(counts, forms, strict=True) if form[0] != forms[0][0])
-        together = rarity(documents, min(documents, elsewhere + max(stemmed, *counts)))
+        known = [(language, stem) for language, stem in stems if language in self._languages]
+        forms = [(field, self._counted(field, word, known)) for field in self._fields]
+        together = rarity(self._documents, max(self._matching(found) for _, found in forms))
+        return _any(
+            [query for field, found in forms for query in self._forms(found, field.weight * together)]
+        )
+
+    def _counted(self, field: SearchedField, word: str, stems: list[tuple[str, str]]) -> list[_Form]:
+        """Return the forms of a word in a field, itself first, each with the number of documents that have it."""
+        terms = [(field.name, word, "")]
+        for language, stem in stems if field.stems else ():
+            terms.append((field.stems, f"{language}:{stem}", ""))
+            if stem != word:
+                # A word that is its own stem stands for it only in documents of the language.
+                terms.append((field.name, stem, language))
+        counts = (min(self._documents, self._searcher.doc_freq(name, term)) for name, term, _ in terms)
+        return [_Form(*term, count) for term, count in zip(terms, counts, strict=True)]
+
+    def _matching(self, forms: list[_Form]) -> int:
+        """Return in about how many documents one of the forms stands."""
+        stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
+        return min(self._documents, max(stemmed, *(form.documents for form in forms)))
+
+    def _forms(self, forms: list[_Form], weight: float) -> Iterator[Query]:
+        """Yield the query of the forms of a word in a field, of which the best counts."""
         queries = []
-        for (name, term, language), count in zip(forms, counts, strict=True):
-            if count:
-                query = self._term(name, term)
-                if language:
-                    query = _all_must(query, _unscored(self._term("language", language)))
-                own = 1.0 if (name, term) == forms[0][:2] else OTHER_FORM
-                weight = boost * own * together / rarity(documents, count)
-                queries.append(_boosted(query, weight))
+        for form in forms:
+            if form.documents:
+                query = self._term(form.field, form.term)
+                if form.language:
+                    query = _all_must(query, _unscored(self._term("language", form.language)))
+                own = 1.0 if form is forms[0] else OTHER_FORM
+                queries.append(_boosted(query, weight * own / rarity(self._documents, form.documents)))
         if queries:
             yield queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries)
 

@@ -32,7 +32,7 @@ class Evaluation:
         self._snapshot = snapshot
         self._attributes = attributes
         self._found: dict[tuple[tree.Word, str], dict[OpenSegment, Scores]] = {}
-        self._rarities: dict[tuple[tree.Word, str], float] = {}
+        self._rarities: dict[tree.Word, float] = {}
 
     def run(self, node: tree.Node, segment: OpenSegment) -> Scores:
         """Return the living documents of the segment that match."""
@@ -115,7 +115,7 @@ class Evaluation:
 
     def _scored(self, segment: OpenSegment, field: SearchedField, word: tree.Word) -> Scores:
         found = self._occurrences(field, word)[segment]
-        return self._score(segment, field, found, self._rarity(field, word)) if found else {}
+        return self._score(segment, field, found, self._rarity(word)) if found else {}
 
     def _score(self, segment: OpenSegment, field: SearchedField, found: Scores, weight: float) -> Scores:
         factor = weight * field.weight * (K1 + 1.0)
@@ -137,7 +137,7 @@ class Evaluation:
         for word, postings in zip(words, lists, strict=True):
             chosen = map(matching.__contains__, postings.ids)
             found = dict(compress(zip(postings.ids, postings.weights, strict=True), chosen))
-            scored[word] = self._score(segment, field, found, self._rarity(field, tree.Word(word)))
+            scored[word] = self._score(segment, field, found, self._rarity(tree.Word(word)))
         return _sum(scored.values())
 
     def _occurrences(self, field: SearchedField, word: tree.Word) -> dict[OpenSegment, Scores]:
@@ -150,17 +150,18 @@ class Evaluation:
             }
         return self._found[key]
 
-    def _rarity(self, field: SearchedField, word: tree.Word) -> float:
-        key = word, field.name
-        if key not in self._rarities:
-            if word.stems:
-                matching = sum(map(len, self._occurrences(field, word).values()))
-            else:
-                matching = self._snapshot.frequency(field.name, word.word)
-            if field.common_in:
-                matching += self._snapshot.frequency(field.common_in, word.word)
-            self._rarities[key] = rarity(self._snapshot.documents, matching)
-        return self._rarities[key]
+    def _rarity(self, word: tree.Word) -> float:
+        """Return how much a word says: by the field that has it most often, so that it says as much in every field."""
+        if word not in self._rarities:
+            matching = max(self._matching(field, word) for field in searched_fields(word.attribute))
+            self._rarities[word] = rarity(self._snapshot.documents, matching)
+        return self._rarities[word]
+
+    def _matching(self, field: SearchedField, word: tree.Word) -> int:
+        """Return in how many documents a field has a word, in any of its forms."""
+        if word.stems:
+            return sum(map(len, self._occurrences(field, word).values()))
+        return self._snapshot.frequency(field.name, word.word)
 
     def _field(self, attribute: str) -> str:
         return value_field(self._attributes[attribute])
