@@ -18,7 +18,7 @@ from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node
-from ultracrawl.index.query.visibility import RESTRICTED, hidden_from
+from ultracrawl.index.query.visibility import FIRST_WITH_READERS, RESTRICTED, hidden_from
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
 from ultracrawl.index.tantivy.generations import Generation
 from ultracrawl.index.tantivy.queries import QueryMaker
@@ -40,6 +40,7 @@ class Answering:
         principals: tuple[str, ...] | None = None,
     ) -> None:
         self._principals = principals
+        self._version = generation.schema
         self._searcher: Searcher = generation.index.searcher()
         self._schema = generation.index.schema
         self._attributes = attributes
@@ -102,7 +103,7 @@ class Answering:
     @cached_property
     def _hidden(self) -> Query | None:
         """Finds what who asks may not see; None if nothing is, or was, hidden from anybody."""
-        if self._principals is None or not self._maker.has_readers:
+        if self._principals is None or self._version < FIRST_WITH_READERS:
             return None
         is_open = not self._searcher.doc_freq("acl", RESTRICTED)
         return None if is_open else self._maker.make(hidden_from(self._principals))

@@ -44,8 +44,7 @@ class QueryMaker:
         self._attributes = attributes
         self._fields = fields_of(version)
         self._documents: int = searcher.num_docs
-        self.has_readers = version >= FIRST_WITH_READERS
-        """Whether the index says who may see a document."""
+        self._has_readers = version >= FIRST_WITH_READERS
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
 
     def make(self, node: tree.Node) -> Query:
@@ -60,7 +59,7 @@ class QueryMaker:
             case tree.FromSource(source):
                 return _unscored(self._term("source", source))
             case tree.HasReader(term):
-                return _unscored(self._term("acl", term)) if self.has_readers else Query.empty_query()
+                return _unscored(self._term("acl", term)) if self._has_readers else Query.empty_query()
             case tree.IsDocument(source, url):
                 return _unscored(self._term("id", document_id(source, url)))
             case tree.HasUrl(url):

@@ -122,11 +122,11 @@ class TantivyIndex:
 
     def reclaim(self) -> bool:
         """See `IndexEngine.reclaim`: documents of one segment go to a new one; a segment without any is dropped."""
-        if self._to_reclaim(self._generations.current()) is None:
+        if _to_reclaim(self._generations.current()) is None:
             return False
         with suppress(IndexLockedError), write_lock(self._path, 0.0):
             generation = self._writable()
-            at = self._to_reclaim(generation)
+            at = _to_reclaim(generation)
             if at is None:
                 return False
             with self._generations.errors("read"):
@@ -138,10 +138,6 @@ class TantivyIndex:
             note_reclaimed(self._path)
             return bool(documents)
         return False
-
-    @staticmethod
-    def _to_reclaim(generation: Generation | None) -> int | None:
-        return None if generation is None else segment_to_reclaim(rooms(generation))
 
     def optimise(self) -> None:
         """See `IndexEngine.optimise`: the living documents are written anew."""
@@ -242,6 +238,10 @@ class TantivyIndex:
                 raise
             writer.wait_merging_threads()
             generation.index.reload()
+
+
+def _to_reclaim(generation: Generation | None) -> int | None:
+    return None if generation is None else segment_to_reclaim(rooms(generation))
 
 
 def _is_outdated(generation: Generation | None) -> bool:
