@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from ultracrawl.content.html.main_content import rule_for
 from ultracrawl.errors import UserError
 from ultracrawl.model import Document, Page, RobotsDirectives
 from ultracrawl.rules.robots.policy import RobotsPolicy
@@ -207,6 +208,8 @@ def test_robots_options_reach_the_policy(tmp_path):
         ("acl: []", True),
         ("acl: staff", False),
         ("languages: {trust: declared}", False),
+        ("content: {main: auto}", True),
+        ("content: {exclude: .share}", False),
     ],
 )
 def test_which_options_have_pages_made_into_documents_again(tmp_path, options, same):
@@ -295,6 +298,44 @@ def test_a_catalog_names_all_unknown_sources_at_once(tmp_path):
     first, second = str(raised.value).split("; no source")
     assert first == "no source is named 'handbok.example'; did you mean 'handbook.example'?"
     assert second == " is named 'wiki'; the sources are: handbook.example"
+
+
+WIKI = """content:
+  main: off
+  exclude: .share
+  pages:
+    - {urls: https://a.example/wiki/, include: '#text'}
+    - {urls: [https://a.example/wiki/old/, https://a.example/old/], exclude: .x, main: auto}"""
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "expected"),
+    [
+        ("", "", ("", "", True)),
+        (WIKI, "", ("", ".share", False)),
+        (WIKI, "wiki/old/x", ("#text", "", True)),
+        (WIKI, "old/x", ("", ".x", True)),
+    ],
+)
+def test_the_first_rule_for_a_page_says_what_its_text_is(tmp_path, options, path, expected):
+    rule = rule_for(f"https://a.example/{path}", compiled(tmp_path, options).reader.content)
+    assert (rule.include, rule.exclude, rule.main) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "problem"),
+    [
+        ("content: {include: 'p['}", "include", "`p[` is no CSS selector; write"),
+        ("content: {main: on}", "main", "is not a known value; write `auto` or `off`"),
+        ("content: {pages: [{include: p}]}", "pages.urls", "is missing; write"),
+        ("content: {pages: [{urls: [], include: p}]}", "pages.urls", "; write"),
+    ],
+)
+def test_what_cannot_be_content_is_told_with_its_line(tmp_path, options, path, problem):
+    with pytest.raises(UserError) as raised:
+        compiled(tmp_path, options)
+    assert f"ultracrawl.yaml:5 - sources.a.content.{path} - " in str(raised.value)
+    assert problem in str(raised.value)
 
 
 def test_a_new_option_has_no_document_made_again_as_long_as_nobody_writes_it(tmp_path):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.html.jsonld import jsonld_attributes
 from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls
+from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.content.html.selection import PagePicks
@@ -62,6 +63,8 @@ class PageReader:
     jsonld: bool = False
     """Read JSON-LD of pages, as attributes."""
     picks: PagePicks | None = None
+    content: tuple[ContentRule, ...] = ()
+    """What of a page is its text; the first rule that is for the page counts."""
     limits: PageLimits = DEFAULTS
 
     def reads(self, media_type: str) -> bool:
@@ -85,6 +88,7 @@ class PageReader:
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
                 picks=self.picks,
+                content=rule_for(url, self.content),
                 xml=media_type == XHTML,
                 limits=self.limits,
             )

@@ -1,10 +1,11 @@
-"""From the `extract` rules of a definition to objects that make values."""
+"""From the `extract` and `content` rules of a definition to objects that look into pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
+from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
 from ultracrawl.rules.attributes.making import (
     FIELDS,
@@ -21,6 +22,8 @@ from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.sources.patterns import Pattern
+from ultracrawl.sources.sections.documents.content import ContentSection, PageContent
 from ultracrawl.sources.sections.documents.extract import ExtractRule
 
 Rules = Mapping[str, tuple[ExtractRule, ...]]
@@ -55,6 +58,16 @@ def page_picks(rules: Rules) -> PagePicks | None:
     return PagePicks(picks) if picks else None
 
 
+def content_rules(section: ContentSection) -> tuple[ContentRule, ...]:
+    """Return what of which pages is their text; nothing if all options have their defaults."""
+    rules = [_content(one, _covers(one.urls)) for one in section.pages]
+    return (*rules, _content(section, None)) if section.model_fields_set else ()
+
+
+def _content(options: PageContent, applies: Callable[[str], bool] | None) -> ContentRule:
+    return ContentRule(options.include, options.exclude, options.main == "auto", applies)
+
+
 def _each(rules: Rules) -> Iterator[tuple[str, ExtractRule]]:
     return ((name, rule) for name, several in rules.items() for rule in several)
 
@@ -82,7 +95,10 @@ def _pick(name: str, rule: ExtractRule) -> CssPick | XPathPick | None:
 
 
 def _applies(rule: ExtractRule) -> Callable[[str], bool] | None:
-    if not rule.urls:
-        return None
-    table = UriTable((UriRule(one.kind, one.text, Action.INCLUDE) for one in rule.urls), policy=UrlPolicy())
+    return _covers(rule.urls) if rule.urls else None
+
+
+def _covers(patterns: Iterable[Pattern]) -> Callable[[str], bool]:
+    """Return what tells whether one of the patterns covers a URL."""
+    table = UriTable((UriRule(one.kind, one.text, Action.INCLUDE) for one in patterns), policy=UrlPolicy())
     return lambda url: table.find(url) is not None

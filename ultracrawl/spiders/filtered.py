@@ -127,8 +127,8 @@ class FilteredPages:
         if visit.fetch.media_type in HTML:
             from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - loads all of the filters
 
-            limits, robots_name = self._context.rules.reader.limits, self._context.source.robots.name
-            reader = PageReader(LINKS, ("*/*",), robots_name, limits=limits)
+            own, robots_name = self._context.rules.reader, self._context.source.robots.name
+            reader = PageReader(LINKS, ("*/*",), robots_name, content=own.content, limits=own.limits)
             headers = headers_of(response)
             named = headers.get("x-robots-tag")
             head = AnswerHead(headers.get("content-type", ""), (named,) if named else ())
@@ -149,8 +149,10 @@ class FilteredPages:
 
             html, keep = rendered.html.encode("utf-8", "replace"), source.javascript.keep_html
             scripted = Scripted(html, rendered.targets, keep)
-        limits = self._context.rules.reader.limits
-        views.resource.note_page(read, scripted, robots_name=source.robots.name, limits=limits)
+        own = self._context.rules.reader
+        views.resource.note_page(
+            read, scripted, robots_name=source.robots.name, limits=own.limits, content=own.content
+        )
         return views
 
     def _follow(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ada_url import join_url
 
@@ -16,13 +18,19 @@ _NO_BASES = ("data:", "javascript:")
 
 
 @dataclass(slots=True)
-class OpenSection:
-    """A part of the page; its title begins and ends at these places of the list of texts."""
+class Span:
+    """A piece of the list of texts: from one place to another, None for its end."""
 
-    level: int
-    anchor: str
     begin: int
     end: int | None = None
+
+
+class OpenSection(NamedTuple):
+    """A part of the page and where its title stands."""
+
+    title: Span
+    level: int
+    anchor: str
 
 
 @dataclass(slots=True)
@@ -48,8 +56,12 @@ class Harvest:
     sections: list[OpenSection] = field(default_factory=list)
     block_ends: set[int] = field(default_factory=set)
     """Addresses of nodes that stand behind a block."""
-    titles: dict[int, list[OpenSection]] = field(default_factory=dict)
-    """Parts whose title ends where a node begins, by its address."""
+    inside: list[Span] = field(default_factory=list)
+    """What is the text of the page, if anything says so."""
+    outside: list[Span] = field(default_factory=list)
+    """What is no part of the text."""
+    open_spans: dict[int, list[Span]] = field(default_factory=dict)
+    """Spans that end where a node begins, by its address."""
     too_many_links: bool = False
     meta_budget: int = field(init=False)
     """Characters of META values that may still be read."""
@@ -84,17 +96,33 @@ class Harvest:
             self._has_base = True
             self.base = declared_base(self.url, href)
 
-    def begin_section(self, level: int, anchor: str, end: int) -> None:
-        """Let a part begin here, whose title ends in front of the node at the address `end`."""
-        opened = OpenSection(level, anchor, len(self.parts))
-        self.sections.append(opened)
-        self.titles.setdefault(end, []).append(opened)
+    def begin_span(self, end: int) -> Span:
+        """Let a span begin here that ends in front of the node at the address `end`."""
+        span = Span(len(self.parts))
+        self.open_spans.setdefault(end, []).append(span)
         self.block_ends.add(end)
+        return span
 
-    def end_titles(self, here: int) -> None:
-        """End the titles that stand in front of a node."""
-        for one in self.titles.pop(here):
+    def end_spans(self, here: int) -> None:
+        """End the spans that end in front of a node."""
+        for one in self.open_spans.pop(here):
             one.end = len(self.parts)
+
+    def keep_spans(self, spans: Sequence[Span]) -> None:
+        """Keep of texts and sections what these spans have, which are in order and do not overlap."""
+        parts: list[str] = []
+        sections: list[OpenSection] = []
+        rest = iter(self.sections)
+        one = next(rest, None)
+        for span in spans:
+            moved = len(parts) - span.begin
+            parts += self.parts[span.begin : span.end]
+            while one is not None and (span.end is None or one.title.begin < span.end):
+                if one.title.begin >= span.begin:
+                    end = len(parts) if one.title.end is None else min(one.title.end + moved, len(parts))
+                    sections.append(one._replace(title=Span(one.title.begin + moved, end)))
+                one = next(rest, None)
+        self.parts, self.sections = parts, sections
 
 
 def declared_base(url: str, href: str) -> str:

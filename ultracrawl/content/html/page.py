@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Sequence
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 from ultracrawl.content.charset.decoding import decode_as, find_charset, is_utf8
 from ultracrawl.content.directives import parse_directives
@@ -14,6 +14,7 @@ from ultracrawl.content.html.attribute_limit import MOST, limit_attributes
 from ultracrawl.content.html.formatting import limit_formatting
 from ultracrawl.content.html.harvest import Harvest
 from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls, plan_for
+from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, keep_content, set_apart
 from ultracrawl.content.html.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.html.sections import text_and_sections
 from ultracrawl.content.html.selection import PagePicks
@@ -28,11 +29,7 @@ from ultracrawl.content.limits import (
     limit_text,
     reasons,
 )
-from ultracrawl.model.page import LinkKind, Page
-
-_UNSEEN_MARKS = (b"hidden", b"role=", b"data-nosnippet", b"display")
-_UNSEEN = "[hidden],[role=navigation],[data-nosnippet],[style*=display i]"
-_NOT_DISPLAYED = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
+from ultracrawl.model.page import LinkKind, Page, Section
 
 _EMPTY = re.compile(rb"<([a-zA-Z][\w:.-]*)((?:\s[^<>]*)?)/>")
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
@@ -48,6 +45,7 @@ def parse_html(
     robots_name: str = "ultracrawl",
     default_charset: str = "",
     picks: PagePicks | None = None,
+    content: ContentRule = WHOLE_PAGE,
     xml: bool = False,
     limits: PageLimits = DEFAULTS,
 ) -> Page:
@@ -55,20 +53,17 @@ def parse_html(
 
     `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
-    not declare one. `picks` are looked for in the same tree. `xml` says that the page is XHTML.
+    not declare one. `picks` are looked for in the same tree. `content` says what the text is. `xml` says that
+    the page is XHTML.
     What `limits` leaves out is named in `Page.truncated`.
     """
     body, charset = _utf8(body, content_type, default_charset)
     body, cut = _limited(body, limits, xml=xml)
-    low = body.lower()
     tree = LexborHTMLParser(body)
-    found = Harvest(url, robots_name.lower(), link_kinds, limits, 2 * len(body), b"nofollow" in low)
+    found = Harvest(url, robots_name.lower(), link_kinds, limits, 2 * len(body), b"nofollow" in body.lower())
     if tree.root is not None:
-        walk(tree.root, found, plan_for(link_kinds), _unseen(tree.root, low))
-    text, sections, wordy = text_and_sections(found, limits.text)
-    if LinkKind.TEXT in link_kinds:
-        for plain in plain_urls(text):
-            found.add(plain, LinkKind.TEXT)
+        walk(tree.root, found, plan_for(link_kinds), set_apart(tree.root, body, content))
+    text, sections, wordy = _text(found, link_kinds, content, limits.text)
     return Page(
         title=limit_text(" ".join((found.title or "").split()), limits.text)[0],
         text=text,
@@ -88,6 +83,18 @@ def parse_html(
             (TEXT.format(limits.text), wordy or found.meta_budget < 0),
         ),
     )
+
+
+def _text(
+    found: Harvest, kinds: frozenset[LinkKind], content: ContentRule, most: int
+) -> tuple[str, tuple[Section, ...], bool]:
+    """Return the text, its parts and whether it was cut; URLs in all that can be seen become links, if wanted."""
+    if LinkKind.TEXT in kinds:
+        for plain in plain_urls(limit_text(" ".join("".join(found.parts).split()), most)[0]):
+            found.add(plain, LinkKind.TEXT)
+    if found.inside or found.outside:
+        keep_content(found, content)
+    return text_and_sections(found, most)
 
 
 def _limited(body: bytes, limits: PageLimits, *, xml: bool) -> tuple[bytes, tuple[tuple[str, bool], ...]]:
@@ -124,20 +131,6 @@ def _utf8(body: bytes, content_type: str, default_charset: str) -> tuple[bytes, 
         decoded, charset = decode_as(charset, body, default_charset)
         body = decoded.encode("utf-8", "replace")
     return body.removeprefix(codecs.BOM_UTF8), charset
-
-
-def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:
-    """Return the addresses of elements that the page itself keeps out of sight or out of results."""
-    if not any(mark in low for mark in _UNSEEN_MARKS):
-        return frozenset()
-    return frozenset(node.mem_id for node in root.css(_UNSEEN) if _is_unseen(node))
-
-
-def _is_unseen(node: LexborNode) -> bool:
-    attributes = node.attributes
-    if attributes.keys() & {"hidden", "data-nosnippet"} or attributes.get("role") == "navigation":
-        return True
-    return bool(_NOT_DISPLAYED.search(attributes.get("style") or ""))
 
 
 def _language_pragma(found: Harvest) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.harvest import MOST_SECTIONS, Harvest
+from ultracrawl.content.html.harvest import MOST_SECTIONS, Harvest, OpenSection
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import COMMENT, TEXT, following, tag_number
 from ultracrawl.content.limits import limit_text
@@ -24,8 +24,8 @@ _PERMALINKS = " ¶§#◆🔗"
 """What generators write beside a heading, as a link to it."""
 _TOP = "top"
 """The beginning of a document (HTML Standard, "indicated part of the document")."""
-_LOOKED_AT = 6
-"""Elements on the way to an id, each of which costs time at every heading."""
+_DEEP, _HIGH = 2, 6
+"""Levels below and above a heading in which an id is looked for."""
 _BODY, _SECTION = tag_number("body"), tag_number("section")
 _A = tag_number("a")
 _MARKS = frozenset({_A, tag_number("span")})
@@ -41,7 +41,7 @@ def read_section(found: Harvest, node: LexborNode) -> None:
     if len(anchor) > LONGEST_ANCHOR or anchor.lower() == _TOP:
         anchor = ""
     if anchor or level < OF_AN_ENTRY:
-        found.begin_section(level, anchor, following(node))
+        found.sections.append(OpenSection(found.begin_span(following(node)), level, anchor))
 
 
 SECTION_READERS: dict[int, Reader] = dict.fromkeys(_LEVELS, read_section)
@@ -57,13 +57,14 @@ def text_and_sections(found: Harvest, most: int) -> tuple[str, tuple[Section, ..
     sections: list[Section] = []
     length = kept_from = 0
     for one in found.sections:
-        if before := _folded(parts[kept_from : one.begin]):
+        title = one.title
+        if before := _folded(parts[kept_from : title.begin]):
             pieces.append(before)
             length += len(before) + 1
-        kept_from = one.begin
-        title = _folded(parts[one.begin : one.end])
-        if words := title.strip(_PERMALINKS):
-            sections.append(Section(length + title.index(words), one.level, one.anchor, _shortened(words)))
+        kept_from = title.begin
+        written = _folded(parts[title.begin : title.end])
+        if words := written.strip(_PERMALINKS):
+            sections.append(Section(length + written.index(words), one.level, one.anchor, _shortened(words)))
     if rest := _folded(parts[kept_from:]):
         pieces.append(rest)
     text, cut = limit_text(" ".join(pieces), most)
@@ -85,18 +86,19 @@ def _id_of(node: LexborNode) -> str:
 
 
 def _id_inside(node: LexborNode) -> str:
-    """Return the id of a child, or of what the first one begins with: `<h2><a name=x>`, `<dt><span><a id=x>`."""
-    child = inner = _element(node.first_child)
-    for _ in range(_LOOKED_AT):
-        if child is None:
-            break
+    """Return the id of a child of a heading or term, or of what the first child begins with.
+
+    So it is with `<h2><a name=x></a>A</h2>`, `<h2>A <a id=x></a></h2>` and `<dt><span><a id=x></a>A</span></dt>`.
+    """
+    first = child = _element(node.first_child)
+    while child is not None:
         if found := _id_of(child):
             return found
         child = _element(child.next)
-    for _ in range(_LOOKED_AT):
-        inner = _element(inner.first_child) if inner is not None else None
-        if inner is not None and (found := _id_of(inner)):
-            return found
+    for _ in range(_DEEP):
+        first = first and _element(first.first_child)
+        if first is not None and first.id:
+            return first.id
     return ""
 
 
@@ -113,7 +115,7 @@ def _id_around(node: LexborNode) -> str:
     That of a `<section>` goes before that of a mark in it: the mark is another name.
     """
     marked = ""
-    for _ in range(_LOOKED_AT):
+    for _ in range(_HIGH):
         before = node.prev
         while before is not None:
             if not _is_blank(before):

@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ultracrawl.content.html.harvest import Harvest
 from ultracrawl.content.html.head import HEAD_READERS
 from ultracrawl.content.html.links import LinkPlan, plain_urls
+from ultracrawl.content.html.main_content import HIDDEN, INSIDE, OUTSIDE, SetApart
 from ultracrawl.content.html.sections import SECTION_READERS
 from ultracrawl.content.html.tags import (
     BLOCKS,
@@ -29,25 +30,26 @@ _SWITCH = re.compile(
 _LONGEST_SWITCH = 40
 
 
-def walk(root: LexborNode, found: Harvest, plan: LinkPlan, unseen: frozenset[int]) -> None:
+def walk(root: LexborNode, found: Harvest, plan: LinkPlan, apart: SetApart) -> None:
     """Fill `found` from the tree below `root`.
 
-    `unseen` holds the memory addresses of further elements whose text does not count. The end of an element
-    is known by the node that follows it: the traversal itself only tells of beginnings.
+    `apart` says which elements are out of sight, or the content of the page or not. The end of an element is known by
+    the node that follows it: the traversal itself only tells of beginnings.
     """
     parts = found.parts
-    readers = {**HEAD_READERS, **SECTION_READERS, **plan.by_number}
+    readers = {**HEAD_READERS, **SECTION_READERS, **plan.by_number, **apart.readers}
+    elements = apart.elements
     by_name = plan.by_name
-    block_ends = found.block_ends
+    block_ends, open_spans = found.block_ends, found.open_spans
     hidden = switched_off = False
-    hidden_end = 0
+    hidden_end: int | None = None
     for node in root.traverse(include_text=True):
         tag = node.tag_id
         here = node.mem_id
         if here in block_ends:
             parts.append(" ")
-            if here in found.titles:
-                found.end_titles(here)
+            if here in open_spans:
+                found.end_spans(here)
         if hidden and here == hidden_end:
             hidden = False
         if tag == TEXT:
@@ -61,14 +63,25 @@ def walk(root: LexborNode, found: Harvest, plan: LinkPlan, unseen: frozenset[int
             parts.append(" ")
             after = node.next
             block_ends.add(following(node, BLOCKS) if after is None else after.mem_id)
-        if not hidden and (tag in UNSEEN or here in unseen):
-            hidden, hidden_end = True, following(node)
-            if tag == _TITLE and found.title is None:
-                found.title = node.text()
+        if not hidden and (tag in UNSEEN or here in elements):
+            hidden_end = _set_apart(found, node, elements.get(here, HIDDEN))
+            hidden = hidden_end is not None
         if reader := readers.get(tag) or (
             tag >= FIRST_OWN_NUMBER and by_name and by_name.get(node.tag or "")
         ):
             reader(found, node)
+
+
+def _set_apart(found: Harvest, node: LexborNode, kind: int) -> int | None:
+    """Treat an element as what it is; return the address of the node behind one that is out of sight, else None."""
+    if node.tag_id in UNSEEN or kind & HIDDEN:
+        if node.tag_id == _TITLE and found.title is None:
+            found.title = node.text()
+        return following(node)
+    for one, spans in ((INSIDE, found.inside), (OUTSIDE, found.outside)):
+        if kind & one:
+            spans.append(found.begin_span(following(node)))
+    return None
 
 
 def _read_comment(found: Harvest, comment: str, plan: LinkPlan, off: bool) -> bool:

@@ -11,7 +11,9 @@ import struct
 from dataclasses import fields, replace
 from typing import IO, Any
 
+from ultracrawl.content.html.main_content import rule_for
 from ultracrawl.content.html.selection import PagePicks
+from ultracrawl.content.reader import PageReader
 from ultracrawl.content.service.job import Job, PageJob
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link, RobotsDirectives, Section
@@ -33,12 +35,19 @@ def encode(frame: Frame) -> bytes:
 def encode_job(job: Job | PageJob) -> bytes:
     """Return the head of a job, which the document follows."""
     head: Job | PageJob = job._replace(body=b"")
-    if isinstance(head, PageJob) and head.reader.picks is not None:
-        # Rules are chosen here: what tells where they apply stays with the source.
-        applying = (one for one in head.reader.picks.picks if one.applies is None or one.applies(head.url))
-        picks = PagePicks(tuple(replace(one, applies=None) for one in applying))
-        head = head._replace(reader=replace(head.reader, picks=picks))
+    if isinstance(head, PageJob):
+        head = head._replace(reader=_for_page(head.reader, head.url))
     return _measured(pickle.dumps((head, len(job.body))))
+
+
+def _for_page(reader: PageReader, url: str) -> PageReader:
+    """Return a reader for one page: what tells where rules apply stays with the source."""
+    content = (replace(rule_for(url, reader.content), applies=None),) if reader.content else ()
+    picks = reader.picks
+    if picks is not None:
+        applying = (one for one in picks.picks if one.applies is None or one.applies(url))
+        picks = PagePicks(tuple(replace(one, applies=None) for one in applying))
+    return replace(reader, picks=picks, content=content)
 
 
 def read_job(stream: IO[bytes]) -> Job | PageJob | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
+from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import DEFAULTS, PageLimits
 from ultracrawl.content.mime import sniff_type
@@ -115,6 +116,8 @@ class Resource:
     """The name by which META tags speak to the crawler."""
     limits: PageLimits = DEFAULTS
     """How much of a page is read."""
+    content: tuple[ContentRule, ...] = ()
+    """What of a page is its text."""
     read: Page | None = None
     """What `page` is without scripts, if it was read already."""
     number: int = 0
@@ -129,11 +132,17 @@ class Resource:
         self.fetched = fetched
 
     def note_page(
-        self, read: Page | None, scripted: Scripted | None, *, robots_name: str, limits: PageLimits
+        self,
+        read: Page | None,
+        scripted: Scripted | None,
+        *,
+        robots_name: str,
+        limits: PageLimits,
+        content: tuple[ContentRule, ...],
     ) -> None:
         """Take what is known of the page, if anything is, and how it is read."""
         self.read, self.scripted = read, scripted
-        self.robots_name, self.limits = robots_name, limits
+        self.robots_name, self.limits, self.content = robots_name, limits, content
 
     @cached_property
     def given(self) -> dict[str, _Values]:
@@ -208,16 +217,9 @@ class Resource:
             link_kinds=LINKS,
             x_robots_tag=(named,) if named else (),
             robots_name=self.robots_name,
+            content=rule_for(self.url, self.content),
             limits=self.limits,
         )
-
-    @property
-    def source_text(self) -> tuple[bytes, str]:
-        """The HTML that the text of the page comes from, and its Content-Type."""
-        assert self.fetched is not None
-        if self.scripted is not None and self.scripted.kept:
-            return self.scripted.html, _SCRIPTED_TYPE
-        return self.fetched.body, self.fetched.headers.get("content-type", "")
 
 
 class View:

@@ -170,6 +170,7 @@ def _page_reader(source: DataSource) -> PageReader:
             for name in extraction.read_attributes(source.attributes, source.extract)
         ),
         picks=extraction.page_picks(source.extract),
+        content=extraction.content_rules(source.content),
         limits=PageLimits(source.limits.nodes_per_page, source.limits.links_per_page, source.conversion.text),
     )
 

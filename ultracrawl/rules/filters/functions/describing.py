@@ -10,7 +10,7 @@ from email.utils import format_datetime
 from itertools import islice
 from unicodedata import category
 
-from ultracrawl.content.html.outline import outline_of
+from ultracrawl.model import Page, Section
 from ultracrawl.model.dates import parse_http_date
 from ultracrawl.rules.filters.function import (
     Build,
@@ -72,23 +72,32 @@ def _html_meta(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
 def _html_text(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     most, skips = block.number("truncate"), block.switch("skip-headings")
 
-    def text_of(view: View) -> str:
-        if skips and view.converted is None and view.resource.fetched:
-            return outline_of(*view.resource.source_text).text
-        return view.page.text
+    def step(view: View) -> Answer:
+        text = _without_headings(view.page) if skips else view.page.text
+        return _store(view, PARTIAL_TEXT, cut_bytes(text, most))
 
-    return of_type(block, lambda view: _store(view, PARTIAL_TEXT, cut_bytes(text_of(view), most)))
+    return of_type(block, step)
+
+
+def _headings(page: Page) -> Iterator[Section]:
+    return (one for one in page.sections if one.level <= DEEPEST_HEADING)
+
+
+def _without_headings(page: Page) -> str:
+    pieces, kept_from = list[str](), 0
+    for heading in _headings(page):
+        pieces.append(page.text[kept_from : heading.offset])
+        kept_from = heading.offset + len(heading.title)
+    return " ".join("".join([*pieces, page.text[kept_from:]]).split())
 
 
 def _html_contents(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     most, level = block.number("truncate"), block.number("level", DEEPEST_HEADING) or DEEPEST_HEADING
 
     def step(view: View) -> Answer:
-        fetched = view.resource.fetched
-        if fetched is None or view.converted is not None:
+        if view.resource.fetched is None:
             return Answer.NOACTION
-        headings = outline_of(*view.resource.source_text).headings
-        contents = "\n".join(text for depth, text in headings if depth <= level and text)
+        contents = "\n".join(one.title for one in _headings(view.page) if one.level <= level)
         return _store(view, CONTENTS, cut_bytes(contents, most))
 
     return step

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from ultracrawl.content.converters.registry import GROUPS
 from ultracrawl.sources.header_rules import HeaderExpressions
+from ultracrawl.sources.sections.documents.content import ContentSection
 from ultracrawl.sources.sections.documents.conversion import ConversionSection
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
 from ultracrawl.sources.sections.documents.duplicates import DuplicatesSection
@@ -26,7 +27,7 @@ class DocumentOptions(Section):
     """What `SourceOptions` has of options about documents; none of them is about fetching."""
 
     FETCHING: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
-    ADDED: ClassVar = frozenset({"languages", "acl"})
+    ADDED: ClassVar = frozenset({"acl", "content", "languages"})
 
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
@@ -72,6 +73,10 @@ class DocumentOptions(Section):
     """Which indexes get the documents, and whether they get them now."""
     acl: PrincipalNames = Field(default=(), examples=[["staff"]])
     """Users and groups that may see the documents, apart from those that name others themselves; empty: everybody."""
+    content: ContentSection = Field(
+        default=ContentSection(), examples=[{"exclude": ".share", "main": "auto"}]
+    )
+    """What of a page is its text, and what is navigation."""
     attributes: Annotated[Mapping[str, str], BeforeValidator(lower_keys)] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
     )
