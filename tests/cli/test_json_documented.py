@@ -14,6 +14,7 @@ _REFERENCE = r"[Aa]s (?:in )?`([a-z -]+)`"
 PARTS = {"record", "before", "after"}
 """Fields with an object of a shape that another verb has, too."""
 OPTIONAL = {
+    "search": {"anchor", "completions", "text"},
     "status": {"time", "problem"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
     "approve-deletions": {"cause", "url"},

@@ -198,6 +198,18 @@ def test_a_looser_reading_is_told(definition: Path, text: str, reading: str, lin
         assert searcher.search(text, sources=["village"], filters=["Size>=110"]).total <= 1
 
 
+def test_what_is_being_typed_is_completed(definition: Path) -> None:
+    answer = asked(definition, "--complete", "her")
+    assert answer == {"query": "her", "completions": [{"text": "Heron", "url": "http://h/heron"}]}
+    assert run(definition, "--complete", "her").output == "Heron  http://h/heron\n"
+    assert (
+        run(definition, "--complete", "her", "--source", "village").output == "No title goes on from 'her'.\n"
+    )
+    with Searcher.open(definition) as searcher:
+        assert [one.text for one in searcher.complete("h", groups=["nature"])] == ["Heron"]
+        assert searcher.complete("her", limit=0) == []
+
+
 def test_a_better_spelling_stands_beside_a_loose_reading(definition: Path) -> None:
     assert asked(definition, "egret strok")["suggestion"] == "egret stork"
     assert run(definition, "egret strok").output.startswith(

@@ -16,6 +16,7 @@ from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, Reading, SearchResult, as_html
 from ultracrawl.index.hits.snippet import as_line
+from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.searching import Searcher
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import Project
@@ -100,6 +101,11 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--all", "every", multiple=True, metavar="ATTR=VALUE", help="Only documents with all these values."
 )
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="QUERY is still being typed: show titles, and titles of parts, that have its words.",
+)
 @click.option("--like", metavar="URL", default="", help="Documents like this one, which is in the index.")
 @_principals_options
 @click.option("--sort", metavar="ATTR", default="", help="Sort by this attribute; -ATTR for descending.")
@@ -146,23 +152,23 @@ def command(
       "grey water"          the words next to each other, exactly so
       heron OR egret        one of them; AND binds tighter, ( ) group
       heron -egret          the first without the second, also: heron NOT egret
-      egr*                  words that begin so
-      Author:lee            a word in a search attribute; Author:"ann lee"
+      egr*  Author:lee      words that begin so; a word in a search attribute
       Size:>=10 Size:5..10  numbers; dates too: LastModifiedDate:2024-05
 
     \b
     Examples:
       ultracrawl search "create index"
-      ultracrawl search '"vacation request" -draft' --where Author=HR --limit 5
-      ultracrawl search backup --where 'LastModifiedDate>=2024' --sort -LastModifiedDate --json
-      ultracrawl search "how do I restore a backup" --language en
-      ultracrawl search 'heron (egret OR stork) -draft' --limit 20 --offset 20
+      ultracrawl search '"vacation request" -draft' --where Author=HR --limit 20 --offset 20
+      ultracrawl search "how do I restore a backup" --where 'LastModifiedDate>=2024' --json
       ultracrawl search --group handbooks --facet Author --facet LastModifiedDate --language de
-      ultracrawl search --like https://www.example.com/travel.html
+      ultracrawl search --complete "create ind" --limit 5
       ultracrawl search 'salary bands' --principal staff --principal ann.lee
     """  # noqa: D301 - click's mark for a block that keeps its lines
     names = _Names(value_lists(project) if language else {}, language)
     with Searcher(project, index, principals=principals) as searcher:
+        if order.pop("complete"):
+            found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
+            return _print_completions(query, found, as_json=as_json)
         started = time.perf_counter()
         result = searcher.search(
             query, sources=source, groups=group, filters=[*where, *_all_of(every)], like=like, language=language,
@@ -173,6 +179,17 @@ def command(
             print_json(_json(query, result, took, names))
         else:
             _print(query or like, result, offset, took, names, empty=not (result.total or searcher.count()))
+
+
+def _print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"query": query, "completions": [one._asdict() for one in found]})
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for one in found:
+        console.print(Text(as_line(one.text), style="bold").append(f"  {shown(one.url)}", style="green"))
+    if not found:
+        console.print(Text(f"No title goes on from {query!r}."))
 
 
 def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[str, object]:

@@ -116,6 +116,9 @@ class SearchQuery:
     `pinned` are URLs that come first, whatever words their documents have, if all conditions hold for these.
     `synonyms` are, by the folded words of what is sought, other texts that count as well, each with the source in
     whose documents it does, or an empty text for all.
+
+    With `completing` the text is still being typed: found are documents whose titles, or titles of parts, have its
+    words, of which the last one may go on. Hits have no snippets, and as `section` the part whose title it is.
     """
 
     text: str
@@ -137,6 +140,7 @@ class SearchQuery:
     pinned: tuple[str, ...] = ()
     synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = field(default_factory=dict)
     weights: RankingWeights = RankingWeights()
+    completing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from ultracrawl.index.changes import last_changes, with_anchors
@@ -112,7 +113,7 @@ class MemoryIndex:
         else:
             rows = Ranking(node, self, query.weights).reordered(rows, lambda entry: entry.document)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-        hits = HitMaker(node)
+        hits = HitMaker(node, query)
         return SearchResult(
             len(rows),
             tuple(hits.hit(entry.document, points) for points, entry in page),
@@ -205,6 +206,7 @@ class MemoryIndex:
         known = {name: values for name, values in document.attributes.items() if name in self._attributes}
         text = analyse(document)
         attributes["Title"] = text.words["title"][0]
+        attributes[tree.HEADINGS] = list(chain.from_iterable(text.words.get("headings", ())))
         known.setdefault("Title", [document.title])
         shown = {name: [_as_shown(value) for value in values] for name, values in known.items()}
         kept = replace(

@@ -12,6 +12,7 @@ from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
+from ultracrawl.index.query.completion import Completion, completions
 from ultracrawl.index.query.parser import answer_in_turn
 from ultracrawl.index.soundness import suspect
 from ultracrawl.index.tuning import checked_boosts, read_tuning
@@ -21,6 +22,8 @@ from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.opening import value_lists
 
+MOST_COMPLETING = 100
+"""Documents among which titles are looked for that complete what was typed."""
 MOST_FOLDED = 1000
 """Hits up to which one URL of several sources is folded to one."""
 
@@ -101,11 +104,10 @@ class Searcher:
         search = self._index.search
         if not alone and query.limit:
             search = partial(folded, search=search)
-        try:
-            result = answer_in_turn(self._tuning.applied(query), self._project.schema_attributes, search)
-        except IndexDamagedError as error:
-            suspect(self._path, error.what)
-            raise
+        attributes = self._project.schema_attributes
+        result = self._answer(
+            self._tuning.applied(query), lambda asked: answer_in_turn(asked, attributes, search)
+        )
         hits = tuple(
             replace(hit, attributes=with_fields(hit.attributes))
             if OTHER_FIELDS.name in hit.attributes
@@ -124,6 +126,19 @@ class Searcher:
     ) -> int:
         """Return how many documents match; the arguments are those of `search`."""
         return self.search(text, sources=sources, groups=groups, filters=filters, limit=0).total
+
+    def complete(
+        self, text: str, *, limit: int = 8, sources: Iterable[str] = (), groups: Iterable[str] = ()
+    ) -> list[Completion]:
+        """Return what somebody who typed this may be going to ask: titles, and titles of parts, with these words.
+
+        The last word may go on. Only documents that the asker may see count.
+        """
+        query = SearchQuery(
+            text, sources=self._sources(sources, groups), limit=MOST_COMPLETING, completing=True,
+            suggest=False, principals=self._principals,
+        )  # fmt: skip
+        return completions(text, self._answer(query, self._index.search).hits, limit)
 
     def expanded(self, text: str) -> str:
         """Return the query that stands for what a user typed: `text` itself, unless a subclass overrides this.
@@ -165,6 +180,14 @@ class Searcher:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _answer(self, query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) -> SearchResult:
+        """Return an answer of the index; damage that this shows is noted."""
+        try:
+            return search(query)
+        except IndexDamagedError as error:
+            suspect(self._path, error.what)
+            raise
 
     def _sources(self, sources: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
         """Return the sources named and those of the groups; empty means all."""

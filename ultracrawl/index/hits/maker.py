@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ultracrawl.index.engine import Hit, IndexDocument
+from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.sections import SectionFinder, named_section, text_of
 from ultracrawl.index.hits.snippet import snippet
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.query.completion import completing_section
 from ultracrawl.index.query.tree import Node, urls
 from ultracrawl.index.words.stemming import language_of
 
@@ -20,14 +21,17 @@ class HitMaker:
     Only the documents that are shown come here, never all matches. Of a text that may not be shown no part is named.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, query: SearchQuery) -> None:
+        self._query = query
         self._matcher = Matcher(node)
         self._finder = SectionFinder(self._matcher, list(urls(node)))
 
     def hit(self, document: IndexDocument, score: float) -> Hit:
         """Return the hit for a document, as far as an engine has kept it."""
         section, shown = None, ""
-        if not document.secret_text:
+        if self._query.completing:
+            section = completing_section(self._query.text, document)
+        elif not document.secret_text:
             sections, text = document.sections, document.text[: shown_length(document)]
             language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
             answer = self._finder.best(document, text, language)

@@ -11,6 +11,7 @@ from ultracrawl.index.engine import Reading, SearchQuery, SearchResult
 from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.addresses import URL, at_address
+from ultracrawl.index.query.completion import completion_node
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.query.identifiers import identifier, signed
 from ultracrawl.index.query.readings import Row, Term
@@ -47,7 +48,9 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
     """Return the tree of all conditions, text and principals too; raises `UserError`, with the attributes known."""
     known = {name.casefold(): attribute for name, attribute in attributes.items()}
     nodes: list[tree.Node] = []
-    if query.text.strip():
+    if query.completing:
+        nodes.append(completion_node(query.text))
+    elif query.text.strip():
         found = _Parser(query, known).parse() or tree.NOTHING
         nodes.append(tree.AnyOf((*_pinned(query.pinned), found)) if query.pinned else found)
     if sources := [source for source in (query.source, *query.sources) if source]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from ultracrawl.index.query.tree import HEADINGS
+
 
 class SearchedField(NamedTuple):
     """A field in which words are sought; `words.text.analyse` says what they are."""
@@ -32,6 +34,9 @@ FIELDS = (
     SearchedField("parts", 0.2, has_positions=False, is_damped=False, since=4),
 )
 """Where words are sought that no attribute is named for; every engine has these fields and weights."""
+
+OWN_FIELDS = {"Title": "title", HEADINGS: "headings"}
+"""The fields with the words of attributes that have none of their own."""
 
 LEXICON_FIELDS = ("title", "text", "parts")
 """The fields in which words are counted that a query may have been meant to have."""

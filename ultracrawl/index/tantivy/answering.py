@@ -65,7 +65,7 @@ class Answering:
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
-        maker = HitMaker(node)
+        maker = HitMaker(node, query)
         if query.sort:  # tantivy gives the values of the attribute where the scores are else
             rows = [(0.0, address) for _, address in found.hits]
         else:

@@ -10,7 +10,7 @@ from tantivy import Document, Schema, SchemaBuilder
 
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import SORT_KEY_LIMIT, document_id, known_values, safe_name, values_of_type
-from ultracrawl.index.query.scoring import FIELDS
+from ultracrawl.index.query.scoring import FIELDS, OWN_FIELDS
 from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.values import attributes_from_json, attributes_to_json, further_to_json, with_further
 from ultracrawl.index.words.analysis import clean, words
@@ -34,7 +34,7 @@ def sort_field(attribute: SearchAttribute) -> str:
 
 def word_field(name: str) -> str:
     """Return the field that holds the words of a string attribute."""
-    return "title" if name == "Title" else f"words_{safe_name(name)}"
+    return OWN_FIELDS.get(name) or f"words_{safe_name(name)}"
 
 
 def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:

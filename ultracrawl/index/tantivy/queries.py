@@ -133,9 +133,9 @@ class QueryMaker:
                 )
             case tree.Prefix(prefix, ""):
                 return _unscored(_any([self._prefix(field.name, prefix) for field in self._fields]))
-        if node.attribute not in self._attributes:
-            return Query.empty_query()
         name = word_field(node.attribute)
+        if node.attribute not in self._attributes and all(name != field.name for field in self._fields):
+            return Query.empty_query()
         if isinstance(node, tree.Prefix):
             return _unscored(self._prefix(name, node.prefix))
         return self._phrase(name, node.words if isinstance(node, tree.Phrase) else (node.word,))

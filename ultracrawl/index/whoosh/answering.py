@@ -65,7 +65,7 @@ class Answering:
             best = _sorted(matches, *order)
         else:
             best = self._ranked(nlargest(max(wanted, RANKED), matches, key=_score), node, query)
-        hits = HitMaker(node)
+        hits = HitMaker(node, query)
         return SearchResult(
             len(matches),
             tuple(_hit(match, hits) for match in best[max(0, query.offset) : wanted]),

@@ -23,7 +23,7 @@ from ultracrawl.index.keeping import (
     stored_values,
     values_of_type,
 )
-from ultracrawl.index.query.scoring import FIELDS
+from ultracrawl.index.query.scoring import FIELDS, OWN_FIELDS
 from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.words.analysis import WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.words.text import AnalysedText, analyse
@@ -54,7 +54,7 @@ class Passages(list[list[str]]):
 
 def word_field(attribute: str) -> str:
     """Return the field that holds the words of a string attribute."""
-    return "title" if attribute == "Title" else f"w_{safe_name(attribute)}"
+    return OWN_FIELDS.get(attribute) or f"w_{safe_name(attribute)}"
 
 
 def value_field(attribute: SearchAttribute) -> str:
