@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.index import IndexEngine, SearchQuery
+from ultracrawl.index.engine import Reading
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.parser import parse_query
+from ultracrawl.index.query.parser import answer_in_turn, parse_query
 from ultracrawl.index.words.identifiers import identifier_terms, query_signs, word_parts
 
 from .conftest import ATTRIBUTES, document
@@ -160,6 +161,34 @@ def test_a_part_counts_less_than_a_word_however_common_that_is(engine: IndexEngi
     engine.apply([document(f"/{n}", "heron " * n + "and egret " * 20) for n in range(1, 50)])
     engine.apply([document("/name", "the setting heron_limit")])
     assert found("heron")[-1] == "/name"
+
+
+SCATTERED = {
+    "std::collections::HashMap::entry": "/rust",
+    "HashMap::remove_entry": "/rust",
+    "kernel.panic_on_oops": "/oops",
+    "getCapacityHint": "/growing",
+    "#heron": "/bird",
+    "F++": "/keys",
+}
+
+
+@pytest.mark.parametrize(("text", "url"), SCATTERED.items(), ids=SCATTERED)
+def test_a_name_that_is_nowhere_as_it_is_written_is_found_by_all_its_parts(
+    engine: IndexEngine, text: str, url: str
+) -> None:
+    engine.apply(
+        [
+            document("/rust", "The hash map of std, in collections, has an entry; remove takes it out"),
+            document("/rusty", "Its entry is in the map"),
+            document("/oops", "The kernel may panic after an oops that it goes on from"),
+            document("/growing", "A hint of the capacity is what to get first"),
+            document("/bird", "A heron"),
+            document("/keys", "The keys F and G"),
+        ]
+    )
+    result = answer_in_turn(SearchQuery(text), ATTRIBUTES, engine.search)
+    assert ([hit.url for hit in result.hits], result.reading) == ([url], Reading.PARTS)
 
 
 def test_a_sign_in_the_title_counts(engine: IndexEngine, found: Found) -> None:
