@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.engine import Reading
+from ultracrawl.index.hits.names import NameMatcher
+from ultracrawl.index.hits.snippet import END_MARK, START_MARK
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.parser import answer_in_turn, parse_query
@@ -210,6 +212,38 @@ def test_names_are_found_after_a_change(engine: IndexEngine, found: Found, remad
     if remade:
         engine.rebuild()
     assert (found("C++"), found("hash"), found("!=")) == (["/cpp"], ["/atlas", "/cpp"], ["/order"])
+
+
+MARKED = {
+    "capacity": "Calls of Vec::with_[capacity](10) allocate once",
+    "hash map": "A [Hash][Map] has entries",
+    "hashmap": "A [HashMap] has entries",
+    "syncookies": "Set net.ipv4.tcp_[syncookies] to 1",
+    "tcp_syncookies": "Set net.ipv4.[tcp_syncookies] to 1",
+    "element http": "document.get[Element]ById finds it by its id; see XML[Http]Request",
+    "utf8 characters": "The charset [utf8]mb4 has all [characters]",
+    "C++": "We write [C++] and use operator!= there",
+    "operator!=": "We write C++ and use [operator!=] there",
+    "#pragma": "In C# or F#: @property and [#pragma], and $_ is the topic",
+    "->>": "a [->>] 'b' and x @> y; case of letters does not matter to ~*; a::text, b && c",
+    "etc/ssl": "Edit /[etc]/[ssl]/openssl.cnf, then src/main.rs; see E0502",
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), MARKED.items(), ids=MARKED)
+def test_the_snippet_marks_what_was_sought_in_names(engine: IndexEngine, text: str, shown: str) -> None:
+    engine.apply(MANUAL)
+    snippets = [hit.snippet for hit in engine.search(SearchQuery(text)).hits]
+    assert shown in [one.replace(START_MARK, "[").replace(END_MARK, "]") for one in snippets]
+
+
+@given(st.text(alphabet="abAB_+#@-> 08", max_size=60))
+def test_every_sign_and_part_of_a_text_is_found_in_it_again(text: str) -> None:
+    for term in identifier_terms(text):
+        matcher = NameMatcher({term: 1})
+        places = [*matcher.signs(text, 0, len(text)), *matcher.parts(text, 0, len(text), 1)]
+        assert places, term
+        assert {text[start:end].lower().replace("r ", "r") for start, end, _ in places} == {term}
 
 
 MISSPELT = {

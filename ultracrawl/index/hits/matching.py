@@ -9,8 +9,9 @@ from functools import cache
 from itertools import islice, takewhile
 from os.path import commonprefix
 
+from ultracrawl.index.hits.names import NameMatcher
 from ultracrawl.index.query.tree import Node, Prefix, Word, leaf_text, phrases, sought
-from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_pair
+from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_pair, is_word
 from ultracrawl.index.words.stemming import stem_terms
 
 MOST_MATCHES = 500
@@ -40,9 +41,11 @@ class Matcher:
         self._exact = {leaf.word: bit for leaf, bit in plain if isinstance(leaf, Word)}
         self._beginnings = {leaf.prefix: bit for leaf, bit in plain if isinstance(leaf, Prefix)}
         self._stems = {pair: bit for leaf, bit in plain if isinstance(leaf, Word) for pair in leaf.stems}
-        self._candidates = _candidates([leaf for leaf, _ in plain])
+        self._names = NameMatcher(self._exact)
+        words = [(leaf, bit) for leaf, bit in plain if is_word(leaf_text(leaf))]
+        self._candidates = _candidates([leaf for leaf, _ in words])
         self._compounds = list(_compounds(self._exact))
-        self._all = sum(bit for _, bit in plain)
+        self._all = sum(bit for _, bit in words)
         self._found: dict[tuple[str, str], int] = {}
 
     def spans(
@@ -50,6 +53,7 @@ class Matcher:
     ) -> list[Span]:
         """Return where words sought begin in a part of a text, in their order; runs of pairs as one.
 
+        Words that it has not are looked for among the parts of its names.
         Once all have been seen, no more than `most` are looked for; before, no more than `MOST_MATCHES`, or `most`.
         """
         spans: list[Span] = []
@@ -61,10 +65,12 @@ class Matcher:
             seen |= span[2]
             if len(spans) >= most and seen == self._all:
                 break
+        spans += islice(self._names.signs(text, start, end), most)
+        spans += islice(self._names.parts(text, start, end, self._all & ~seen), most)
         if self._find_pairs is not None:
             runs = takewhile(lambda span: span[0] < end, self._runs(self._find_pairs, text, start))
-            spans = sorted([*spans, *islice(runs, max(most, MOST_MATCHES))])
-        return spans
+            spans += islice(runs, max(most, MOST_MATCHES))
+        return sorted(spans, key=lambda span: (span[0], -span[1]))
 
     def phrases(self, text: str, start: int, most: int) -> list[int]:
         """Return the first places, from one on, where a phrase begins that was sought."""

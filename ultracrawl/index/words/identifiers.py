@@ -33,8 +33,13 @@ _SIGN_KINDS = b"".join(b"~" if _is_operator(one) else b" " for one in _BYTES)
 
 _GAPS = re.compile(rb"_+|(?<=a)(?=A)|(?<=A)(?=Aaa)|(?:(?<=[aA]{2}0)|(?<=[aA]{2}00)|(?<=[aA]{2}000))(?=[aA]a)")
 """What lies between the parts of a word: `tcp_syncookies`, `hashMap`, `XMLHttp`, `utf8mb4`."""
-_WORD = re.compile(r"[A-Za-z0-9_\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]+")
+_SIGNS = _OPERATORS.decode().replace(r"\x01", "?") + ":"
+_LETTER = r"[A-Za-z0-9_\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]"
+_WORD = re.compile(f"{_LETTER}+")
+_WORD_BEFORE = re.compile(rf"{_LETTER}+\Z")
 
+_BEFORE_SMALL = "_0123456789"
+"""What stands in a word before a part that begins with a small letter."""
 _run_at = re.compile(b"[" + _OPERATORS + b"]+").match
 _find_colons = re.compile(rb":[:=]+").findall
 _LONGEST_OPERATOR = 5
@@ -48,7 +53,8 @@ _FIND_PREFIXED = {
     for sign in (b"@", b"#", b"\\$", b"%")
 }
 """By the sign that names may begin with, what finds those."""
-_FUNCTION = b"operator"
+_OPERATOR = "operator"
+_FUNCTION = _OPERATOR.encode()
 _find_functions = re.compile(_FUNCTION + rb" ?(\(\)|\[\]|[" + _OPERATORS + b"]+)").findall
 
 
@@ -70,11 +76,6 @@ def query_signs(text: str) -> list[str]:
     return found if not re.search(r"\w", text) else named
 
 
-def compounds(text: str) -> Iterator[Span]:
-    """Yield where the words of a text stand that have several parts."""
-    return (match.span() for match in _WORD.finditer(text) if word_parts(match[0]))
-
-
 def word_parts(word: str) -> tuple[str, ...]:
     """Return the parts of a word as it is written, folded; empty if it is one itself."""
     return tuple(fold(word[start:end].lower()) for start, end in spans_of_parts(word))
@@ -83,6 +84,27 @@ def word_parts(word: str) -> tuple[str, ...]:
 def spans_of_parts(word: str) -> list[Span]:
     """Return where the parts of a word stand in it; empty if it is one itself."""
     return _spans(_encoded(word))
+
+
+def has_part_at(text: str, at: int, size: int) -> bool:
+    """Whether so many characters at a place of a text are a part of a word."""
+    if at and text[at].islower() and _WORD.match(text[at - 1]) and text[at - 1] not in _BEFORE_SMALL:
+        return False  # this is all that is looked at in the middle of most words
+    before = _WORD_BEFORE.search(text, max(0, at - _LONGEST), at)
+    start = before.start() if before else at
+    word = _WORD.match(text, start)
+    return word is not None and (at - start, at - start + size) in spans_of_parts(word[0])
+
+
+def sign_pattern(sign: str) -> str:
+    """Return an expression that finds a sign of `identifier_terms` in texts, in lower case."""
+    escaped = re.escape(sign)
+    if not _WORD.search(sign):
+        return f"(?<![{_SIGNS}]){escaped}(?![{_SIGNS}])"
+    name, operator = sign[: len(_OPERATOR)], sign[len(_OPERATOR) :]
+    if name == _OPERATOR and operator:
+        return f"{name} ?{re.escape(operator)}"
+    return rf"(?<!\w){escaped}" + (r"(?!\w)" if sign[-1] == "#" or _WORD.match(sign[-1]) else "")
 
 
 def _encoded(text: str) -> bytes:
