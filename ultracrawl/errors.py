@@ -7,6 +7,15 @@ class UltracrawlError(Exception):
     """Root of all errors that this package raises on purpose."""
 
 
+class AdvisedError(Exception):
+    """Something that cannot be used; `problem` and `instead` (what to write) as in a `Finding`."""
+
+    def __init__(self, problem: str, instead: str) -> None:
+        super().__init__(f"{problem}; {instead}")
+        self.problem = problem
+        self.instead = instead
+
+
 class UserError(UltracrawlError):
     """The user's mistake: shown as one line without a traceback; the process ends with exit code 2."""
 

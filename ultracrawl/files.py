@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -38,6 +39,28 @@ def writing(path: object) -> Iterator[None]:
         yield
     except OSError as error:
         raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file, or another content in its place, so that nobody reads half. A link stays one; permissions stay.
+
+    A new file is readable by its owner only. Raises `OSError`.
+    """
+    target = path.resolve()
+    with tempfile.NamedTemporaryFile(
+        "wb", dir=target.parent, prefix=f"{target.name}.", delete=False
+    ) as stream:
+        draft = Path(stream.name)
+        try:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+            if target.exists():
+                draft.chmod(target.stat().st_mode)
+            draft.replace(target)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
 
 
 KEPT = 3

@@ -13,7 +13,7 @@ from functools import lru_cache, reduce
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import AdvisedError, UserError
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -22,13 +22,8 @@ PREFIX = "ultracrawl."
 """The beginning of the names of our groups, and of whatever our own entry points name."""
 
 
-class PluginError(UserError):
-    """A plug-in is not there, is there twice, or cannot be used; `problem` and `instead` as in a `Finding`."""
-
-    def __init__(self, problem: str, instead: str) -> None:
-        super().__init__(f"{problem}; {instead}")
-        self.problem = problem
-        self.instead = instead
+class PluginError(AdvisedError, UserError):
+    """A plug-in is not there, is there twice, or cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)

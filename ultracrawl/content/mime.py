@@ -12,6 +12,15 @@ _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _SNIFFED_BYTES = 1445
 """The resource header of the WHATWG MIME sniffing standard."""
 
+ARCHIVES = (
+    "application/zip",
+    "application/x-zip-compressed",
+    "application/x-tar",
+    "application/gzip",
+    "application/x-gzip",
+    "application/x-bzip2",
+    "application/x-xz",
+)
 _GENERIC = frozenset(
     {"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*", "text/plain"}
 )
@@ -21,13 +30,7 @@ _SIGNED = frozenset(
     {
         "application/pdf",
         "application/rtf",
-        "application/zip",
-        "application/x-zip-compressed",
-        "application/x-tar",
-        "application/gzip",
-        "application/x-gzip",
-        "application/x-bzip2",
-        "application/x-xz",
+        *ARCHIVES,
         "application/x-7z-compressed",
         "application/msword",
         "application/epub+zip",

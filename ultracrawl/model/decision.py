@@ -21,6 +21,10 @@ class Decision:
     reason: str
     index: bool = True
 
+    def as_json(self) -> dict[str, str | bool]:
+        """Return it as verbs show it."""
+        return {"stage": self.stage, "rule": self.rule, "accept": self.accept, "reason": self.reason}
+
     def __str__(self) -> str:
         verdict = ("accept" if self.index else "follow only") if self.accept else "reject"
         return f"{verdict} [{self.stage}] {self.rule}: {self.reason}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -46,3 +46,14 @@ class DefinitionError(UserError):
     def __init__(self, findings: Sequence[Finding]) -> None:
         super().__init__("\n".join(str(finding) for finding in findings))
         self.findings = tuple(findings)
+
+
+def fatal_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings that keep definitions from being used."""
+    return tuple(finding for finding in findings if finding.fatal)
+
+
+def refuse_fatal(findings: Iterable[Finding]) -> None:
+    """Raise `DefinitionError` with all fatal findings, if there are any."""
+    if fatal := fatal_of(findings):
+        raise DefinitionError(fatal)

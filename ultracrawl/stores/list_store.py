@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from ultracrawl.errors import StateError
+from ultracrawl.files import replace_file
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
 NAME = "lists.json"
@@ -42,13 +42,8 @@ class ListStore:
             name: [(one.value, dict(one.names)) for one in values.values]
             for name, values in all_lists.items()
         }
-        draft = self._path.with_suffix(".new")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with draft.open("w", encoding="utf-8") as file:
-                json.dump(stored, file, ensure_ascii=False)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self._path)
+            replace_file(self._path, json.dumps(stored, ensure_ascii=False).encode())
         except OSError as error:
             raise StateError(f"the lists cannot be written to {self._path}: {error.strerror}") from error

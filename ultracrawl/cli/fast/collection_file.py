@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ultracrawl.cli.options import show_findings
 from ultracrawl.errors import UserError
-from ultracrawl.files import writing
+from ultracrawl.files import replace_file, writing
 from ultracrawl.model import DefinitionError
-from ultracrawl.model.finding import FindingCode
+from ultracrawl.model.finding import FindingCode, refuse_fatal
 from ultracrawl.service.control import running_crawl
 from ultracrawl.settings.places import placed
 from ultracrawl.settings.projects import found_definitions
@@ -19,7 +19,6 @@ from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
-from ultracrawl.sources.dialects.replacing import replace_file
 from ultracrawl.stores.opening import stored_documents_exist
 
 
@@ -35,8 +34,7 @@ def collections_in(path: Path) -> list[Scope]:
     """Return the collections of a file. Raises `DefinitionError`."""
     notices = Notices(str(path))
     found = read_scopes(path, notices)
-    if notices.fatal:
-        raise DefinitionError([one for one in notices if one.fatal])
+    refuse_fatal(notices)
     show_findings(notices)
     return found
 

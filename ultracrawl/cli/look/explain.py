@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import StoredRobots
-from ultracrawl.stores.opening import open_sites, open_state, state_exists
+from ultracrawl.stores.opening import open_sites, state_to_read
 
 NO_CANDIDATE = Candidate("")
 
@@ -59,10 +59,7 @@ class Explanation:
             "display_url": self.display_url or None,
             "source": self.source,
             "accept": self.accept,
-            "decisions": [
-                {"stage": one.stage, "rule": one.rule, "accept": one.accept, "reason": one.reason}
-                for one in self.decisions
-            ],
+            "decisions": [one.as_json() for one in self.decisions],
             "record": self.record.as_json() if self.record else None,
             "counters": self.candidate.counters,
             "duplicates": [{"url": one.url, "indexed": one.indexed} for one in self.duplicates],
@@ -111,11 +108,7 @@ def command(
 
 def explain(project: Project, source: DataSource, url: str, *, dns: bool = False) -> Explanation:
     """Put a URL through the rules of a source, as the crawl would a link. Raises `UserError`, `WorkError`."""
-    hosts = HostAddresses()
-    rules = compile_source(source, project, hosts)
-    try:
-        with opened_rewriter(source) as rewriter:
-            found = _found(rules, rewriter, url)
+    with _forms(project, source, url) as (rules, found):
         if not found.access_url:
             return Explanation(url, "", source.name, tuple(found.decisions), None)
         known = _known(project, source, rules, found.access_url)
@@ -132,8 +125,6 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
             known.duplicates,
             known.candidate,
         )
-    finally:
-        hosts.close()
 
 
 class _Found(NamedTuple):
@@ -142,6 +133,16 @@ class _Found(NamedTuple):
     decisions: list[Decision]
     access_url: str = ""
     display_url: str = ""
+
+
+@contextmanager
+def _forms(project: Project, source: DataSource, url: str) -> Iterator[tuple[CompiledSource, _Found]]:
+    """Give the rules of a source, and the URLs that a link has by them."""
+    with closing(HostAddresses()) as hosts:
+        rules = compile_source(source, project, hosts)
+        with opened_rewriter(source) as rewriter:
+            found = _found(rules, rewriter, url)
+        yield rules, found
 
 
 def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Found:
@@ -167,23 +168,18 @@ class _Known(NamedTuple):
 
 
 def _known(project: Project, source: DataSource, rules: CompiledSource, url: str) -> _Known:
-    if not state_exists(project, source.name):
-        judge = judge_now(project, source, rules, None)
-        candidate = judge.candidate(url)
-        return _Known(candidate, tuple(judge.rules.decisions(candidate)))
-    state = open_state(project, source.name, read_only=True)
-    try:
+    with state_to_read(project, source.name) as state:
         judge = judge_now(project, source, rules, state)
-        record = state.records.get_record(url_key(url))
-        twins = state.records.same_content(record.fingerprint) if record else []
-        others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
+        record = state.records.get_record(url_key(url)) if state is not None else None
         candidate = judge.candidate(url, record)
         decisions = tuple(judge.rules.decisions(candidate))
+        if state is None:
+            return _Known(candidate, decisions)
+        twins = state.records.same_content(record.fingerprint) if record else []
+        others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
         with closing(open_sites(project, read_only=True)) as sites:
             robots = latest_answer(sites, rules, origin_of(url))
         return _Known(candidate, decisions, record, robots, tuple(others))
-    finally:
-        state.close()
 
 
 def _print(explanation: Explanation) -> None:
@@ -244,16 +240,10 @@ class PastExplanation:
 
 
 def _past(project: Project, source: DataSource, url: str, run: int) -> PastExplanation:
-    hosts = HostAddresses()
-    try:
-        rules = compile_source(source, project, hosts)
-        with opened_rewriter(source) as rewriter:
-            found = _found(rules, rewriter, url)
+    with _forms(project, source, url) as (rules, found):
         forms = {url, found.access_url, rules.url_policy.canonical(url) or url}
         verdicts = past_verdicts(project, source, rules, run, forms)
         return PastExplanation(url, found.access_url, source.name, run, verdicts)
-    finally:
-        hosts.close()
 
 
 def _tell_past(past: PastExplanation, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 
 import click
 
@@ -13,7 +14,7 @@ from ultracrawl.crawl.run.limits import limits_over
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.opening import state_to_read
 
 URLS_SHOWN = 10
 
@@ -42,18 +43,12 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
 
 
 def _forecast(project: Project, source: DataSource) -> Forecast:
-    hosts = HostAddresses()
     filtering = filtering_of(source, None)
-    rules = with_filters(compile_source(source, project, hosts), filtering)
-    state = open_state(project, source.name, read_only=True) if state_exists(project, source.name) else None
-    try:
+    with closing(HostAddresses()) as hosts, state_to_read(project, source.name) as state:
+        rules = with_filters(compile_source(source, project, hosts), filtering)
         closed = state is not None and bool(limits_over(source.limits, state, project.state.path))
         with opened_rewriter(source) as rewriter, url_judge(filtering, hosts) as judge:
             return forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
-    finally:
-        hosts.close()
-        if state is not None:
-            state.close()
 
 
 def _print(one: Forecast) -> None:

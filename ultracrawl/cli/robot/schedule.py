@@ -13,7 +13,7 @@ from ultracrawl.cli.robot.control import START_TIMEOUT, robot_location, robot_so
 from ultracrawl.cli.robot.verb import config_option, rules_path
 from ultracrawl.errors import UserError
 from ultracrawl.files import writing
-from ultracrawl.model import DefinitionError
+from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.recrawl.timetable import (
     Action,
     Appointment,
@@ -141,7 +141,5 @@ def _times(path: Path) -> list[Appointment]:
         return []
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error}") from error
-    fatal = [finding for finding in read.findings if finding.fatal]
-    if fatal:
-        raise DefinitionError(fatal)
+    refuse_fatal(read.findings)
     return times

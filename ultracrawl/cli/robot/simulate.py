@@ -143,10 +143,7 @@ def _as_json(one: Simulated) -> dict[str, object]:
         "redirects": [
             {"url": step.url, "status": step.status, "location": step.location} for step in one.redirects
         ],
-        "stages": [
-            {"stage": step.stage, "rule": step.rule, "accept": step.accept, "reason": step.reason}
-            for step in one.stages
-        ],
+        "stages": [step.as_json() for step in one.stages],
         "filters": {
             name: [{"directive": line, "answer": answer} for line, answer in steps]
             for name, steps in one.filters.items()

@@ -13,7 +13,7 @@ from ultracrawl.cli.main import LazyGroup
 from ultracrawl.cli.options import chosen_sources, json_option, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.files import writing
-from ultracrawl.model import DefinitionError
+from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
@@ -318,9 +318,7 @@ def _read(path: Path) -> FileText:
 def _checked(text: str, path: Path) -> RulesFile:
     """Return the rules of a text. Raises `DefinitionError` with all its mistakes."""
     rules, read = read_rules(text, str(path))
-    fatal = [finding for finding in read.findings if finding.fatal]
-    if fatal:
-        raise DefinitionError(fatal)
+    refuse_fatal(read.findings)
     return rules
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pypdfium2
 from pypdfium2 import raw
@@ -26,12 +26,10 @@ def convert(source: Source, sink: Sink) -> None:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             raise ConversionError("the document is encrypted, and needs a password") from None
         raise ConversionError("this is not a PDF that can be read") from None
-    try:
+    with closing(document):
         _read_properties(document, sink)
         _read_xmp(source, sink)
         _read_pages(document, sink)
-    finally:
-        document.close()
 
 
 def _read_properties(document: pypdfium2.PdfDocument, sink: Sink) -> None:
@@ -71,18 +69,13 @@ def _read_pages(document: pypdfium2.PdfDocument, sink: Sink) -> None:
         except pypdfium2.PdfiumError:
             sink.note(f"page {number + 1} could not be read")
             continue
-        try:
+        with closing(page):
             _read_page(document, page, sink)
-        finally:
-            page.close()
 
 
 def _read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, sink: Sink) -> None:
-    text = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as text:
         sink.add(text.get_text_range().replace(_SOFT_HYPHEN, ""))
-    finally:
-        text.close()
     position = ctypes.c_int(0)
     link = raw.FPDF_LINK()
     for _ in range(_MAX_LINKS_A_PAGE):

@@ -9,6 +9,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from ultracrawl.content.mime import ARCHIVES
 from ultracrawl.errors import UserError
 from ultracrawl.plugins import CONVERTERS as GROUP
 from ultracrawl.plugins import Plugin, clash
@@ -80,15 +81,6 @@ XML = (
 JSON = ("application/json", "application/ld+json", "application/geo+json", "application/x-ndjson")
 MAIL = ("message/rfc822", "application/mbox")
 OUTLOOK = ("application/vnd.ms-outlook",)  # word: the program
-ARCHIVES = (
-    "application/zip",
-    "application/x-zip-compressed",
-    "application/x-tar",
-    "application/gzip",
-    "application/x-gzip",
-    "application/x-bzip2",
-    "application/x-xz",
-)
 SEVEN_ZIP = ("application/x-7z-compressed",)
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/tiff", "image/webp")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable
 from http.cookiejar import Cookie, DefaultCookiePolicy
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from scrapy.http.cookies import CookieJar
 
 from ultracrawl.crawl.transport.outgoing import Send, send_with
+from ultracrawl.rules.boundary.masks import parsed_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.rules.urls.registrable import widest_own_domain
 
@@ -86,7 +86,7 @@ class CookieJars:
         own = host if "." in host else f"{host}.local"  # what Python's cookies make of a name without a dot
         for cookie in cookies:
             domain = cookie.domain.removeprefix(".")
-            if domain != own and (_is_address(host) or domain not in _domains_of(host)):
+            if domain != own and (parsed_address(host) or domain not in _domains_of(host)):
                 continue
             if len(cookie.name) + len(cookie.value or "") <= LARGEST:
                 yield cookie
@@ -131,11 +131,3 @@ def _domains_of(host: str) -> set[str]:
     labels = host.split(".")
     above = {".".join(labels[start:]) for start in range(len(labels))}
     return {name for name in above if name == lowest or name.endswith(f".{lowest}")}
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True

@@ -17,7 +17,7 @@ from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.sources import CompiledSource, DataSource, Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.opening import state_to_read
 
 
 class CandidateJudge(NamedTuple):
@@ -94,13 +94,10 @@ def past_verdicts(
     Raises `UserError` if that is not on record.
     """
     latest = 0
-    if state_exists(project, source.name):
-        state = open_state(project, source.name, read_only=True)
-        try:
+    with state_to_read(project, source.name) as state:
+        if state is not None:
             latest = next((one.number for one in state.runs(1)), 0)
             let_in_led_to(source, rules, state)
-        finally:
-            state.close()
     if not 1 <= run <= latest:
         had = f"its latest run is {latest}" if latest else "it was never crawled"
         raise UserError(f"{source.name} had no run {run}; {had}")

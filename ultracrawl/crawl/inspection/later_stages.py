@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from ipaddress import ip_address
 
 from ultracrawl.crawl.auth.stages import access_stages
 from ultracrawl.crawl.inspection.filter_stages import filter_stages
@@ -12,6 +11,7 @@ from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_address
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.boundary.masks import parsed_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots
@@ -35,7 +35,7 @@ def later_stages(
     `dns` has the host looked up. Raises `UserError` if the filters cannot be used.
     """
     host = host_of(url)
-    address = host.strip("[]") if _is_address(host) else next(iter(addresses_of(host)), "") if dns else ""
+    address = host.strip("[]") if parsed_address(host) else next(iter(addresses_of(host)), "") if dns else ""
     yield from filter_stages(source, url, record.depth if record is not None else 0, address)
     yield from _addresses(source, rules, host, dns=dns)
     yield from access_stages(source, rules, url)
@@ -47,7 +47,7 @@ def later_stages(
 def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
     found: Iterable[str] = ()
     policy = rules.addresses
-    if _is_address(host):
+    if parsed_address(host):
         found = (host.strip("[]"),)
     elif dns:
         networks = [str(network) for network in source.boundary.networks]
@@ -56,14 +56,6 @@ def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: boo
         if not found:
             yield Decision(False, "address", "address unknown", f"{host} has no address")
     yield from map(policy.check, found)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 def _robots(

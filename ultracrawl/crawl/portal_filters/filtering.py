@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.crawl.portal_filters.bounds import bounded
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import UserError
-from ultracrawl.model import NO_CAUSE, Cause, DefinitionError, Finding
+from ultracrawl.model import NO_CAUSE, Cause, Finding
+from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.filters.classification import Classifier
 from ultracrawl.rules.filters.function import Robot, Rules, run
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
@@ -89,9 +90,7 @@ class Filtering:
         self.generation = text.compile(section.generation, FilterKind.GENERATION, self.robot)
         self._findings += text.text.findings
         self._classifier = self._classification()
-        fatal = [finding for finding in self._findings if finding.fatal]
-        if fatal:
-            raise DefinitionError(fatal)
+        refuse_fatal(self._findings)
         self.listener: FilterListener | None = None
         """Called for each directive and resource; None if nothing is logged."""
         self.on_verdict: Callable[[Answer, str], None] = lambda _, __: None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING
 
 import pycurl
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
+
+from ultracrawl.rules.boundary.masks import parsed_address
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -41,9 +42,4 @@ def response_of(request: Request, transfer: Transfer, flags: list[str] | None = 
     return response
 
 
-@lru_cache(maxsize=1024)
-def _address(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        return ip_address(text.partition("%")[0])
-    except ValueError:
-        return None
+_address = lru_cache(maxsize=1024)(parsed_address)

@@ -39,39 +39,22 @@ class ClosedStage:
         return Decision(False, self.name, candidate.closed, "only URLs that are known already are asked for")
 
 
-class QueryStage:
-    """At most so many new URLs differ only in their query (`limits.query_variations`)."""
+class TrapStage:
+    """At most so many URLs are known of what a counter counts (`limits.query_variations`, `limits.urls_per_site`)."""
 
     name = "limit"
 
-    def __init__(self, most: int | None) -> None:
-        self._most = most
-        self._rule = query_rule(most)
+    def __init__(self, counter: str, counted: str, most: int | None, rule: str) -> None:
+        """`counter` is one of `TrapCounts`."""
+        self._counter, self._counted = counter, counted
+        self._most, self._rule = most, rule
 
     def judge(self, candidate: Candidate) -> Decision | None:
-        """Return the refusal of another query of a path; None as long as there are fewer, and for known URLs."""
-        number = candidate.counts.path_queries
+        """Return the refusal of another new URL; None as long as there are fewer, and for known URLs."""
+        number: int | None = getattr(candidate.counts, self._counter)
         if not self._most or number is None or number < self._most or candidate.known or candidate.seed:
             return None
-        told = f"{number} URLs of its path with another query are known; {self._most} are allowed"
-        return Decision(False, self.name, self._rule, told)
-
-
-class SiteSizeStage:
-    """At most so many URLs of a site are known (`limits.urls_per_site`)."""
-
-    name = "limit"
-
-    def __init__(self, most: int | None) -> None:
-        self._most = most
-        self._rule = site_rule(most)
-
-    def judge(self, candidate: Candidate) -> Decision | None:
-        """Return the refusal of another URL of a site; None as long as there are fewer, and for known URLs."""
-        number = candidate.counts.site_urls
-        if not self._most or number is None or number < self._most or candidate.known or candidate.seed:
-            return None
-        told = f"{number} URLs of its site are known; {self._most} are allowed"
+        told = f"{number} {self._counted} are known; {self._most} are allowed"
         return Decision(False, self.name, self._rule, told)
 
 
@@ -142,11 +125,14 @@ class CandidateRules:
     def __init__(self, boundary: Boundary, traps: TrapGuard | None = None) -> None:
         self._boundary = boundary
         self._traps = traps or TrapGuard(None, None, {})
+        variations, per_site = self._traps.variations, self._traps.per_site
         self.stages: tuple[Stage, ...] = (
             *boundary.stages,
             ClosedStage(),
-            QueryStage(self._traps.variations),
-            SiteSizeStage(self._traps.per_site),
+            TrapStage(
+                "path_queries", "URLs of its path with another query", variations, query_rule(variations)
+            ),
+            TrapStage("site_urls", "URLs of its site", per_site, site_rule(per_site)),
         )
         """The list; the first refusal counts."""
 

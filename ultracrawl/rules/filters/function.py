@@ -12,6 +12,7 @@ from typing import Never, Protocol
 
 import re2
 
+from ultracrawl.errors import AdvisedError
 from ultracrawl.model import Decision
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import View
@@ -181,13 +182,8 @@ ANYTHING = "*"
 METADATA_AND_DATA = frozenset({Phase.METADATA, Phase.DATA})
 
 
-class FilterError(Exception):
-    """A directive that cannot be used; `problem` and `instead` as in a `Finding`."""
-
-    def __init__(self, problem: str, instead: str) -> None:
-        super().__init__(f"{problem}; {instead}")
-        self.problem = problem
-        self.instead = instead
+class FilterError(AdvisedError):
+    """A directive that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ultracrawl.errors import AdvisedError
+
 NET, TIMEOUT, INTERNAL = "net", "ttl", "int"
 """Errors without a status: the network (names included), any time-out, our own processing."""
 
@@ -15,13 +17,8 @@ _ACTIONS = "write KEEP or DELETE:n, with or without RETRY:n"
 _SEPARATORS = re.compile(r"[\s,、]+")
 
 
-class FailureRuleError(ValueError):
-    """A pattern or an action that is none (`problem`), and what to write `instead`."""
-
-    def __init__(self, problem: str, instead: str) -> None:
-        super().__init__(f"{problem}; {instead}")
-        self.problem = problem
-        self.instead = instead
+class FailureRuleError(AdvisedError, ValueError):
+    """A pattern or an action that is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from ultracrawl.errors import AdvisedError
+
 DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
 """Days of the week as schedules write them."""
 
@@ -15,13 +17,8 @@ _TIME = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d{2})\s*(?P<half>am|pm)", re.
 _WEEK = 7
 
 
-class ScheduleError(ValueError):
-    """A time or a day that is none (`problem`), and what to write `instead`."""
-
-    def __init__(self, problem: str, instead: str) -> None:
-        super().__init__(f"{problem}; {instead}")
-        self.problem = problem
-        self.instead = instead
+class ScheduleError(AdvisedError, ValueError):
+    """A time or a day that is none."""
 
 
 class Action(StrEnum):

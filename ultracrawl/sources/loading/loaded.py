@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.model.finding import fatal_of
 from ultracrawl.sources.project import Project
 
 
@@ -21,7 +22,7 @@ class Loaded:
     @property
     def fatal(self) -> tuple[Finding, ...]:
         """The findings that keep the definitions from being used."""
-        return tuple(finding for finding in self.findings if finding.fatal)
+        return fatal_of(self.findings)
 
 
 def require(loaded: Loaded) -> Project:

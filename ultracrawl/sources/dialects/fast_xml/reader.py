@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from socket import gethostname
 
 from ultracrawl.model import Finding
-from ultracrawl.model.finding import FindingCode
+from ultracrawl.model.finding import FindingCode, fatal_of
 from ultracrawl.sources import Data, DefinitionHead, Loaded, Path, PathFinding, Place, load_tree, make_project
 from ultracrawl.sources.dialects.fast_xml.collection import Scope, layered, on_node
 from ultracrawl.sources.dialects.fast_xml.document import DocumentError, parse_document
@@ -57,8 +57,8 @@ def load_collections(path: FilePath, collections: Sequence[Scope], notices: Noti
 
 def _nothing(path: FilePath, findings: tuple[Finding, ...]) -> Loaded:
     """Return what is known of a file without a usable collection: where its data lie."""
-    fatal = tuple(finding for finding in findings if finding.fatal)
-    return Loaded(None, findings, make_project(DefinitionHead(), {}, path.absolute().parent, mistakes=fatal))
+    base, fatal = path.absolute().parent, fatal_of(findings)
+    return Loaded(None, findings, make_project(DefinitionHead(), {}, base, mistakes=fatal))
 
 
 def sources_of(path: FilePath) -> dict[str, tuple[str, ...]]:
@@ -112,10 +112,8 @@ def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
             name: replace(one, findings=tuple(map(_reworded, one.findings)))
             for name, one in rest.mistaken.items()
         }
-        general = tuple(finding for finding in notices if finding.fatal)
-        rest = rest.model_copy(
-            update={"mistaken": mistaken, "mistakes": (*general, *map(_reworded, rest.mistakes))}
-        )
+        mistakes = (*fatal_of(notices), *map(_reworded, rest.mistakes))
+        rest = rest.model_copy(update={"mistaken": mistaken, "mistakes": mistakes})
     return Loaded(None if notices.fatal else loaded.project, findings, rest)
 
 

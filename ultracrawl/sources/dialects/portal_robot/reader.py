@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from ultracrawl import __version__
 from ultracrawl.model import Finding
+from ultracrawl.model.finding import fatal_of
 from ultracrawl.rules.filters.function import Robot, Rules
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
@@ -97,7 +98,7 @@ class RobotFiles:
 def read_robot(location: str | Path) -> Loaded:
     """Read a robot. One without an enabled starting point is complete, and has nothing to crawl."""
     files = read_files(Path(location))
-    if not files.starts and not any(finding.fatal for finding in files.findings):
+    if not files.starts and not fatal_of(files.findings):
         instead = "define a site in filterrules.conf (`ultracrawl robot create-site NAME`), or enable one"
         files.findings.append(Finding(str(location), 0, "start", "Starting Points: 0 defined", instead))
     source = _source(files)
@@ -112,14 +113,13 @@ def read_robot(location: str | Path) -> Loaded:
         source = source.model_copy(update={"filters": source.filters.below(files.instance)})
         return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
     name = source_name(files.properties["csid"] or files.instance.name)
-    fatal = tuple(finding for finding in files.findings if finding.fatal)
-    mistaken = {name: MistakenSource(DataSource(name=name), fatal)}
+    mistaken = {name: MistakenSource(DataSource(name=name), fatal_of(files.findings))}
     return Loaded(None, tuple(files.findings), make_project(head, {}, base, mistaken=mistaken))
 
 
 def _source(files: RobotFiles) -> DataSource | None:
     """Return the source that a robot is, None if its files have mistakes; those of properties join the others."""
-    if any(finding.fatal for finding in files.findings):
+    if fatal_of(files.findings):
         return None
     try:
         return DataSource(**source_options(files))
