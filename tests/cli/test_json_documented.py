@@ -18,6 +18,7 @@ OPTIONAL = {
     "status": {"time", "problem"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
     "approve-deletions": {"cause", "url"},
+    "index dump": {"acl", "section_anchors", "sections"},
 }
 """Fields of what these calls find none of."""
 ROWS = [line.split("|") for line in PAGE.splitlines() if line.startswith("| `") and line.count("|") == 4]
