@@ -64,7 +64,7 @@ def hit(engine: IndexEngine, query: str, *documents: IndexDocument) -> Hit:
         ('"shared pages" OR "are shared"', "guc-shared-buffers"),
         ("memory", "memory"),
         ("memory sort", "memory"),
-        ("huge", "memory"),
+        ("huge", "guc-shared-buffers"),
         ("settings", ""),
         ("set up", ""),
         ("settings default", ""),
@@ -97,6 +97,30 @@ def test_a_part_that_nothing_leads_to_is_named_where_nothing_leads_anywhere(engi
     )
 
 
+def test_a_box_among_parts_is_named_by_the_part_that_it_stands_in(engine: IndexEngine) -> None:
+    parts = (
+        *PARTS,
+        (2, "sorting", "Sorting", "How rows are ordered."),
+        (2, "", "Note", "Collations cost time."),
+    )
+    found = hit(engine, "collations", manual(*parts))
+    assert found.section is not None
+    assert (found.section.title, found.snippet) == ("Sorting", "\x02Collations\x03 cost time.")
+
+
+def test_the_form_that_was_typed_goes_before_others(engine: IndexEngine) -> None:
+    parts = (*PARTS, (2, "proxy", "Proxy", "One of them."), (2, "proxies", "Proxies", "All of them."))
+    sections = [hit(engine, query, manual(*parts)).section for query in ("proxy", "proxies")]
+    assert [one.anchor if one else None for one in sections] == ["proxy", "proxies"]
+
+
+def test_words_of_the_title_choose_no_part(engine: IndexEngine) -> None:
+    parts = ((1, "f", "Built-in functions", "There are some."), (2, "ord", "ord(c)", "The code of a sign."))
+    found = hit(engine, "built-in function ord", manual(*parts, title="Built-in functions"))
+    assert found.section is not None
+    assert found.section.anchor == "ord"
+
+
 def test_texts_of_links_to_a_part_choose_it(engine: IndexEngine) -> None:
     long = "x" * 90 + "(java.lang.String,java.util.Map)"
     parts = (*PARTS, (2, long, "Constructor", "Makes one."), (2, "a (b)", "Other", "Else."))
@@ -123,7 +147,7 @@ def test_a_part_that_is_called_just_what_is_sought_is_named_though_the_title_has
         (2, "map", "Maps", "A map."),
         (2, "x", "Map keys", "Keys."),
     )
-    found = hit(engine, "map", manual(*parts, title="Maps of the server"))
+    found = hit(engine, "maps", manual(*parts, title="Maps of the server"))
     assert found.section is not None
     assert found.section.anchor == "map"
     assert hit(engine, "server maps", manual(*parts, title="Maps of the server")).section is None

@@ -82,6 +82,15 @@ class Matcher:
         """Whether words with parts are sought."""
         return bool(self._compounds)
 
+    def is_exact(self, word: str) -> bool:
+        """Whether a word that was found is one sought itself, and no other form of it."""
+        return fold(word.lower()) in self._exact or not word.isalnum()
+
+    @property
+    def has_phrases(self) -> bool:
+        """Whether phrases are sought."""
+        return self._phrases is not None
+
     def compounds(self, name: str) -> int:
         """Return which words with parts (`max_connections`) a name has in another spelling (`guc-max-connections`)."""
         return sum(bit for find, bit in self._compounds if find(name))

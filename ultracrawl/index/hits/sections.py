@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from ultracrawl.content.anchors import LONGEST
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.hits.matching import Matcher, bits_of
+from ultracrawl.index.query.scoring import OTHER_FORM
 from ultracrawl.index.words.analysis import words
 from ultracrawl.model.page import Section
 
@@ -24,6 +25,8 @@ _IN_TEXT = 2.0
 """What it counts in the text of a part at the most, half of it if it stands there once."""
 _ABOVE = 0.5
 """What a word counts in the title of a part around it."""
+_LACKING = 2.0
+"""How much less a part counts that lacks words."""
 _MOST_MATCHES = 1000
 """Matches in a text that are looked at."""
 _SHORT = 80
@@ -65,15 +68,20 @@ class SectionFinder:
             return Answer(_numbers(sections).get(unquote(fragment)), is_named=True)
         heads = self._heads(document, language)
         titled = self._bits(document.title, language)
+        for number, head in enumerate(heads):
+            if head and _is_whole(sections, number, document.title):
+                heads[number] = {bit: counts for bit, counts in head.items() if not bit & titled}
         in_text = [Counter[int]() for _ in range(len(sections) + 1)]
         if not any(self._matcher.all_bits & ~titled & ~sum(head) == 0 for head in heads if head):
             self._count_in(in_text, sections, text, language)
         worth = _worth(sections, heads, in_text, titled)
         best = max(range(-1, len(sections)), key=worth.__getitem__)
         is_titled = titled == self._matcher.all_bits
+        if is_titled and self._matcher.has_phrases:
+            is_titled = bool(self._matcher.phrases(document.title, 0, 1))
         if best < 0 or not worth[best] or _is_whole(sections, best, document.title):
             return Answer(is_named=is_titled)
-        if is_titled and self._says_more(sections[best].title, language):
+        if is_titled and not self._is_called(sections[best].title, language):
             return Answer(is_named=True)
         named = sum(bit for bit in heads[best] if bit <= self._matcher.all_bits)
         return Answer(best, is_named=named == self._matcher.all_bits)
@@ -89,15 +97,16 @@ class SectionFinder:
         joined = "\n".join(piece for _, _, piece in pieces)
         spans = self._matcher.spans(joined, language, most=_MOST_MATCHES)
         spans += [(place, place, self._matcher.phrase_bit) for place in self._matcher.phrases(joined, 0, 50)]
-        for place, _, bits in spans:
+        for place, end, bits in spans:
             number, counts, _ = pieces[bisect_right(starts, place) - 1]
             head = found[number]
+            counts *= 1.0 if self._matcher.is_exact(joined[place:end]) else OTHER_FORM
             for bit in bits_of(bits):
                 head[bit] = max(head.get(bit, 0.0), counts)
         if self._matcher.has_compounds:
             for head, section in zip(found, document.sections, strict=True):
                 for bit in bits_of(self._matcher.compounds(f"{section.anchor} {section.title}")):
-                    head[bit] = _IN_TITLE
+                    head[bit] = max(head.get(bit, 0.0), _IN_NAME)
         return found
 
     def _count_in(
@@ -116,10 +125,12 @@ class SectionFinder:
         """Return which of the words sought a title has."""
         return reduce(or_, (bits for _, _, bits in self._matcher.spans(title, language)), 0)
 
-    def _says_more(self, title: str, language: str) -> bool:
-        """Whether the title of a part has words that are not sought."""
-        sought = sum(end - start for start, end, _ in self._matcher.spans(title, language))
-        return sum(map(len, words(title))) > sought
+    def _is_called(self, title: str, language: str) -> bool:
+        """Whether the title of a part is what is sought, and nothing more."""
+        spans = self._matcher.spans(title, language)
+        sought = sum(end - start for start, end, _ in spans)
+        has_all = reduce(or_, (bits for _, _, bits in spans), 0) == self._matcher.all_bits
+        return has_all and sum(map(len, words(title))) <= sought
 
 
 def named_section(document: IndexDocument, number: int) -> Section | None:
@@ -128,9 +139,11 @@ def named_section(document: IndexDocument, number: int) -> Section | None:
     None is the document as a whole; where nothing leads to any part around it, it is named itself.
     """
     sections = document.sections
-    level = sections[number].level + 1
+    level = sections[number].level
+    # What has no anchor where others of its level have one is a box (Note, Warning) in the part before it.
+    deeper = 0 if any(one.anchor and one.level == level for one in sections) else 1
     for at in range(number, -1, -1):
-        if sections[at].level < level:
+        if at == number or sections[at].level <= level - deeper:
             level = sections[at].level
             if sections[at].anchor:
                 return None if _is_whole(sections, at, document.title) else sections[at]
@@ -154,11 +167,12 @@ def _pieces(document: IndexDocument) -> Iterator[tuple[int, float, str]]:
     """Yield what the parts are called: the number of a part, what a word counts there, the text."""
     for number, section in enumerate(document.sections):
         yield number, _IN_TITLE, section.title
-        parts = _BETWEEN_PARTS.sub(" ", section.title)
-        if parts != section.title:
-            yield number, _IN_PARTS, parts
+        for name in (section.title, section.anchor):
+            parts = _BETWEEN_PARTS.sub(" ", name)
+            if parts != name:
+                yield number, _IN_PARTS, parts
         if section.anchor:
-            yield number, _IN_NAME, _NOT_A_LETTER.sub(" ", section.anchor)
+            yield number, _IN_NAME, section.anchor
     numbers = _numbers(document.sections)
     for fragment, said in document.section_anchors:
         found = numbers.get(unquote(fragment), numbers.get(fragment))
@@ -200,8 +214,11 @@ def _worth(
         named = sum(rarity[bit] for bit, counts in heads[number].items() if counts == _IN_TITLE)
         total = sum(rarity[bit] * counts for bit, counts in points.items())
         total += named / (1 + len(words(section.title))) if named else 0.0
-        worth.append(total * (1 - missing / everything) ** 2)
-    return [*worth, sum(rarity[bit] * _in_text(times) for bit, times in in_text[-1].items())]
+        worth.append(total * (1 - missing / everything) ** _LACKING)
+    before = in_text[-1]
+    missing = sum(rare for bit, rare in rarity.items() if bit not in before and not bit & titled)
+    total = sum(rarity[bit] * _in_text(times) for bit, times in before.items())
+    return [*worth, total * (1 - missing / everything) ** _LACKING]
 
 
 def _rarity(heads: Sequence[Mapping[int, float]], in_text: Sequence[Counter[int]]) -> dict[int, float]:
