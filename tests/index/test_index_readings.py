@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine, Reading, SearchQuery, SearchResult
-from ultracrawl.index.query.parser import answer_in_turn, parse_query
+from ultracrawl.index.memory import MemoryIndex
+from ultracrawl.index.query.parser import answer_in_turn
 from ultracrawl.index.query.readings import most
 from ultracrawl.index.words.stopwords import query_languages
 
@@ -59,6 +60,8 @@ QUESTIONS = [
     ("two_of_three", "grey egret unicycle", MOST, ["/egret"]),
     ("parts_of_an_identifier", "net.ipv4.tcp.syncookies", PARTS, ["/sysctl"]),
     ("most_parts_of_an_identifier", "net.ipv4.tcp.syncookies.maximum", MOST, ["/sysctl"]),
+    ("japanese_question", "文字列を整数に変換する方法", MOST, ["/ja"]),
+    ("japanese_words_apart", "整数を変換する", PARTS, ["/ja"]),
     ("phrase_is_required", '"water grey" heron', ALL, []),
     ("nothing_at_all", "xylophone zither", ALL, []),
 ]
@@ -200,6 +203,8 @@ def test_documents_in_the_language_of_who_asks_come_first(engine: IndexEngine) -
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(max_size=60) | st.text("ab \"()+-*:ANDORT.'", max_size=40))
 def test_no_text_raises_anything_but_a_mistake_in_any_reading(text: str) -> None:
+    index = MemoryIndex(ATTRIBUTES)
+    index.apply(LIBRARY[:2])
     for reading in Reading:
         with suppress(UserError):
-            parse_query(SearchQuery(text, reading=reading), ATTRIBUTES)
+            index.search(SearchQuery(text, reading=reading, suggest=False))

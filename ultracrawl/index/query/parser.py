@@ -256,14 +256,16 @@ class _Parser:
         if name:
             return Term(tree.Word(folded[0], name))
         if len(folded) == 1:
-            return _split(identifier(text, tree.Word(folded[0], "", stems(found[0]))), (folded[0],))
+            return _split(text, identifier(text, tree.Word(folded[0], "", stems(found[0]))), (folded[0],))
         contracted = ("".join(folded),) if _APOSTROPHE.search(text) else ()
-        return _split(identifier(text, tree.Phrase(tuple(folded))), contracted)
+        return _split(text, identifier(text, tree.Phrase(tuple(folded))), contracted)
 
 
-def _split(node: tree.Node, words: tuple[str, ...]) -> Term:
+def _split(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
     """Return the term of a piece of a query without blanks, with the parts that it has."""
     match node:
+        case tree.Phrase() if _has_hiragana(text):
+            return Term(node, tuple(map(_run, filter(cut, _FIND_RUNS(text)))), words)
         case tree.Identifier(whole, parts):
             is_signed = isinstance(whole, tree.AllOf)
             apart = parts.nodes if isinstance(parts, tree.AllOf) else (parts,)
@@ -273,4 +275,20 @@ def _split(node: tree.Node, words: tuple[str, ...]) -> Term:
     return Term(node, (), words)
 
 
+def _run(text: str) -> tree.Node:
+    """Return what finds a run of characters of one script."""
+    found = tuple(map(fold, cut(text)))
+    if len(found) > 1 and is_pair(found[-1]) and found[-2][1:] == found[-1]:
+        found = found[:-1]
+    if len(found) == 1:
+        return tree.Prefix(found[0]) if len(found[0]) == 1 else tree.Word(found[0], stems=stems(found[0]))
+    return tree.Phrase(found)
+
+
+_has_hiragana = re.compile("[\u3041-\u309f]").search
+_FIND_RUNS = re.compile(
+    r"[\u3005\u3400-\u9fff]{2,}|[\u3005\u3400-\u9fff][\u3041-\u309f]?|[\u30a1-\u30ff]+|[^\W\u3005\u3041-\u9fff]+"
+).findall
+"""What a Japanese question is about: runs of Kanji, of Katakana and of other letters; Hiragana are grammar, but for the
+ending of a single Kanji."""
 _ROW_ENDS = (("paren", ")"), ("operator", "OR"))
