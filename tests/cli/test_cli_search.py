@@ -93,7 +93,14 @@ def test_documents_are_shown_to_their_readers(filled: Workspace) -> None:
     index.apply([IndexDocument("manual", url, "Pay", text, {"Author": ["Boss"]}, acl=("staff", "Ann Lee"))])
     index.close()
     file = filled.directory / "ultracrawl.yaml"
-    for principals, count in (((), 6), (("Ann Lee", "x"), 7), (["staff"], 7), (("Staff",), 6), (None, 7)):
+    for principals, count in (
+        ((), 6),
+        (("Ann Lee", "x"), 7),
+        (["staff"], 7),
+        ("staff", 7),
+        (("Staff",), 6),
+        (None, 7),
+    ):
         with Searcher(file, principals=principals) as searcher:
             assert searcher.count("heron") == count
             assert ("manual/pay" in found(searcher)) == (count == 7)

@@ -50,7 +50,8 @@ class Searcher:
         groups that ask: found are documents for everybody, and those that one of them may see. None is the
         administrator, who sees all documents. Raises `UserError`.
         """
-        self._principals = None if principals is None else tuple(principals)
+        names = (principals,) if isinstance(principals, str) else principals
+        self._principals = None if names is None else tuple(names)
         project = (
             where
             if isinstance(where, Project)

@@ -97,8 +97,13 @@ def test_an_index_of_another_version_is_made_anew_by_the_crawl_which_says_so(
     workspace.crawl()
     (facts,) = (workspace.directory / "index").rglob("ultracrawl.json")
     facts.write_text(json.dumps(json.loads(facts.read_text()) | {"analysis": 1}))
+    assert len(workspace.search("heron")) == 4, "it is searched meanwhile"
+    shown = workspace.command("index", "info").out
+    assert "schema version 1)" in shown
+    assert "of another version: a crawl, or `ultracrawl index rebuild`, makes it one of" in shown
     site.change("/a", text="egret")
     ended = workspace.command("crawl")
+    assert "of another version" not in workspace.command("index", "info").out
     notes = [line for line in ended.out.splitlines() if "is of another version" in line]
     assert len(notes) == 1, ended.out
     assert ended.code == 0

@@ -13,6 +13,7 @@ import click
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
+from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.opening import open_index
 from ultracrawl.index.values import attributes_to_json, further_to_json
 from ultracrawl.service import repair
@@ -68,6 +69,9 @@ def info(name: str, project: Project, as_json: bool) -> None:
         f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB "
         f"({facts.engine}, schema version {facts.schema})"
     )
+    if facts.schema not in (0, SCHEMA_VERSION):
+        renewed = "a crawl, or `ultracrawl index rebuild`, makes it one of"
+        click.echo(f"  of another version: {renewed} schema version {SCHEMA_VERSION}")
     if facts.deleted:
         click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")
     if facts.reclaimed:

@@ -24,7 +24,7 @@ from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node
-from ultracrawl.index.query.visibility import hidden_from
+from ultracrawl.index.query.visibility import RESTRICTED, hidden_from
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, end_of_values, schema_fields, value_field
@@ -94,13 +94,13 @@ class Answering:
     @cached_property
     def _hidden(self) -> dict[OpenSegment, AbstractSet[int]]:
         """What is not to be counted where somebody may not see everything: that, and what is deleted."""
-        if self._principals is None:
-            return {segment: set() for segment in self._snapshot.segments}
-        evaluation, node = Evaluation(self._snapshot, self._attributes), hidden_from(self._principals)
-        return {
-            segment: segment.deleted | evaluation.run(node, segment).keys()
-            for segment in self._snapshot.segments
-        }
+        found: dict[OpenSegment, AbstractSet[int]] = {segment: set() for segment in self._snapshot.segments}
+        if self._principals is not None:
+            evaluation, node = Evaluation(self._snapshot, self._attributes), hidden_from(self._principals)
+            for segment in self._snapshot.segments:
+                if segment.frequency("acl", RESTRICTED):
+                    found[segment] = segment.deleted | evaluation.run(node, segment).keys()
+        return found
 
     def find(self, wanted: Node) -> IndexDocument | None:
         """See `Lexicon.find`."""
