@@ -65,6 +65,8 @@ _BEGINNING = 4096
 """Bytes of a page in which its generator shows."""
 
 _ARTICLES = frozenset(map(tag_number, ("article", "main", "section")))
+_HIGHEST = 50
+"""Levels of elements; what stands deeper belongs to the text."""
 _LEAST_KEPT = 0.05
 
 
@@ -108,19 +110,28 @@ def _kind(node: LexborNode, main: bool) -> int:
 
 def _is_of_the_site(node: LexborNode | None) -> bool:
     """Tell whether a header, footer or aside is that of the site, and not of an article or a section."""
-    while node is not None and (node := node.parent) is not None:
+    for _ in range(_HIGHEST):
+        node = node.parent if node is not None else None
+        if node is None:
+            return True
         if node.tag_id in _ARTICLES:
             return False
-    return True
+    return False
+
+
+def begin_region(found: Harvest, spans: list[Span], node: LexborNode) -> None:
+    """Let a region begin with an element; one that lies within another of its kind adds nothing to it."""
+    if not spans or spans[-1].end is not None:
+        spans.append(found.begin_span(following(node)))
 
 
 def _read_main(found: Harvest, node: LexborNode) -> None:
-    found.inside.append(found.begin_span(following(node)))
+    begin_region(found, found.inside, node)
 
 
 def _read_of_the_site(found: Harvest, node: LexborNode) -> None:
     if _is_of_the_site(node):
-        found.outside.append(found.begin_span(following(node)))
+        begin_region(found, found.outside, node)
 
 
 LANDMARK_READERS: dict[int, Reader] = {

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from ultracrawl.content.html.harvest import Harvest
 from ultracrawl.content.html.head import HEAD_READERS
 from ultracrawl.content.html.links import LinkPlan, plain_urls
-from ultracrawl.content.html.main_content import HIDDEN, INSIDE, OUTSIDE, SetApart
+from ultracrawl.content.html.main_content import HIDDEN, INSIDE, OUTSIDE, SetApart, begin_region
 from ultracrawl.content.html.sections import SECTION_READERS
 from ultracrawl.content.html.tags import (
     BLOCKS,
@@ -80,7 +80,7 @@ def _set_apart(found: Harvest, node: LexborNode, kind: int) -> int | None:
         return following(node)
     for one, spans in ((INSIDE, found.inside), (OUTSIDE, found.outside)):
         if kind & one:
-            spans.append(found.begin_span(following(node)))
+            begin_region(found, spans, node)
     return None
 
 
