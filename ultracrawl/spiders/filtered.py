@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import AnswerHead, PageReader
@@ -103,7 +104,8 @@ class FilteredPages:
         refusal = result.cause or self._refusal(visit, response, html_page)
         twin, document, page = None, None, Page()
         if result.rd is not None and not refusal:
-            document = _document(self._context, visit, result.rd)
+            parts = html_page.sections if html_page is not None else ()
+            document = replace(_document(self._context, visit, result.rd), sections=parts)
             page = Page(title=document.title, text=document.text, meta=document.attributes)
             # All of its content counts, not what the filters keep of it.
             twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)

@@ -47,6 +47,18 @@ def test_pages_with_a_common_beginning_are_described_each(
     assert run["outcomes"] == {"NEW": 5}
 
 
+def test_the_parts_of_a_page_go_with_as_much_of_its_text_as_is_kept(site: Site, robot: RobotFiles) -> None:
+    page = "<title>Manual</title><h2 id=a>Herons</h2><p>fish</p><h2 id=b>Voles</h2><p>and {}".format(
+        "more " * 60
+    )
+    site.file("/", f"{page}<h2 id=c>Frogs</h2><p>beyond".encode(), "text/html")
+    describe(robot, "Generate fn=extract-full-text truncate=100")
+    robot.crawl()
+    (hit,) = robot.found("voles")
+    assert hit["section"]["anchor"] == "b"
+    assert robot.found("frogs") == []
+
+
 def test_what_a_filter_asks_to_throw_away_is_thrown_away(site: Site, robot: RobotFiles) -> None:
     site.page("/", title="Manual", text="start", links=["/one", "/two"])
     for path in ("/one", "/two"):
