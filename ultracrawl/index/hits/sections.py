@@ -68,9 +68,9 @@ class SectionFinder:
             return Answer(_numbers(sections).get(unquote(fragment)), is_named=True)
         heads = self._heads(document, language)
         titled = self._bits(document.title, language)
-        for number, head in enumerate(heads):
-            if head and _is_whole(sections, number, document.title):
-                heads[number] = {bit: counts for bit, counts in head.items() if not bit & titled}
+        whole = _whole(document)
+        if whole >= 0:
+            heads[whole] = {bit: counts for bit, counts in heads[whole].items() if not bit & titled}
         in_text = [Counter[int]() for _ in range(len(sections) + 1)]
         if not any(self._matcher.all_bits & ~titled & ~sum(head) == 0 for head in heads if head):
             self._count_in(in_text, sections, text, language)
@@ -79,7 +79,7 @@ class SectionFinder:
         is_titled = titled == self._matcher.all_bits
         if is_titled and self._matcher.has_phrases:
             is_titled = bool(self._matcher.phrases(document.title, 0, 1))
-        if best < 0 or not worth[best] or _is_whole(sections, best, document.title):
+        if best in (-1, whole) or not worth[best]:
             return Answer(is_named=is_titled)
         if is_titled and not self._is_called(sections[best].title, language):
             return Answer(is_named=True)
@@ -146,7 +146,7 @@ def named_section(document: IndexDocument, number: int) -> Section | None:
         if at == number or sections[at].level <= level - deeper:
             level = sections[at].level
             if sections[at].anchor:
-                return None if _is_whole(sections, at, document.title) else sections[at]
+                return None if at == _whole(document) else sections[at]
     return sections[number]
 
 
@@ -205,9 +205,14 @@ def _worth(
     worth = []
     around: dict[int, Mapping[int, float]] = {}
     for number, section in enumerate(sections):
-        around = {level: head for level, head in around.items() if level < section.level}
+        for level in [one for one in around if one >= section.level]:
+            del around[level]
+        if not (heads[number] or in_text[number]):
+            worth.append(0.0)
+            continue
         points = {bit: _ABOVE for head in around.values() for bit in head} | dict(heads[number])
-        around[section.level] = heads[number]
+        if heads[number]:
+            around[section.level] = heads[number]
         for bit, times in in_text[number].items():
             points[bit] = points.get(bit, 0.0) + _in_text(times)
         missing = sum(rare for bit, rare in rarity.items() if bit not in points and not bit & titled)
@@ -234,11 +239,12 @@ def _in_text(times: int) -> float:
     return _IN_TEXT * times / (times + 1)
 
 
-def _is_whole(sections: Sequence[Section], number: int, title: str) -> bool:
-    """Whether a part is the document itself: the first of the highest level, and called like it."""
-    section = sections[number]
-    highest = min(one.level for one in sections)
-    if section.level > highest or any(one.level == highest for one in sections[:number]):
-        return False
-    plain, called = (_NOT_A_LETTER.sub(" ", one).casefold().strip() for one in (title, section.title))
-    return called in plain or plain in called
+def _whole(document: IndexDocument) -> int:
+    """Return the part that is the document itself: the first of the highest level, if it is called like it; else -1."""
+    levels = [section.level for section in document.sections]
+    first = levels.index(min(levels))
+    plain, called = (
+        _NOT_A_LETTER.sub(" ", title).casefold().strip()
+        for title in (document.title, document.sections[first].title)
+    )
+    return first if called in plain or plain in called else -1
