@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.query.parser import parse_query
+from ultracrawl.model.page import Section
 
 from .conftest import document
 
@@ -63,6 +65,26 @@ def test_pages_with_the_words_of_the_address_follow(engine: IndexEngine, found: 
     assert found("http://gone.example/runtime-config-wal.html") == [DOCUMENTS[1].url, PAGE]
     assert found(f"runtime -{PAGE}") == ["https://example.com/runtime"]
     assert found(PAGE, source="another") == []
+
+
+def test_the_fragment_chooses_the_part(engine: IndexEngine) -> None:
+    text = "Levels of the log\nWAL level is the first. WAL level, wal_level.\nThe size\nOf a segment."
+    parts = (
+        Section(0, 2, "LEVEL", "Levels of the log"),
+        Section(text.index("The size"), 2, "S\u00efze", "The size"),
+    )
+    engine.apply([replace(document(PAGE, text, "Settings"), sections=parts)])
+    for pasted in (f"{PAGE}#S\u00efze", f"{PAGE}#S%C3%AFze", f"{PAGE.removeprefix('https://www.')}#S%c3%afze"):
+        (hit,) = engine.search(SearchQuery(pasted)).hits
+        assert hit.section == parts[1], pasted
+        assert hit.section_url == f"{PAGE}#S%C3%AFze"
+
+
+def test_a_pasted_url_does_not_show_what_is_hidden(engine: IndexEngine, found: Found) -> None:
+    engine.apply([replace(DOCUMENTS[0], acl=("staff",)), *DOCUMENTS[1:]])
+    assert found(PAGE, principals=("staff",)) == [PAGE, DOCUMENTS[1].url]
+    assert found(PAGE, principals=("guest",)) == [DOCUMENTS[1].url]
+    assert engine.search(SearchQuery(PAGE, principals=())).suggestion == ""
 
 
 def test_what_looks_like_a_url_is_searched_as_words(engine: IndexEngine, found: Found) -> None:

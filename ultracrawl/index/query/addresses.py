@@ -43,7 +43,7 @@ def at_address(text: str) -> tree.Node | None:
 
 
 def spellings(text: str) -> list[str]:
-    """Return the URLs that somebody who copied this one may mean; first the most exact, with its fragment.
+    """Return the URLs that somebody who copied this one may mean; first the most exact, those with its fragment.
 
     They differ in http and https, `www.`, the name of a folder's start page, and in what is escaped.
     """
@@ -56,9 +56,10 @@ def spellings(text: str) -> list[str]:
         schemes.append(_OTHER_SCHEME[parts.scheme])
         bare = parts.netloc.removeprefix("www.")
         hosts.append(f"www.{bare}" if bare == parts.netloc else bare)
+    fragments = dict.fromkeys((parts.fragment, ""))
     urls = (
-        parts._replace(scheme=scheme, netloc=host, path=path, fragment="").geturl()
-        for path, host, scheme in product(_paths(parts.path), hosts, schemes)
+        parts._replace(scheme=scheme, netloc=host, path=path, fragment=fragment).geturl()
+        for fragment, path, host, scheme in product(fragments, _paths(parts.path), hosts, schemes)
     )
     return list(dict.fromkeys((canonical, text, *urls)))
 
