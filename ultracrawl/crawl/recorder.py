@@ -20,6 +20,7 @@ from ultracrawl.model import (
     UrlRecord,
 )
 from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.record_changes import without_validators
 from ultracrawl.stores import QueueEntry, Retained, Store
 
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
@@ -170,16 +171,9 @@ class Recorder:
 
 def _forgotten(record: UrlRecord, *, failed_runs: int = 0, links: bytes = b"") -> UrlRecord:
     """Return the record without what its content was known by."""
+    unknown = without_validators(record)
     return replace(
-        record,
-        pending=False,
-        removal=None,
-        failed_runs=failed_runs,
-        etag="",
-        last_modified="",
-        checksum=b"",
-        links=links,
-        fingerprint=b"",
+        unknown, pending=False, removal=None, failed_runs=failed_runs, links=links, fingerprint=b""
     )
 
 

@@ -45,17 +45,15 @@ def restored(record: UrlRecord) -> UrlRecord:
 
 
 def unread(record: UrlRecord) -> UrlRecord:
-    """Return the record without anything that was read: the next visit fetches the page in full."""
-    return replace(
-        record,
-        etag="",
-        last_modified="",
-        checksum=b"",
-        links=b"",
-        fingerprint=b"",
-        indexed=False,
-        submitted=False,
-        pending=False,
-        removal=None,
-        failed_runs=0,
-    )
+    """Return the record without anything that was read."""
+    return replace(withdrawn(record), links=b"", fingerprint=b"", failed_runs=0)
+
+
+def withdrawn(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL whose document is nowhere, and whose page is fetched in full."""
+    return replace(without_validators(record), indexed=False, submitted=False, pending=False, removal=None)
+
+
+def without_validators(record: UrlRecord) -> UrlRecord:
+    """Return the record so that the next visit fetches the page in full, and takes it for another one."""
+    return replace(record, etag="", last_modified="", checksum=b"")

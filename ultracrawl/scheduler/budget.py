@@ -95,19 +95,21 @@ class EntryGate:
 
     def place_entry(self, entry: QueueEntry) -> None:
         """Put an entry that was accepted just now into the frontier."""
-        self._context.counters.count_scheduled()
-        if self._budget.is_spent(entry.site):
-            self.exclude_entry(entry)
-        elif entry.site not in self._held:
+        if self._is_let_in(entry):
             self._frontier.entries.add_entry(entry)
 
     def leave_entry(self, entry: QueueEntry) -> None:
         """Leave an entry in the store, to be read in the order of ranks and checked against the dates of sitemaps."""
-        self._context.counters.count_scheduled()
-        if self._budget.is_spent(entry.site):
-            self.exclude_entry(entry)
-        elif entry.site not in self._held:
+        if self._is_let_in(entry):
             self._frontier.entries.leave_stored(entry.site)
+
+    def _is_let_in(self, entry: QueueEntry) -> bool:
+        """Count an entry; returns whether it may go on now, and ends it if pages of its site are used up."""
+        self._context.counters.count_scheduled()
+        spent = self._budget.is_spent(entry.site)
+        if spent:
+            self.exclude_entry(entry)
+        return not spent and entry.site not in self._held
 
     def place_sitemap(self, entry: QueueEntry) -> bool:
         """Put a sitemap ahead of the pages of its site; False if nothing more of the site may be fetched."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import withdrawn
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
 
@@ -71,16 +72,6 @@ class DisplayUrls(Feature):
             if record.searchable:
                 self._context.documents.writer.delete(key, record.display_url)
             self._state.documents.release_document(Retained.APPROVAL, key)
-            own = replace(
-                record,
-                display_url="",
-                etag="",
-                last_modified="",
-                checksum=b"",
-                indexed=False,
-                submitted=False,
-                pending=False,
-                removal=None,
-            )
+            own = replace(withdrawn(record), display_url="")
             self._state.records.amend_record(key, own)
             self._context.queue.again(own)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.index.values import packed
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
@@ -86,7 +87,7 @@ class Succession:
         if best is None:
             return
         logger.info("%s takes the place of %s", best.url, left.url)
-        chosen = replace(best, etag="", last_modified="", checksum=b"")
+        chosen = without_validators(best)
         self._context.store.records.amend_record(url_key(best.url), chosen)
         self._context.queue.again(chosen)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import parse_http_date, parse_w3c_date
+from ultracrawl.model.record_changes import without_validators
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -84,7 +85,7 @@ class ExpirySweeper(Feature):
                 day = datetime.fromtimestamp(at, UTC).date().isoformat()
                 # Without validators and checksum a later visit makes the description anew.
                 removal = Removal(RemovalReason.EXPIRED, Cause(CauseCode.DAY_OVER, day))
-                gone = replace(record, removal=removal, etag="", last_modified="", checksum=b"")
+                gone = replace(without_validators(record), removal=removal)
                 context.documents.remove([gone])
                 swept += 1
         if swept:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.boundary.focus import NO_LINKS
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class OffFocusHops:
             return
         if key in self._context.visits:
             return
-        unread = replace(record, etag="", last_modified="", checksum=b"")
+        unread = without_validators(record)
         state.records.amend_record(key, unread)
         if record.last_fetched >= self._context.mark.started:
             self._requeue(key, unread, record.depth)
