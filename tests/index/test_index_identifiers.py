@@ -16,6 +16,7 @@ from ultracrawl.index.hits.snippet import END_MARK, START_MARK
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.parser import answer_in_turn, parse_query
+from ultracrawl.index.words import identifiers
 from ultracrawl.index.words.identifiers import identifier_terms, query_signs, word_parts
 
 from .conftest import ATTRIBUTES, document
@@ -266,6 +267,19 @@ MISSPELT = {
 def test_spelling_inside_a_name(engine: IndexEngine, text: str, better: str) -> None:
     engine.apply([*MANUAL, document("/settings", "max_connections or autovacuum_vacuum_scale_factor")])
     assert engine.search(SearchQuery(text)).suggestion == better
+
+
+LONG = 200_000
+
+
+@pytest.mark.parametrize(
+    "text", ["a_" * LONG, "aB" * LONG, "x1y" * LONG, "@" + "a" * LONG, ":" * LONG, "$" * LONG]
+)
+def test_long_runs_are_no_names_and_are_not_remembered(text: str) -> None:
+    assert all(len(term) <= 60 for term in identifier_terms(text))
+    assert not [word for word in identifiers._PARTS if len(word) > 60]
+    assert not [sign for sign in identifiers._FOLDED if len(sign) > 60]
+    assert [*NameMatcher({"ab": 1, "a": 2}).parts(text, 0, len(text), 3)] == []
 
 
 def test_few_words_are_looked_up_for_a_suggestion() -> None:

@@ -74,7 +74,11 @@ def test_the_fragment_chooses_the_part(engine: IndexEngine) -> None:
         Section(text.index("The size"), 2, "S\u00efze", "The size"),
     )
     engine.apply([replace(document(PAGE, text, "Settings"), sections=parts)])
-    for pasted in (f"{PAGE}#S\u00efze", f"{PAGE}#S%C3%AFze", f"{PAGE.removeprefix('https://www.')}#S%c3%afze"):
+    for pasted in (
+        f"{PAGE}#S\u00efze",
+        f"{PAGE}#S%C3%AFze",
+        f"{PAGE.removeprefix('https://www.')}#S%c3%afze",
+    ):
         (hit,) = engine.search(SearchQuery(pasted)).hits
         assert hit.section == parts[1], pasted
         assert hit.section_url == f"{PAGE}#S%C3%AFze"

@@ -92,7 +92,7 @@ def has_part_at(text: str, at: int, size: int) -> bool:
         return False  # this is all that is looked at in the middle of most words
     before = _WORD_BEFORE.search(text, max(0, at - _LONGEST), at)
     start = before.start() if before else at
-    word = _WORD.match(text, start)
+    word = _WORD.match(text, start, start + _LONGEST + 1)
     return word is not None and (at - start, at - start + size) in spans_of_parts(word[0])
 
 
@@ -122,7 +122,8 @@ def _words_of_parts(data: bytes) -> set[bytes]:
         while at >= 0:
             start, end = rfind(b" ", 0, at) + 1, find(b" ", at)
             end = len(kinds) if end < 0 else end
-            found.add(data[start:end])
+            if end - start <= _LONGEST:
+                found.add(data[start:end])
             at = find(sign, end)
     return found
 
@@ -160,7 +161,7 @@ def _signs(data: bytes) -> list[str]:
         found += (_named(data, match.start(), b"#", _LONGEST_SHARP) for match in _find_sharps(data))
     if _FUNCTION in data:
         found += (_FUNCTION + run for run in _find_functions(data) if len(run) <= _LONGEST_OPERATOR)
-    return [_FOLDED[sign] for sign in found if sign]
+    return [_FOLDED[sign] for sign in found if 0 < len(sign) <= _LONGEST]
 
 
 def _runs(data: bytes) -> Iterator[bytes]:
