@@ -15,6 +15,9 @@ from ultracrawl.index.locking import LOCK, write_lock
 from ultracrawl.index.reclaiming import FEW_DELETED, Room, segment_to_reclaim
 from ultracrawl.index.tantivy import tantivy_index
 from ultracrawl.index.whoosh import whoosh_index
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.segments import Committed
 
 from .conftest import ATTRIBUTES, document
 
@@ -83,6 +86,18 @@ def test_it_happens_at_the_end_of_a_crawl_too(index: IndexEngine, kind: str, tmp
     config = IndexConfig(kind, tmp_path / "i", tuple(ATTRIBUTES.values()))
     EngineDestination(open_index(config)).close()
     assert (index.facts().deleted, index.count()) == (0, NUMBER - 2 * FEW_DELETED)
+
+
+def test_the_index_process_does_it_before_it_ends(index: IndexEngine, kind: str, tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "cache")
+    cache.append(1, Deletion("s", f"/{FEW_DELETED - 1}"))
+    path = cache.seal()
+    assert path is not None
+    process = IndexProcess(IndexConfig(kind, tmp_path / "i", tuple(ATTRIBUTES.values())))
+    process.submit(path)
+    assert [type(report) for report in process.close()] == [Committed]
+    facts = index.facts()
+    assert (facts.documents, facts.deleted, facts.reclaimed) == (NUMBER - FEW_DELETED, 0, 1)
 
 
 def test_it_waits_for_nobody(index: IndexEngine, kind: str, tmp_path: Path) -> None:
