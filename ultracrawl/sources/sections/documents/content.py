@@ -22,9 +22,9 @@ class PageContent(Section):
     """CSS selector: the text is that of these elements, on pages that have any."""
     exclude: CssSelector = Field(default="", examples=[".share, .related-posts"])
     """CSS selector: these elements are no part of the text. Links in them are followed all the same."""
-    main: Annotated[Literal["auto", "off"], BeforeValidator(_switch, json_schema_input_type=bool | str)] = (
-        Field(default="auto", examples=["off"])
-    )
+    main: Annotated[
+        Literal["auto", "off"], BeforeValidator(_switch, json_schema_input_type=Literal["auto", "off", False])
+    ] = Field(default="auto", examples=["off"])
     """`auto`: headers, footers and navigation of the site are left out, unless `include` finds something. `off`: they
     stay."""
 
