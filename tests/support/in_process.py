@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -21,6 +22,7 @@ import twisted.internet
 from scrapy import Request
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
+from scrapy.utils import versions
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
 from support import clock
@@ -39,6 +41,7 @@ from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
 
 _REACTOR = "twisted.internet.reactor"
+_version_once = cache(versions._version)  # every crawl logs the versions of ten packages
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -110,6 +113,7 @@ def _replaced() -> Iterator[None]:
     try:
         with (
             _installed(reactor),
+            mock.patch.object(versions, "_version", _version_once),
             mock.patch.object(lifecycle, "spare_what_is_there"),
             mock.patch.object(ConversionPool, "submit", submit_and_wait),
             mock.patch.object(FtpClient, "fetch", fetch_in_true_time),

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 from support.crash import define
-from support.project import Workspace
+from support.in_process import InProcessWorkspace
 from support.same_index import index_differences
 from support.site import Site
-
-pytestmark = pytest.mark.servers  # much time
 
 PAGES = 60
 BORN = datetime(2024, 1, 1, tzinfo=UTC)
@@ -126,13 +124,13 @@ class Changing:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.servers)])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_kept_up_over_three_runs_it_is_as_crawled_afresh(
     site: Site, url: str, tmp_path: Path, engine: str, seed: int
 ) -> None:
     changing = Changing(site, random.Random(seed))
     changing.begin()
-    kept, fresh = Workspace(tmp_path / "kept"), Workspace(tmp_path / "fresh")
+    kept, fresh = InProcessWorkspace(tmp_path / "kept"), InProcessWorkspace(tmp_path / "fresh")
     for workspace in (kept, fresh):
         workspace.directory.mkdir()
         define(workspace, f"{url}/index", engine, deletion={"percent": 100})
