@@ -67,14 +67,14 @@ def test_two_requests_are_never_closer_than_the_delay(workspace: Workspace, conc
 def test_a_slow_robots_txt_holds_up_its_own_site_only(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="words")
     other = NetworkSite()
-    other.respond("/robots.txt", delay=2.0)
+    other.respond("/robots.txt", delay=20.0)
     other.page("/", title="Other", text="words")
     with other.serve(host="127.0.0.2") as elsewhere:
         starts = [f"{elsewhere}/?{number}" for number in range(40)] + [f"{url}/"]
         workspace.define(start_urls=starts)
         workspace.crawl(code=None)
     first = min(request.time for request in other.requests)
-    assert next(request.time for request in site.requests if request.path == "/") < first + 1.5
+    assert next(request.time for request in site.requests if request.path == "/") < first + 15
 
 
 @pytest.mark.parametrize("ill", ["robots.txt hangs", "robots.txt breaks off", "pages hang"])
@@ -87,26 +87,26 @@ def test_an_ill_site_holds_up_nobody_and_is_not_asked_faster_than_its_delay(
         site.page(f"/p{number}", title=f"Page {number}", text="words")
     other = NetworkSite()
     if ill == "robots.txt hangs":
-        other.respond("/robots.txt", delay=4.0)
+        other.respond("/robots.txt", delay=40.0)
     elif ill == "robots.txt breaks off":
         other.raw("/robots.txt", b"")
     else:
         for number in range(4):
-            other.respond(f"/{number}", delay=4.0)
+            other.respond(f"/{number}", delay=40.0)
     with other.serve(host="127.0.0.2") as elsewhere:
         workspace.define(
             start_urls=[*(f"{elsewhere}/{number}" for number in range(4)), f"{url}/"],
-            politeness={"delay": 0.4, "concurrency": 4, "backoff": {"longest": 0}},
-            robots={"timeout": 2},
-            limits={"timeout": 2, "retries": 1},
+            politeness={"delay": 4, "concurrency": 4, "backoff": {"longest": 0}},
+            robots={"timeout": 20},
+            limits={"timeout": 20, "retries": 1},
         )
         workspace.crawl(code=None)
     assert site.count("/p5") == 1
-    closest = 0.4 * 0.7  # what waits for its connection on a busy machine comes closer to the next
+    closest = 4 * 0.7  # what is held up on a busy machine comes closer to the next
     for one in (site, other):
         assert all(gap > closest for gap in gaps(times(one))), times(one)
-    # Eight requests, 0.4 s apart: had they waited for a time-out of the ill site each (2 s), it would be far more.
-    assert times(site)[-1] - times(site)[0] < 8
+    # Eight requests, 4 s apart: had they waited for a time-out of the ill site each (20 s), it would be far more.
+    assert times(site)[-1] - times(site)[0] < 80
     if ill == "pages hang":
         assert len(times(other)) >= 5, "robots.txt and every page, some of them twice"
 
@@ -114,10 +114,10 @@ def test_an_ill_site_holds_up_nobody_and_is_not_asked_faster_than_its_delay(
 def test_urls_that_robots_txt_forbids_cost_no_time(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="words", links=[f"/private/{number}" for number in range(50)])
     site.robots("User-agent: *\nDisallow: /private\n")
-    workspace.define(f"{url}/", politeness={"delay": 0.3})
+    workspace.define(f"{url}/", politeness={"delay": 3})
     run = workspace.crawl().run
     assert run["outcomes"] == {"NEW": 1, "ROBOTS": 50}
-    assert run["seconds"] < 10
+    assert run["seconds"] < 100
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.in_process import InProcessWorkspace
 from support.project import LOOPBACK, Workspace
 from support.resource import Reply
 from support.server import Request, Server
@@ -15,6 +14,8 @@ from support.site import Site
 from ultracrawl.index.opening import destination_config
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
+
+pytestmark = pytest.mark.processes
 
 
 class Portal:
@@ -143,7 +144,6 @@ def test_a_primary_one_that_refuses_is_a_problem_of_the_run_and_loses_nothing(
     assert portal.held == {"/": "beginning", "/a": "first", "/b": "second"}
 
 
-@pytest.mark.processes
 def test_a_secret_that_is_not_there_keeps_the_crawl_from_beginning(fed: Workspace, site: Site) -> None:
     ended = fed.command("crawl")
     assert (ended.code, site.paths()) == (2, [])
@@ -164,7 +164,7 @@ def test_a_secret_that_is_not_there_keeps_the_crawl_from_beginning(fed: Workspac
     ],
 )
 def test_mistakes_in_a_destination_name_their_line(tmp_path: Path, section: str, told: str) -> None:
-    workspace = InProcessWorkspace(tmp_path)
+    workspace = Workspace(tmp_path)
     text = f"destinations:\n  x: {section}\nsources: {{a: {{start_urls: ['https://a.example/']}}}}\n"
     (tmp_path / "ultracrawl.yaml").write_text(text)
     ended = workspace.command("lint")
@@ -212,7 +212,7 @@ def test_a_destination_that_is_new_to_a_source_gets_everything(
 
 
 def test_names_of_destinations_are_checked(tmp_path: Path) -> None:
-    workspace = InProcessWorkspace(tmp_path)
+    workspace = Workspace(tmp_path)
     (tmp_path / "ultracrawl.yaml").write_text(
         "indexes: {two: var/two}\n"
         "destinations: {two: {type: jsonl, path: x}}\n"
