@@ -40,7 +40,7 @@ class HitMaker:
                 section = named_section(document, answer.number)
                 part = text_of(sections, answer.number, text)
             elif answer.is_named and sections and not text[: sections[0].offset].strip():
-                part = text_of(sections, 0, text)
+                part = text_of(sections, 0, text)[0], len(text)
             breaks = [place for one in sections for place in (one.offset, one.offset + len(one.title))]
             is_answer = part is not None and answer.is_named
             shown = snippet(self._matcher, text, language, part, breaks=breaks, is_answer=is_answer)
