@@ -15,6 +15,7 @@ from ultracrawl.content.anchors import (
     SHARED,
     anchor_mark,
     anchor_text,
+    says_more_than,
 )
 from ultracrawl.stores import LinkTexts, QueueEntry, SqliteStore
 
@@ -114,10 +115,10 @@ def test_of_many_texts_those_that_most_pages_have(state: SqliteStore) -> None:
 
 def test_what_a_part_is_called_is_kept_apart_with_its_fragment(state: SqliteStore) -> None:
     say(state, A, (HERON, "nest", "eggs"), (HERON, "eggs", "eggs"), (HERON, "heron"), (EGRET, "young", "y"))
-    say(state, B, (HERON, "eggs", "eggs"), (HERON, "heron", "top"))
+    say(state, B, (HERON, "eggs()", "of.Eggs"), (HERON, "heron", "top"))
     state.flush()
     assert state.links.anchor_texts([HERON, EGRET]) == {
-        HERON: LinkTexts(("heron",), (("eggs", "eggs"), ("eggs", "nest"), ("top", "heron"))),
+        HERON: LinkTexts(("heron",), (("eggs", "nest"), ("top", "heron"))),
         EGRET: LinkTexts((), (("y", "young"),)),
     }
 
@@ -241,3 +242,18 @@ def test_after_damage_all_is_told_again(state: SqliteStore) -> None:
 )
 def test_what_a_link_says(text: str, said: str) -> None:
     assert anchor_text(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment", "more"),
+    [
+        ("heappush()", "heapq.heappush", False),
+        ("max connections", "GUC-MAX-CONNECTIONS", False),
+        ("\u00fcbersicht", "%C3%9Cbersicht", False),
+        ("[2]", "id5", False),
+        ("push on a heap", "heapq.heappush", True),
+        ("heapq.heappush()", "heappush", True),
+    ],
+)
+def test_a_text_that_is_in_the_name_of_the_part_says_no_more(text: str, fragment: str, more: bool) -> None:
+    assert says_more_than(text, fragment) is more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 from zlib import crc32
 
 MOST_ANCHORS = 20
@@ -18,6 +19,7 @@ It says nothing about parts of a page if it leads to more of them than this.
 """
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search
+_NO_LETTER = re.compile(r"[\W_]+")
 _ADDRESS = re.compile(r"(?:\w+://|www\.)\S*\Z").match
 
 
@@ -27,6 +29,15 @@ def anchor_text(text: str) -> str:
     if len(folded) > LONGEST:
         folded = folded[: LONGEST + 1].rpartition(" ")[0] or folded[:LONGEST]
     return folded if _SAYS_SOMETHING(folded) and not _ADDRESS(folded) else ""
+
+
+def says_more_than(text: str, fragment: str) -> bool:
+    """Whether the text of a link to a part says more than the part's own name; no number does (`[2]`).
+
+    `heappush()` says no more than `heapq.heappush`.
+    """
+    said = _NO_LETTER.sub("", text).lower()
+    return not said.isdigit() and said not in _NO_LETTER.sub("", unquote(fragment)).lower()
 
 
 def anchor_mark(target: int, text: str, fragment: str = "") -> int:

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.anchors import LONGEST, anchor_text
+from ultracrawl.content.anchors import LONGEST, anchor_text, says_more_than
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.urls.canonical import url_key
@@ -84,6 +84,8 @@ class AnchorTexts(Feature):
             said, target = anchor_text(text), url_key(whole)
             if target not in kept:
                 return _NOTHING
+            if fragment and not says_more_than(said, fragment):
+                said = ""
             mark = self._context.store.links.note_anchor(target, said, fragment) if said else _NOTHING
         if self._met >= GENERATION:
             self._old, self._young, self._met = self._young, {}, 0

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from xxhash import xxh3_64_intdigest
 
-from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark
+from ultracrawl.content.anchors import MOST_ANCHORS, MOST_SECTION_ANCHORS, SHARED, anchor_mark, says_more_than
 from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
@@ -202,7 +202,10 @@ def _texts_of(said: Iterable[_Said]) -> LinkTexts:
     """Return those texts of links to one document that most pages have."""
     whole, parts = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for _, fragment, text, pages in said:
-        (parts if fragment else whole)[fragment, text] += pages
+        if not fragment:
+            whole[fragment, text] += pages
+        elif says_more_than(text, fragment):  # a store of an earlier version has others
+            parts[fragment, text] += pages
     leads = Counter(text for _, text in parts)
     for one in [one for one in parts if leads[one[1]] > SHARED]:
         del parts[one]
