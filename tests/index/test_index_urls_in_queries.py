@@ -32,6 +32,7 @@ DOCUMENTS = [
     document("http://example.com:8080/other/", "a guide to it", "Guide guide guide"),
     document(UMLAUT, "measures"),
     document("https://example.com/", "start"),
+    document("http://localhost:8000/handbook/", "handed out"),
 ]
 
 PASTED = {
@@ -49,6 +50,7 @@ PASTED = {
     "with_www_that_it_has_not": ("http://www.example.com:8080/guide", FOLDER),
     "other_escapes": ("https://example.com/Gr%c3%b6\u00dfe_%28Technik%29", UMLAUT),
     "parentheses": ("https://example.com/Gr\u00f6\u00dfe_(Technik)", UMLAUT),
+    "this_machine": ("localhost:8000/handbook", "http://localhost:8000/handbook/"),
     "host": ("www.example.com", "https://example.com/"),
 }
 

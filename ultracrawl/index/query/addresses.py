@@ -12,7 +12,7 @@ from ultracrawl.index.words.text import address_words
 from ultracrawl.rules.urls.canonical import UrlPolicy
 
 URL = r"""
-    (?: (?:https?|ftps?|file|smb):// | www\. | (?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/ )
+    (?: (?:https?|ftps?|file|smb):// | www\. | (?:localhost|(?:[\w-]+\.)+[a-z]{2,})(?::\d+)?/ )
     [^\s"()]* (?: \([^\s"()]*\) [^\s"()]* )*
 """
 """A URL, with or without a scheme; parentheses in it are closed again. For expressions with `VERBOSE`."""
