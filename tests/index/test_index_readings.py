@@ -55,7 +55,7 @@ QUESTIONS = [
     ("only_stop_words", "to be or not to be", ALL, ["/song"]),
     ("only_stop_words_again", "the who", ALL, ["/band"]),
     ("stop_words_of_no_help", "where is the heron", ALL, ["/heron"]),
-    ("most_of_many", "grey heron waits water unicycle", MOST, ["/heron"]),
+    ("most_of_many", "grey heron waits water unicycle", MOST, ["/heron", "/egret"]),
     ("two_words_apart", "unicorn egret", ANY, ["/egret", "/hidden"]),
     ("two_of_three", "grey egret unicycle", MOST, ["/egret"]),
     ("parts_of_an_identifier", "net.ipv4.tcp.syncookies", PARTS, ["/sysctl"]),
@@ -105,10 +105,10 @@ def test_documents_with_more_of_the_words_come_first(engine: IndexEngine) -> Non
     engine.apply(document(f"/{n}", " ".join([*words[:n], *["pad"] * (5 - n)])) for n in range(6))
     query = SearchQuery(" ".join(words))
     result = answer_in_turn(query, ATTRIBUTES, engine.search)
-    assert (urls(result), result.reading) == (["/5", "/4"], MOST)
+    assert (urls(result), result.reading) == (["/5", "/4", "/3"], MOST)
     loose = answer_in_turn(SearchQuery("ant bee cat gnu"), ATTRIBUTES, engine.search)
-    assert set(urls(loose)) == {"/3", "/4", "/5"}
-    assert [most(number) for number in (2, 3, 4, 5, 8, 12)] == [1, 2, 3, 4, 6, 9]
+    assert set(urls(loose)) == {"/2", "/3", "/4", "/5"}
+    assert [most(number) for number in (2, 3, 4, 5, 8, 12)] == [1, 2, 2, 3, 4, 6]
 
 
 def test_filters_and_sources_hold_in_every_reading(ask: Ask) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ultracrawl.index import IndexEngine, SearchQuery
+from ultracrawl.index.hits.ranking import Ranking
 from ultracrawl.index.query import likeness
-from ultracrawl.index.query.ranking import Ranking
 from ultracrawl.index.query.scoring import coverage
 from ultracrawl.index.query.tree import (
     AllOf,

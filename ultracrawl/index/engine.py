@@ -78,6 +78,7 @@ class Reading(StrEnum):
 class RankingWeights:
     """What a word counts where it stands, and what else raises documents; 0 is without effect."""
 
+    text: float = 1.0
     title: float = 20.0
     headings: float = 4.0
     """Titles of its parts."""

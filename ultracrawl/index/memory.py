@@ -19,13 +19,13 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.hits.maker import HitMaker
+from ultracrawl.index.hits.ranking import Ranking
 from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import count_values
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.ranking import Ranking
 from ultracrawl.index.query.scoring import (
     FIELDS,
     K1,
@@ -111,7 +111,7 @@ class MemoryIndex:
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
         else:
-            rows = Ranking(node, self, query.weights).reordered(rows, lambda entry: entry.document)
+            rows = Ranking(node, query, self).reordered(rows, lambda entry: entry.document)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
         hits = HitMaker(node, query)
         return SearchResult(

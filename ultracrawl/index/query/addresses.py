@@ -6,7 +6,7 @@ from itertools import product
 from urllib.parse import urlsplit
 
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.scoring import FIXED_SCORE
+from ultracrawl.index.query.scoring import PINNED
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.text import address_words
 from ultracrawl.rules.urls.canonical import UrlPolicy
@@ -30,7 +30,7 @@ def at_address(text: str) -> tree.Node | None:
     found = [] if text.endswith("*") else spellings(text.rstrip(".,;"))
     if not found:
         return None
-    page = tree.Fixed(tree.any_of([tree.HasUrl(url) for url in found]), FIXED_SCORE)
+    page = tree.Fixed(tree.any_of([tree.HasUrl(url) for url in found]), PINNED)
     host, _, path = found[0].partition("://")[2].partition("/")
     segments = [named for segment in path.split("/") if (named := address_words(f"/{segment}"))]
     segments = segments or [words(host)]

@@ -15,8 +15,8 @@ from ultracrawl.index.query.tree import Also, AnyOf, AtLeast, Node, Raised, Word
 
 ALL_REQUIRED = 3
 """So many words that say something are all required at first."""
-_SPARED = 4
-"""Of so many words one may be missing, of twice as many two, and so on; of fewer one as well."""
+_SPARED = 2
+"""Of so many words one may be missing, of twice as many two, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Term:
 
 
 def most(number: int) -> int:
-    """Return how many of so many words are most of them: three quarters, and one less of fewer than four."""
+    """Return how many of so many words are most of them: half, of an odd number one more than that."""
     return number - max(1, number // _SPARED)
 
 

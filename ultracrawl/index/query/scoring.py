@@ -46,13 +46,11 @@ OTHER_FORM = 0.7
 SYNONYM = 0.7
 """A synonym of a sought word counts so much of the word itself."""
 PINNED = 1_000_000.0
-"""The score of a pinned document, of the one before it once more: no words give as much."""
+"""The score of a pinned document, of the one before it once more; words never give as much."""
 STOP_WORD = 0.1
 """A stop word beside others counts in titles alone, and so much of what a word of the text counts there."""
 SAME_LANGUAGE = 1.5
 """By so much the score of a document in the language of who asks is multiplied."""
-FIXED_SCORE = 1e6
-"""Scores from here on were given, and stay as they are."""
 K1 = 1.2
 B = 0.75
 
@@ -65,9 +63,9 @@ def fields_of(version: int) -> list[SearchedField]:
 def coverage(held: int, asked: int) -> float:
     """Return by what the score of a document is multiplied that holds so many of the words that are asked for.
 
-    A word that is missing outweighs what the others score: documents with all of them come first.
+    What is close together, and where, is looked at afterwards (`hits.ranking`): here it is about finding candidates.
     """
-    return float((held / asked) ** 10)
+    return float((held / asked) ** 3)
 
 
 def combined(exact: float, all_forms: float) -> float:

@@ -11,10 +11,10 @@ from tantivy import DocAddress, Order, Query, Searcher
 
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.maker import HitMaker
+from ultracrawl.index.hits.ranking import RANKED, Ranking
 from ultracrawl.index.query.facets import as_written, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node
@@ -69,7 +69,7 @@ class Answering:
         if query.sort:  # tantivy gives the values of the attribute where the scores are else
             rows = [(0.0, address) for _, address in found.hits]
         else:
-            rows = Ranking(node, self, query.weights).reordered(found.hits, self._document)
+            rows = Ranking(node, query, self).reordered(found.hits, self._document)
         shown = [
             maker.hit(self._document(address), score)
             for score, address in rows[max(0, query.offset) : wanted]

@@ -15,12 +15,12 @@ from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.maker import HitMaker, shown_length
+from ultracrawl.index.hits.ranking import RANKED, Ranking
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT, document_id
 from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import LEXICON_FIELDS
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node
@@ -112,7 +112,7 @@ class Answering:
 
     def _ranked(self, matches: list[Ranked], node: Node, query: SearchQuery) -> list[Ranked]:
         found = [(score, (segment, docnum)) for score, segment, docnum in matches]
-        ranking = Ranking(node, self, query.weights)
+        ranking = Ranking(node, query, self)
         ranked = ranking.reordered(found, lambda place: stored_document(*place))
         return [(score, *place) for score, place in ranked]
 

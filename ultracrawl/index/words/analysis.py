@@ -77,8 +77,20 @@ def cut(text: str) -> list[str]:
     return cut_and_folded(text)[0]
 
 
+def plain_words(text: str) -> bytes | None:
+    """Return the words of a text where they stand, without accents and with blanks between them, in ASCII.
+
+    None if it has letters for which there is no single one.
+    """
+    data = _latin_words(text)
+    if data is None or data.isascii():
+        return data
+    plain = data.translate(_PLAIN)
+    return plain if plain.isascii() else None
+
+
 def _latin_words(text: str) -> bytes | None:
-    """Return the words of a text in Latin-1 with blanks between them; None if it has other letters.
+    """Return the words of a text in Latin-1 where they stand, with blanks between; None if it has other letters.
 
     It takes a third of the time that a regular expression does.
     """
@@ -203,3 +215,7 @@ _LETTERS_AND_MARKS = (
     | dict.fromkeys("\xad\u200c\u200d", "")
 )  # fmt: skip
 _LETTERS = str.maketrans(_LETTERS_AND_MARKS)
+_PLAIN = bytes(
+    ord(plain) if len(plain := fold(chr(code))) == 1 and plain.isascii() else code for code in range(256)
+)
+"""The bytes of a text in Latin-1 without accents."""
