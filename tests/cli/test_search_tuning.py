@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,23 @@ def test_factors_of_one_search(folder: Path) -> None:
     for wrong, said in (("http://h/", "is not URL=FACTOR"), ("u=nan", "does not lie between 0 and 1000")):
         ended = run(folder, "search", "runs", "--boost", wrong)
         assert (ended.code, said in ended.err, ended.err.count("\n")) == (2, True, 1)
+
+
+def test_the_weights_of_the_section_hold_in_searches(folder: Path) -> None:
+    index = open_index(require(read_definitions(folder / "ultracrawl.yaml")))
+    old, new = ({"LastModifiedDate": [datetime(year, 1, 1, tzinfo=UTC)]} for year in (2001, 2026))
+    index.apply(
+        [
+            IndexDocument("wiki", "http://h/old", "Owls", "an owl", old, depth=1),
+            IndexDocument("wiki", "http://h/new", "Owls", "an owl", new, depth=5),
+        ]
+    )
+    index.close()
+    assert found(folder, "owl") == ["old", "new"]
+    write(folder, weights={"freshness": 5})
+    assert found(folder, "owl") == ["new", "old"]
+    write(folder, weights={"title": -1, "titel": 2})
+    assert len(findings(folder)) == 2
 
 
 MISTAKES = [

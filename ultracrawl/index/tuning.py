@@ -1,4 +1,4 @@
-"""What a project's `search` section does to a query: pinned answers, synonyms, the language of who asks."""
+"""What a project's `search` section does to a query: pinned answers, synonyms, the language of who asks, weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.engine import SearchQuery
+from ultracrawl.index.engine import RankingWeights, SearchQuery
 from ultracrawl.index.query.synonyms import Synonyms, synonym_table
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stopwords import query_languages
@@ -27,6 +27,7 @@ class SearchTuning:
     synonyms: Synonyms = field(default_factory=dict)
     pins: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     """URLs by the folded words of the query for which they come first."""
+    weights: RankingWeights = field(default_factory=RankingWeights)
 
     def applied(self, query: SearchQuery) -> SearchQuery:
         """Return the query with all that the section says about it.
@@ -39,7 +40,7 @@ class SearchTuning:
         language = query.language
         if not language and self.language and len(query_languages(query.text, asked)) != 1:
             language = self.language
-        return replace(query, synonyms=self.synonyms, pinned=pinned, language=language)
+        return replace(query, synonyms=self.synonyms, pinned=pinned, language=language, weights=self.weights)
 
 
 def read_tuning(section: SearchSection) -> SearchTuning:
@@ -48,7 +49,9 @@ def read_tuning(section: SearchSection) -> SearchTuning:
     for pin in section.pins:
         asked = tuple(words(pin.query))
         pins[asked] = tuple(dict.fromkeys((*pins.get(asked, ()), *pin.urls)))
-    return SearchTuning(section.language, synonym_table(_said(section)), pins)
+    return SearchTuning(
+        section.language, synonym_table(_said(section)), pins, RankingWeights(**dict(section.weights))
+    )
 
 
 def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

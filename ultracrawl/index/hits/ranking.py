@@ -130,7 +130,7 @@ class Ranking:
         It is 1 for a text that says what was sought and nothing else, less for a part of it or with more words.
         """
         occurrences, complete = [0.0] * len(self._rarities), 0.0
-        texts = list(_names(document, self._weights))
+        texts = [(weight, text) for weight, text in _names(document, self._weights) if weight]
         starts, length = [], 0
         for _, text in texts:
             starts.append(length)

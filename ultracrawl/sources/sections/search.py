@@ -34,6 +34,30 @@ class Pin(Section):
     """The URLs as results show them, the first one first."""
 
 
+Weight = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+
+
+class WeightsSection(Section):
+    """What raises a document among the best ones; 0 is without effect."""
+
+    text: Weight = Field(default=1.0, examples=[1])
+    """What a word counts in the text."""
+    title: Weight = Field(default=20.0, examples=[20])
+    """What it counts in the title."""
+    headings: Weight = Field(default=4.0, examples=[4])
+    """What it counts in the titles of parts."""
+    anchors: Weight = Field(default=4.0, examples=[4])
+    """What it counts in what links to the document are called."""
+    section_anchors: Weight = Field(default=4.0, examples=[4])
+    """What it counts in what links to its parts are called."""
+    address: Weight = Field(default=1.5, examples=[1.5])
+    """What it counts in the path of the URL."""
+    depth: Weight = Field(default=0.01, examples=[0.1])
+    """The score is divided by 1 plus this for each link from a start URL."""
+    freshness: Weight = Field(default=0.0, examples=[0.5])
+    """The score is multiplied by 1 plus this for what has just changed, by 1 plus half of it after a year."""
+
+
 class SearchSection(Section):
     """How searches are answered; a change holds from the next search on, and nothing is crawled or indexed anew."""
 
@@ -53,6 +77,9 @@ class SearchSection(Section):
         examples=[[{"query": "vacation request", "urls": ["https://www.example.com/hr/vacation"]}]],
     )
     """URLs that come first for a query, if who asks may see them."""
+
+    weights: WeightsSection = Field(default=WeightsSection(), examples=[{"title": 10, "freshness": 0.5}])
+    """What words count where they stand, and what else raises a document among the best ones."""
 
     def below(self, base: Path) -> Self:
         """Return the section with its files below `base`, if their paths are relative."""

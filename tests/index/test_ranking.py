@@ -1,0 +1,95 @@
+"""The best matches are ordered by where words stand and how close together, alike in every engine."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index.engine import RankingWeights
+from ultracrawl.model import Section
+from ultracrawl.sources.sections.search import WeightsSection
+
+PADDING = "one two three four five six seven eight nine ten " * 4
+PLAIN = IndexDocument("s", "/plain", "Plain", f"heron {PADDING}", {"Language": ["en"]})
+TODAY = datetime.now(UTC)
+WITH = {
+    "text": replace(PLAIN, url="/text", text=f"heron heron heron heron {PADDING}"),
+    "title": replace(PLAIN, url="/title", title="The heron"),
+    "headings": replace(PLAIN, url="/headings", sections=(Section(0, 2, "", "The heron"),)),
+    "anchors": replace(PLAIN, url="/anchors", anchors=("the heron",)),
+    "section_anchors": replace(PLAIN, url="/section_anchors", section_anchors=(("x", "the heron"),)),
+    "address": replace(PLAIN, url="/heron"),
+}
+NO_WEIGHTS = RankingWeights(**{one.name: 0.0 for one in fields(RankingWeights)})
+
+
+def order(engine: IndexEngine, text: str, weights: RankingWeights | None = None) -> list[str]:
+    query = SearchQuery(text) if weights is None else SearchQuery(text, weights=weights)
+    return [hit.url for hit in engine.search(query).hits]
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_a_weight_raises_what_has_the_word_there(engine: IndexEngine, name: str) -> None:
+    engine.apply([PLAIN, *WITH.values()])
+    without, raised = (
+        {hit.url: hit.score for hit in engine.search(SearchQuery("heron", weights=weights)).hits}
+        for weights in (NO_WEIGHTS, replace(NO_WEIGHTS, **{name: 3.0}))
+    )
+    gain = {url: raised[url] / score for url, score in without.items()}
+    assert max(gain, key=lambda url: gain[url]) == WITH[name].url
+    assert raised[WITH[name].url] > raised[PLAIN.url]
+
+
+def test_nearness_to_the_start_and_change_raise_a_document_if_wanted(engine: IndexEngine) -> None:
+    old, new = ({"LastModifiedDate": [TODAY - timedelta(days=days)]} for days in (3000, 1))
+    engine.apply(
+        [
+            replace(PLAIN, url="/old", attributes=old, depth=1),
+            replace(PLAIN, url="/new", attributes=new, depth=9),
+        ]
+    )
+    assert order(engine, "heron") == ["/old", "/new"]
+    assert order(engine, "heron", RankingWeights(freshness=2.0)) == ["/new", "/old"]
+    assert order(engine, "heron", RankingWeights(freshness=2.0, depth=1.0)) == ["/old", "/new"]
+
+
+def test_words_close_together_come_before_words_far_apart(engine: IndexEngine) -> None:
+    words = ["removes", "variables", "from", "the", "environment"]
+    apart = f" {PADDING}".join(words)
+    engine.apply(
+        [
+            replace(PLAIN, url="/apart", text=apart),
+            replace(PLAIN, url="/together", text=f"{PADDING * 5} {' '.join(words)} {PADDING * 5}"),
+            replace(PLAIN, url="/some", title="The environment", text="variables of the environment"),
+        ]
+    )
+    assert order(engine, " ".join(words))[0] == "/together"
+    assert order(engine, "variables environment removes")[0] == "/together"
+
+
+def test_a_long_page_that_explains_a_name_comes_before_short_ones_that_mention_it(
+    engine: IndexEngine,
+) -> None:
+    long = "".join(f"E{number:04} explains itself. {PADDING}" for number in range(300))
+    sections = tuple(Section(long.index(f"E{n:04}"), 2, f"e{n:04}", f"E{n:04}") for n in range(300))
+    engine.apply([replace(PLAIN, url="/codes", title="Codes", text=long, sections=sections)])
+    engine.apply([replace(PLAIN, url=f"/{n}", text=f"Failed with E0052 once. {PADDING}") for n in range(5)])
+    assert order(engine, "E0052")[0] == "/codes"
+
+
+def test_what_lies_behind_the_ordered_ones_stays_behind_them(engine: IndexEngine) -> None:
+    engine.apply(
+        [replace(PLAIN, url=f"/{n:03}", text=f"heron {PADDING * (1 + n // 10)}") for n in range(120)]
+    )
+    hits = engine.search(SearchQuery("heron", limit=120)).hits
+    assert len({hit.url for hit in hits}) == 120
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    later = engine.search(SearchQuery("heron", offset=45, limit=20)).hits
+    assert [hit.url for hit in later] == [hit.url for hit in hits[45:65]]
+
+
+def test_the_options_of_a_definition_are_the_weights() -> None:
+    assert dict(WeightsSection()) == {one.name: one.default for one in fields(RankingWeights)}
