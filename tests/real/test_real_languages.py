@@ -102,7 +102,10 @@ def faq(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 def test_the_faq_answers_in_every_language(faq: Searcher, code: str, word: str) -> None:
     assert f"faq-{code}" in {hit.source for hit in faq.search(word, groups=["faq"], limit=200).hits}
     hits = faq.search(word, sources=[f"faq-{code}"]).hits
-    assert all("\x02" in hit.snippet for hit in hits[:3])
+    beginning = word[: max(2, len(word) // 2)].lower()
+    for hit in hits[:3]:  # where a title has the word, the snippet goes on behind it
+        titles = f"{hit.title} {hit.section.title if hit.section else ''}".lower()
+        assert "\x02" in hit.snippet or beginning in titles, hit.url
 
 
 @pytest.fixture(scope="module")

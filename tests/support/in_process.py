@@ -146,6 +146,8 @@ def _installed(reactor: AsyncioSelectorReactor) -> Iterator[None]:
 @contextlib.contextmanager
 def _kept(directory: Path) -> Iterator[None]:
     """Leave the process as it was: its modules, its log, its signals and its umask."""
+    own = {file.stem for file in directory.glob("*.py")}
+    others = {name: sys.modules.pop(name) for name in own & set(sys.modules)}
     modules, path, umask = set(sys.modules), list(sys.path), os.umask(0o077)
     os.umask(umask)
     thresholds = gc.get_threshold()
@@ -170,6 +172,7 @@ def _kept(directory: Path) -> Iterator[None]:
         for name in set(sys.modules) - modules:
             if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(directory)):
                 del sys.modules[name]
+        sys.modules.update(others)
         os.umask(umask)
         gc.set_threshold(*thresholds)
         logging.captureWarnings(False)

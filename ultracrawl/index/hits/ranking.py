@@ -36,6 +36,8 @@ _PASSAGE = 120
 """Characters in which words stand close together."""
 _CLOSE = 2.0
 """What a passage with all words counts; the words of a document, wherever they stand, count 1 at the most."""
+_NAMED = 1.5
+"""How much more than in a passage all words count in a title, heading or text of a link."""
 _COMPLETE = 0.5
 """What a title, or a text of a link, counts that says just what was sought."""
 _FOUND = 0.5
@@ -110,7 +112,7 @@ class Ranking:
         if not boost or score <= 0:
             return score
         language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-        occurrences, complete = self._in_names(document, language)
+        occurrences, complete, part = self._in_names(document, language)
         text = document.text[:STORED_TEXT_LIMIT]
         spans = self._matcher.spans(text, language, most=MOST_FOUND)
         damping = 1 - _LENGTH + _LENGTH * len(text) / _USUAL_TEXT
@@ -120,16 +122,17 @@ class Ranking:
         said = sum(rare * n / (n + _SATURATION) for rare, n in zip(self._rarities, occurrences, strict=True))
         worth = _FOUND + said / self._total + _COMPLETE * complete
         if len(self._rarities) > 1:
-            worth += _CLOSE * (self._closest(spans) / self._total) ** 4
+            worth += _CLOSE * max(_NAMED * part**4, (self._closest(spans) / self._total) ** 4)
         known: float = (score / boost) ** (1 / len(self._rarities))
         return boost * known * worth * self._nearness(document) * self._freshness(document)
 
-    def _in_names(self, document: IndexDocument, language: str) -> tuple[list[float], float]:
-        """Return how often words stand in what a document and its parts are called, weighted, and the best of that.
+    def _in_names(self, document: IndexDocument, language: str) -> tuple[list[float], float, float]:
+        """Return how often words stand in what a document and its parts are called, weighted, and two more numbers.
 
-        It is 1 for a text that says what was sought and nothing else, less for a part of it or with more words.
+        The first is 1 if one of these says what was sought and nothing else, less for a part of it or with more words.
+        The second is how much of what was sought one of them has.
         """
-        occurrences, complete = [0.0] * len(self._rarities), 0.0
+        occurrences, complete, most = [0.0] * len(self._rarities), 0.0, 0.0
         texts = [(weight, text) for weight, text in _names(document, self._weights) if weight]
         starts, length = [], 0
         for _, text in texts:
@@ -146,10 +149,11 @@ class Ranking:
             for concept, times in own.items():
                 occurrences[concept] += weight * times
             part = sum(self._rarities[concept] for concept in own) / self._total
+            most = max(most, part)
             if part * part > complete:
                 share = sum(own.values()) / max(1, len(words(text)))
                 complete = max(complete, part * part * (0.3 + 0.7 * min(1.0, share)))
-        return occurrences, complete
+        return occurrences, complete, most
 
     def _concepts_of(self, bits: int) -> Iterator[int]:
         for bit in bits_of(bits):
