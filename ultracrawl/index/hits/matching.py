@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from heapq import merge
 from itertools import islice, takewhile
 from os.path import commonprefix
@@ -44,8 +44,8 @@ class Matcher:
         self._stems = {pair: bit for leaf, bit in plain if isinstance(leaf, Word) for pair in leaf.stems}
         self._names = NameMatcher(self._exact)
         words = [(leaf, bit) for leaf, bit in plain if is_word(leaf_text(leaf))]
-        self._candidates = _candidates([leaf for leaf, _ in words])
-        self._literals = _literals([leaf for leaf, _ in words])
+        self._leaves = [leaf for leaf, _ in words]
+        self._literals = _literals(self._leaves)
         self._compounds = list(_compounds(self._exact))
         self._all = sum(bit for _, bit in words)
         self._found: dict[tuple[str, str], int] = {}
@@ -98,7 +98,7 @@ class Matcher:
         return sum(bit for find, bit in self._compounds if find(name))
 
     def _words(self, text: str, language: str, start: int) -> Iterator[Span]:
-        if self._candidates is None:
+        if not self._leaves:
             return
         plain = plain_words(text) if self._literals else None
         if plain is not None:
@@ -110,6 +110,12 @@ class Matcher:
             bits = self._bits(found.group().lower(), language)
             if bits:
                 yield found.start(), found.end(), bits
+
+    @cached_property
+    def _candidates(self) -> re.Pattern[str]:
+        """What finds all words that may be sought ones, in texts with any letters."""
+        forms = sorted({_form(leaf) for leaf in self._leaves})
+        return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
 
     def _beginning_with(
         self, literal: bytes, plain: bytes, text: str, language: str, start: int
@@ -159,14 +165,6 @@ def bits_of(bits: int) -> Iterator[int]:
         bit = bits & -bits
         yield bit
         bits ^= bit
-
-
-def _candidates(leaves: list[Word | Prefix]) -> re.Pattern[str] | None:
-    """Return what finds all words that may be sought ones; None if none is sought."""
-    if not leaves:
-        return None
-    forms = sorted({_form(leaf) for leaf in leaves})
-    return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
 
 
 def _next_word(plain: bytes, literal: bytes, start: int) -> int:

@@ -81,7 +81,7 @@ class Ranking:
         self._rarities = [_rarity_of(one, lexicon) for one in found]
         self._total = sum(self._rarities)
         self._meant = {
-            1 << n: [number for number, concept in enumerate(found) if leaf in concept]
+            1 << n: tuple(number for number, concept in enumerate(found) if leaf in concept)
             for n, leaf in enumerate(dict.fromkeys(tree.sought(node)))
         }
         self._today = datetime.now(UTC)
@@ -155,9 +155,13 @@ class Ranking:
                 complete = max(complete, part * part * (0.3 + 0.7 * min(1.0, share)))
         return occurrences, complete, most
 
-    def _concepts_of(self, bits: int) -> Iterator[int]:
-        for bit in bits_of(bits):
-            yield from self._meant.get(bit, ())
+    def _concepts_of(self, bits: int) -> tuple[int, ...]:
+        meant = self._meant.get(bits)
+        if meant is None:
+            meant = self._meant[bits] = tuple(
+                one for bit in bits_of(bits) for one in self._meant.get(bit, ())
+            )
+        return meant
 
     def _closest(self, spans: Sequence[Span]) -> float:
         """Return how much the words say, at the most, that stand in one passage of the text."""
