@@ -61,7 +61,8 @@ def test_portal_robot_129_never_more_to_a_site_than_site_max_concurrent(
 
 
 def test_portal_robot_130_server_delay_holds_for_each_site(site: Site, robot: RobotFiles) -> None:
-    crawled(site, robot, server_delay=20, max_concurrent=20)  # waiting costs nothing, a busy machine some of it
+    # Waiting costs nothing here, and a busy machine holds a request up by less than this.
+    crawled(site, robot, server_delay=20, max_concurrent=20)
     for host in HOSTS:
         times = [one.time for one in site.requests if str(one.header("Host")).startswith(host)]
         assert kept(times, 20)
