@@ -4,7 +4,8 @@
 several), `UrlOutcome`, `StatusCode` and `Cause` (how a URL ended, and why), `Removal` (why a
 document leaves the index), `UrlRecord` (what is known of a URL), `Link` and `Page`
 (what one parse of a response gives), `Conversion` (what a converter makes of other documents), `Document` (what goes
-through the item pipelines), `RunReport` (one crawl of one source), `CrawlStatistics` (its few numbers).
+through the item pipelines), `RunReport` (one crawl of one source), `CrawlStatistics` (its few numbers),
+`ScheduleStatus` (what a schedule is doing).
 """
 
 from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
@@ -15,6 +16,7 @@ from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives, Section
 from ultracrawl.model.record import UrlRecord
 from ultracrawl.model.run import RunReport
+from ultracrawl.model.schedule import ScheduleStatus
 from ultracrawl.model.statistics import CrawlStatistics
 from ultracrawl.model.status import StatusCode, status_text
 
@@ -36,6 +38,7 @@ __all__ = [
     "RemovalReason",
     "RobotsDirectives",
     "RunReport",
+    "ScheduleStatus",
     "Section",
     "StatusCode",
     "UrlOutcome",
