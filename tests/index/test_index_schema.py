@@ -12,8 +12,6 @@ from ultracrawl.index import IndexDocument, IndexEngine, NewAnchors, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.query.scoring import FIELDS
-from ultracrawl.index.tantivy import TantivyIndex
-from ultracrawl.index.whoosh import WhooshIndex
 from ultracrawl.index.words.text import analyse
 from ultracrawl.model.page import Section
 
@@ -108,29 +106,6 @@ def test_every_searched_field_gets_words() -> None:
     assert {field.name for field in FIELDS if analysed.stems.get(field.name)} <= {
         field.name for field in FIELDS if field.stems
     }
-
-
-@pytest.mark.parametrize("merged", [False, True], ids=["fresh", "merged"])
-def test_the_depth_can_be_read_for_every_document(tmp_path: Path, merged: bool) -> None:
-    documents = [replace(document(f"/{n}", "word"), depth=n * 100) for n in range(5)]
-    whoosh = WhooshIndex(tmp_path / "w", ATTRIBUTES)
-    tantivy = TantivyIndex(tmp_path / "t", ATTRIBUTES)
-    for index in (whoosh, tantivy):
-        index.apply(documents[:2])
-        index.apply(documents[2:])
-        if merged:
-            index.optimise()
-    segments = whoosh._directory.snapshot().segments
-    assert sorted(depth for segment in segments for depth in segment.depths) == [0, 100, 200, 255, 255]
-    generation = tantivy._generations.current()
-    assert generation is not None
-    searcher = generation.index.searcher()
-    addresses = [
-        address for _, address in searcher.search(generation.index.parse_query("word", ["text"])).hits
-    ]
-    assert sorted(searcher.fast_field_values("depth", addresses)) == [0, 100, 200, 300, 400]
-    whoosh.close()
-    tantivy.close()
 
 
 def test_the_facts_say_the_schema_version(engine: IndexEngine) -> None:

@@ -9,6 +9,10 @@ import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engine import RankingWeights
+from ultracrawl.index.hits.ranking import Ranking
+from ultracrawl.index.memory import MemoryIndex
+from ultracrawl.index.query.scoring import SAME_LANGUAGE
+from ultracrawl.index.query.tree import AllOf, Word
 from ultracrawl.model import Section
 from ultracrawl.sources.sections.search import WeightsSection
 
@@ -68,6 +72,45 @@ def test_words_close_together_come_before_words_far_apart(engine: IndexEngine) -
     )
     assert order(engine, " ".join(words))[0] == "/together"
     assert order(engine, "variables environment removes")[0] == "/together"
+
+
+def test_a_pinned_document_leaves_the_others_in_their_order(engine: IndexEngine) -> None:
+    words = ["removes", "variables", "from", "the", "environment"]
+    engine.apply(
+        [
+            replace(PLAIN, url="https://example.org/apart", text=f" {PADDING}".join(words)),
+            replace(PLAIN, url="https://example.org/together", text=f"{PADDING * 5} {' '.join(words)}"),
+            replace(PLAIN, url="https://example.org/pinned", text=PADDING),
+        ]
+    )
+    text = " ".join(words)
+    query = SearchQuery(text, pinned=("https://example.org/pinned",))
+    pinned, *others = (hit.url for hit in engine.search(query).hits)
+    assert pinned == "https://example.org/pinned"
+    assert others == order(engine, text) == ["https://example.org/together", "https://example.org/apart"]
+
+
+@pytest.mark.parametrize("query", [SearchQuery("", like="/base"), SearchQuery("heron egret", limit=0)])
+def test_what_is_like_another_document_or_only_counted_is_not_read_to_be_ordered(query: SearchQuery) -> None:
+    def read(_place: str) -> IndexDocument:
+        raise AssertionError
+
+    found = [(2.0, "a"), (1.0, "b")]
+    ranking = Ranking(AllOf((Word("heron"), Word("egret"))), query, MemoryIndex({}))
+    assert ranking.reordered(found, read) == found
+
+
+def test_the_language_of_who_asks_counts_as_much_for_many_words_as_for_one(engine: IndexEngine) -> None:
+    text = "heron egret crane stork ibis"
+    for language in ("en", "de"):
+        engine.apply([replace(PLAIN, url=f"/{language}", text=text, attributes={"Language": [language]})])
+
+    def advantage(sought: str) -> float:
+        hits = {hit.url: hit.score for hit in engine.search(SearchQuery(sought, language="de")).hits}
+        return hits["/de"] / hits["/en"]
+
+    assert advantage("heron") == pytest.approx(SAME_LANGUAGE, rel=0.05)
+    assert advantage("heron egret crane stork") == pytest.approx(SAME_LANGUAGE, rel=0.05)
 
 
 def test_a_long_page_that_explains_a_name_comes_before_short_ones_that_mention_it(

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from ultracrawl.index.engine import IndexDocument, RankingWeights, SearchQuery
@@ -18,8 +18,8 @@ from ultracrawl.index.hits.matching import Matcher, Span, bits_of
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
-from ultracrawl.index.query.likeness import Lexicon
-from ultracrawl.index.query.scoring import PINNED, rarity
+from ultracrawl.index.query.likeness import Lexicon, language_asked
+from ultracrawl.index.query.scoring import PINNED, SAME_LANGUAGE, rarity
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stemming import language_of
 from ultracrawl.index.words.text import address_words
@@ -65,7 +65,12 @@ def concepts(node: tree.Node) -> Iterator[Concept]:
         case tree.Phrase(found, ""):
             yield from (frozenset((tree.Word(word),)) for word in found)
         case tree.AnyOf(nodes):
-            yield frozenset(leaf for child in nodes for leaf in tree.sought(child))
+            choices = [leaves for child in nodes if (leaves := list(tree.sought(child)))]
+            if len(choices) > 1:
+                yield frozenset(chain.from_iterable(choices))
+            else:  # beside a URL
+                for child in nodes:
+                    yield from concepts(child)
         case _:
             for child in tree.inner(node):
                 yield from concepts(child)
@@ -75,9 +80,10 @@ class Ranking:
     """The order of the matches of one query. Not thread-safe."""
 
     def __init__(self, node: tree.Node, query: SearchQuery, lexicon: Lexicon) -> None:
-        self._weights, self._boosts = query.weights, query.boosts
+        self._weights, self._boosts, self._language = query.weights, query.boosts, language_asked(query)
         self._matcher = Matcher(node)
-        found = [one for one in dict.fromkeys(concepts(node)) if one]
+        is_shown = query.limit > 0 and not query.like  # those alike are in their order
+        found = [one for one in dict.fromkeys(concepts(node)) if one] if is_shown else []
         self._rarities = [_rarity_of(one, lexicon) for one in found]
         self._total = sum(self._rarities)
         self._meant = {
@@ -108,10 +114,11 @@ class Ranking:
         The more words are sought the less it is the engine's: single words say best by it how important they are to a
         document, many words by how close they stand to each other.
         """
-        boost = boost_of(document.url, self._boosts)
-        if not boost or score <= 0:
+        tag = str(next(iter(document.attributes.get("Language", ())), "")).strip().lower()
+        raised = boost_of(document.url, self._boosts) * self._preference(tag)
+        if not raised or score <= 0:
             return score
-        language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
+        language = language_of(tag)
         occurrences, complete, part = self._in_names(document, language)
         text = document.text[:STORED_TEXT_LIMIT]
         spans = self._matcher.spans(text, language, most=MOST_FOUND)
@@ -123,8 +130,8 @@ class Ranking:
         worth = _FOUND + said / self._total + _COMPLETE * complete
         if len(self._rarities) > 1:
             worth += _CLOSE * max(_NAMED * part**4, (self._closest(spans) / self._total) ** 4)
-        known: float = (score / boost) ** (1 / len(self._rarities))
-        return boost * known * worth * self._nearness(document) * self._freshness(document)
+        known: float = (score / raised) ** (1 / len(self._rarities))
+        return raised * known * worth * self._nearness(document) * self._freshness(document)
 
     def _in_names(self, document: IndexDocument, language: str) -> tuple[list[float], float, float]:
         """Return how often words stand in what a document and its parts are called, weighted, and two more numbers.
@@ -180,6 +187,11 @@ class Ranking:
                     inside[concept] -= 1
                     said -= 0.0 if inside[concept] else self._rarities[concept]
         return best
+
+    def _preference(self, tag: str) -> float:
+        """Return what the language of a document counts to who asks."""
+        preferred = self._language and (tag == self._language or tag.startswith(f"{self._language}-"))
+        return SAME_LANGUAGE if preferred else 1.0
 
     def _nearness(self, document: IndexDocument) -> float:
         return 1.0 / (1.0 + self._weights.depth * document.depth)

@@ -62,13 +62,18 @@ def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], le
     return AllOf((node, _similar(document, lexicon), Not(IsDocument(document.source, document.url))))
 
 
+def language_asked(query: SearchQuery) -> str:
+    """Return the language of who asks, named or told by the words of the query; empty if it is not known."""
+    named = language_code(query.language)
+    likely = (named,) if named else tuple(query_languages(query.text, set(words(query.text))))
+    return likely[0] if query.text and len(likely) == 1 else ""
+
+
 def _in_language(node: Node, query: SearchQuery) -> Node:
     """Return the node with scores raised in documents in the language of who asks, if it is known."""
-    named = language_code(query.language)
-    likely = (named,) if named else query_languages(query.text, set(words(query.text)))
-    if not query.text or query.sort or len(likely) != 1:
+    code = language_asked(query)
+    if not code or query.sort:
         return node
-    (code,) = likely
     regions = Between("Language", f"{code}-", f"{code}.")
     return Raised(node, SAME_LANGUAGE, any_of([Equal("Language", code), regions]))
 

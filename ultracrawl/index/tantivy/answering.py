@@ -40,6 +40,7 @@ class Answering:
         principals: tuple[str, ...] | None = None,
     ) -> None:
         self._principals = principals
+        self._read: dict[tuple[int, int], IndexDocument] = {}
         self._version = generation.schema
         self._searcher: Searcher = generation.index.searcher()
         self._schema = generation.index.schema
@@ -109,7 +110,11 @@ class Answering:
         return None if is_open else self._maker.make(hidden_from(self._principals))
 
     def _document(self, address: DocAddress) -> IndexDocument:
-        return stored_document(self._searcher.doc(address))
+        """Return a document; those that are shown were read to be ranked."""
+        place = address.segment_ord, address.doc
+        if place not in self._read:
+            self._read[place] = stored_document(self._searcher.doc(address))
+        return self._read[place]
 
     def _first(self, query: Query) -> IndexDocument | None:
         for _, address in self._searcher.search(query, limit=1, count=False).hits:

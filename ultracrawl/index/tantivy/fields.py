@@ -48,7 +48,6 @@ def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
         if field.stems:
             builder.add_text_field(field.stems, tokenizer_name="whitespace", index_option="freq")
     builder.add_text_field("acl", tokenizer_name="raw", index_option="basic")
-    builder.add_integer_field("depth", indexed=True, fast=True)
     builder.add_bytes_field("stored", stored=True)
     for attribute in attributes.values():
         _add_attribute(builder, attribute)
@@ -86,7 +85,6 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
             made.add_text(field.stems, " ".join(stems))
     for term in acl_terms(document.acl):
         made.add_text("acl", term)
-    made.add_integer("depth", document.depth)
     if analysed.language:
         made.add_text("language", analysed.language)
     row = [

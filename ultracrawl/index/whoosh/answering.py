@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from heapq import nlargest
 from typing import Any
 
@@ -61,14 +61,20 @@ class Answering:
             self._boost(found, query.boosts)
         matches = [(score, segment, n) for segment, scores in found.items() for n, score in scores.items()]
         wanted = max(0, query.offset) + max(0, query.limit)
+        read = cache(stored_document)  # those that are shown were read to be ranked
         if order[0]:
             best = _sorted(matches, *order)
         else:
-            best = self._ranked(nlargest(max(wanted, RANKED), matches, key=_score), node, query)
+            ranking = Ranking(node, query, self)
+            first = nlargest(max(wanted, RANKED), matches, key=_score)
+            ranked = ranking.reordered(
+                [(score, (segment, docnum)) for score, segment, docnum in first], lambda place: read(*place)
+            )
+            best = [(score, segment, docnum) for score, (segment, docnum) in ranked]
         hits = HitMaker(node, query)
         return SearchResult(
             len(matches),
-            tuple(_hit(match, hits) for match in best[max(0, query.offset) : wanted]),
+            tuple(_hit(match, hits, read) for match in best[max(0, query.offset) : wanted]),
             {facet.name: count_facet(facet, found, query.facet_limit) for facet in facets},
             suggestion(query, node, self, len(matches)),
         )
@@ -109,12 +115,6 @@ class Answering:
             for document in documents_of(segment, evaluation.run(wanted, segment)):
                 return document
         return None
-
-    def _ranked(self, matches: list[Ranked], node: Node, query: SearchQuery) -> list[Ranked]:
-        found = [(score, (segment, docnum)) for score, segment, docnum in matches]
-        ranking = Ranking(node, query, self)
-        ranked = ranking.reordered(found, lambda place: stored_document(*place))
-        return [(score, *place) for score, place in ranked]
 
     def _boost(self, found: Mapping[OpenSegment, Scores], boosts: Boosts) -> None:
         for segment, scores in found.items():
@@ -158,9 +158,9 @@ def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending
     return [match for _, match in keyed] + without
 
 
-def _hit(match: Ranked, hits: HitMaker) -> Hit:
+def _hit(match: Ranked, hits: HitMaker, read: Callable[[OpenSegment, int], IndexDocument]) -> Hit:
     score, segment, docnum = match
-    document = stored_document(segment, docnum)
+    document = read(segment, docnum)
     if shown_length(document) > STORED_TEXT_LIMIT and not document.secret_text:
         document = replace(document, text=document.text + unstored_text(segment, docnum))
     return hits.hit(document, score)

@@ -42,9 +42,6 @@ UNSTORED_TEXT = "rest"
 """The column with what is not kept for snippets of a text, compressed; empty for most documents."""
 
 
-DEEPEST = 255
-"""The largest link depth that a byte holds."""
-
 _FIRST_MADE_HERE = 2
 
 
@@ -116,8 +113,6 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         fields[UNSTORED_TEXT] = zlib.compress(rest.encode(), 1)
     if further := stored_further(document):
         fields["further"] = further
-    if document.depth:
-        fields["depth"] = min(document.depth, DEEPEST)
     if document.acl:
         fields["acl"] = acl_terms(document.acl)
     for name, values in known.items():
@@ -202,7 +197,6 @@ _MAKERS: dict[str, Callable[[], FieldType]] = {
     },
     **{field.stems: KEYWORD for field in FIELDS if field.stems},
     "acl": ID,
-    "depth": lambda: COLUMN(NumericColumn("B", default=0)),
     "further": STORED,
     UNSTORED_TEXT: lambda: COLUMN(VarBytesColumn()),
     "language": ID,

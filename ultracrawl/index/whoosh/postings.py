@@ -84,11 +84,7 @@ def decode_differences(values: Iterable[bytes]) -> list[list[int]]:
 
 def length_bytes(reader: SegmentReader, fieldname: str) -> bytes:
     """Return the field's length in every document as the byte that Whoosh keeps of it; 0 for none."""
-    return column_bytes(reader, f"_{fieldname}_len")
-
-
-def column_bytes(reader: SegmentReader, name: str) -> bytes:
-    """Return a column that has a byte for every document; 0 where it has none."""
+    name = f"_{fieldname}_len"
     documents: int = reader.doc_count_all()
     if not reader._perdoc.has_column(name):
         return bytes(documents)

@@ -14,7 +14,7 @@ from whoosh.util.numeric import byte_to_length
 
 from ultracrawl.index.query.scoring import damping
 from ultracrawl.index.whoosh.mapped import MappedReader
-from ultracrawl.index.whoosh.postings import Postings, column_bytes, find_term, length_bytes, read_postings
+from ultracrawl.index.whoosh.postings import Postings, find_term, length_bytes, read_postings
 
 NO_POSTINGS = Postings((), (), None)
 
@@ -84,11 +84,6 @@ class OpenSegment:
         if fieldname not in self._lengths:
             self._lengths[fieldname] = length_bytes(self.reader, fieldname)
         return self._lengths[fieldname]
-
-    @cached_property
-    def depths(self) -> bytes:
-        """The link depth of each document as one byte."""
-        return column_bytes(self.reader, "depth")
 
     def column(self, fieldname: str, column: Column) -> Sequence[object] | None:
         """Return the sort column of a field, or None if no document of this segment has a value."""
