@@ -15,8 +15,7 @@ from ultracrawl.model.finding import DefinitionError, Finding
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives, Section
 from ultracrawl.model.record import UrlRecord
-from ultracrawl.model.run import RunReport
-from ultracrawl.model.schedule import ScheduleStatus
+from ultracrawl.model.run import RunReport, ScheduleStatus
 from ultracrawl.model.statistics import CrawlStatistics
 from ultracrawl.model.status import StatusCode, status_text
 

@@ -1,14 +1,34 @@
-"""One crawl of one source, as numbers that add up."""
+"""One crawl of one source, as numbers that add up; and the status of a schedule of crawls."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from ultracrawl.model.finding import DefinitionError
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.statistics import CrawlStatistics
+
+
+class ScheduleStatus(StrEnum):
+    """What a schedule is doing (Ultra Search 13.2); its values are stored, and no version changes them."""
+
+    SCHEDULED = "scheduled"
+    """It waits for its next time."""
+    LAUNCHING = "launching"
+    """Its crawls were ordered, and none has begun."""
+    EXECUTING = "executing"
+    INDEXING_PENDING = "indexing pending"
+    """It crawled in the mode `examine`, and documents wait for approval."""
+    STOPPED = "stopped"
+    """It was ended by a person; `resume` has it go on."""
+    FAILED = "failed"
+    """All its sources failed; it is tried again at its next time."""
+    PARTIALLY_FAILED = "partially failed"
+    DISABLED = "disabled"
+    """It is not launched."""
 
 
 @dataclass(frozen=True, slots=True)
