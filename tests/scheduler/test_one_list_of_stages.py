@@ -16,9 +16,9 @@ from support.fast import fast_xml
 from support.project import Workspace
 from support.robot import RobotFiles
 
-from ultracrawl.cli.look.explain import explain
 from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.crawl.inspection.candidates import past_verdicts, verdicts_on_record
+from ultracrawl.crawl.inspection.explanation import explain
 from ultracrawl.crawl.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.run_counters import RunCounters

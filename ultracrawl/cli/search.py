@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -14,15 +14,13 @@ from rich.text import Text
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
-from ultracrawl.index import Filter, Hit, Operator, Reading, SearchResult, as_html
-from ultracrawl.index.hits.snippet import as_line
+from ultracrawl.index import Filter, Operator, Reading, SearchResult
+from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json
+from ultracrawl.index.hits.snippet import END_MARK, START_MARK, as_line
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.searching import Searcher
-from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import value_lists
-
-START, END = "\x02", "\x03"
 
 _READINGS = {
     Reading.PARTS: "No document has the names as they are written; these have their parts.",
@@ -164,7 +162,7 @@ def command(
       ultracrawl search --complete "create ind" --limit 5
       ultracrawl search 'salary bands' --principal staff --principal ann.lee
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    names = _Names(value_lists(project) if language else {}, language)
+    names = DisplayNames(value_lists(project) if language else {}, language)
     with Searcher(project, index, principals=principals) as searcher:
         if order.pop("complete"):
             found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
@@ -176,14 +174,14 @@ def command(
         )  # fmt: skip
         took = (time.perf_counter() - started) * 1000
         if as_json:
-            print_json(_json(query, result, took, names))
+            print_json(answer_json(query, result, took, names))
         else:
             _print(query or like, result, offset, took, names, empty=not (result.total or searcher.count()))
 
 
 def _print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
     if as_json:
-        print_json({"query": query, "completions": [one._asdict() for one in found]})
+        print_json(completions_json(query, found))
         return
     console = Console(highlight=False, soft_wrap=True)
     for one in found:
@@ -192,69 +190,9 @@ def _print_completions(query: str, found: list[Completion], *, as_json: bool) ->
         console.print(Text(f"No title goes on from {query!r}."))
 
 
-def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[str, object]:
-    return {
-        "query": query,
-        "total": result.total,
-        "took_ms": round(took, 1),
-        "hits": [_hit_json(hit) | names.of_hit(hit) for hit in result.hits],
-        "facets": {
-            name: [
-                {"value": one.value, "count": one.count, **names.of_facet(name, one.value)} for one in values
-            ]
-            for name, values in result.facets.items()
-        },
-        "suggestion": result.suggestion,
-        "reading": result.reading.value,
-    }
-
-
-def _hit_json(hit: Hit) -> dict[str, object]:
-    return {
-        "url": hit.url,
-        "title": hit.title,
-        "score": round(hit.score, 4),
-        "source": hit.source,
-        "snippet": hit.snippet.replace(START, "**").replace(END, "**"),
-        "snippet_html": as_html(hit.snippet),
-        "attributes": {name: [str(value) if not isinstance(value, float) else value for value in values]
-                       for name, values in hit.attributes.items()},
-        "section": None if hit.section is None else {
-            "title": hit.section.title, "anchor": hit.section.anchor, "url": hit.section_url,
-        },
-    }  # fmt: skip
-
-
-class _Names:
-    """What values of listed attributes are called in the language that was asked for; nothing if none was."""
-
-    def __init__(self, lists: Mapping[str, ValueList], language: str) -> None:
-        self._lists = lists
-        self._language = language
-
-    def of(self, attribute: str, value: object) -> str | None:
-        """Return the display name of a value, None if its attribute has no list."""
-        known = self._lists.get(attribute)
-        return None if known is None else known.display_name(value, self._language)
-
-    def of_hit(self, hit: Hit) -> dict[str, object]:
-        """Return the display names of a hit in the shape of `search --json`."""
-        if not self._language:
-            return {}
-        named = {
-            name: [self.of(name, value) for value in values]
-            for name, values in hit.attributes.items()
-            if name in self._lists
-        }
-        return {"display_names": named}
-
-    def of_facet(self, attribute: str, value: str | float) -> dict[str, object]:
-        """Return the display name of a counted value in the shape of `search --json`."""
-        name = self.of(attribute, value)
-        return {} if name is None else {"display_name": name}
-
-
-def _print(query: str, result: SearchResult, offset: int, took: float, names: _Names, *, empty: bool) -> None:
+def _print(
+    query: str, result: SearchResult, offset: int, took: float, names: DisplayNames, *, empty: bool
+) -> None:
     console = Console(highlight=False, soft_wrap=True)
     if empty:
         console.print(Text("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it."))
@@ -284,8 +222,8 @@ def _shown(value: str | float) -> str:
 
 def _marked(snippet: str) -> Text:
     text = Text()
-    for part in snippet.split(START):
-        matched, end, rest = part.partition(END)
+    for part in snippet.split(START_MARK):
+        matched, end, rest = part.partition(END_MARK)
         if end:
             text.append(matched, style="bold yellow").append(rest)
         else:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import closing
-
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_all
-from ultracrawl.crawl.inspection.forecast import Forecast, forecast
-from ultracrawl.crawl.portal_filters.opening import filtering_of, url_judge, with_filters
-from ultracrawl.crawl.run.limits import limits_over
-from ultracrawl.crawl.transport.host_addresses import HostAddresses
-from ultracrawl.crawl.user_code.rewriters import opened_rewriter
-from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.crawl.inspection.forecast import Forecast
+from ultracrawl.crawl.inspection.opening import forecast_of
 
 URLS_SHOWN = 10
 
@@ -38,17 +30,8 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
       ultracrawl plan handbook -c new.yaml --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
-    forecasts = [_forecast(project, source) for source in chosen_sources(project, sources)]
+    forecasts = [forecast_of(project, source) for source in chosen_sources(project, sources)]
     print_all("sources", forecasts, _print, as_json=as_json)
-
-
-def _forecast(project: Project, source: DataSource) -> Forecast:
-    filtering = filtering_of(source, None)
-    with closing(HostAddresses()) as hosts, state_to_read(project, source.name) as state:
-        rules = with_filters(compile_source(source, project, hosts), filtering)
-        closed = state is not None and bool(limits_over(source.limits, state, project.state.path))
-        with opened_rewriter(source) as rewriter, url_judge(filtering, hosts) as judge:
-            return forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
 
 
 def _print(one: Forecast) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from ultracrawl.cli.options import chosen_sources, json_option, print_all, project_option
-from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView, QueueViewer, first_urls
-from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
-from ultracrawl.crawl.run.limits import limits_over
+from ultracrawl.crawl.inspection.opening import queue_of
+from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView
 from ultracrawl.model.dates import iso
-from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.sources import Project
 
 
 @click.command("queue")
@@ -39,17 +35,8 @@ def command(source: str | None, project: Project, limit: int, as_json: bool) -> 
       ultracrawl queue handbook
       ultracrawl queue --limit 100 --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    views = [_view(project, one, limit) for one in chosen_sources(project, [source] if source else [])]
+    views = [queue_of(project, one, limit) for one in chosen_sources(project, [source] if source else [])]
     print_all("sources", views, _print, as_json=as_json)
-
-
-def _view(project: Project, source: DataSource, limit: int) -> QueueView:
-    rules = with_filters(compile_source(source, project), filtering_of(source, None))
-    with state_to_read(project, source.name) as state:
-        if state is None:
-            return QueueView(source.name, source.refresh.mode, urls=first_urls(rules, limit))
-        closed = bool(limits_over(source.limits, state, project.state.path))
-        return QueueViewer(state, source, rules, time.time(), closed=closed).view(limit)
 
 
 def _print(view: QueueView) -> None:

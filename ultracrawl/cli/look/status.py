@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -14,14 +13,11 @@ from ultracrawl.cli.manage.feeding import in_words
 from ultracrawl.cli.options import first_of, json_option, known_sources, print_all, print_json, project_option
 from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.inspection.site_view import SiteView, view_site
-from ultracrawl.errors import StateError, UserError
-from ultracrawl.model.dates import as_text
+from ultracrawl.errors import UserError
 from ultracrawl.service.control import readable_sign
-from ultracrawl.service.destinations import DestinationStatus, destination_status
+from ultracrawl.service.source_status import source_status, status_json
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores import RunMark
-from ultracrawl.stores.failure_note import failure_note
-from ultracrawl.stores.opening import open_sites, state_file, state_to_read
+from ultracrawl.stores.opening import open_sites, state_to_read
 
 
 @click.command("status")
@@ -46,74 +42,13 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
     if site:
         show_site(project, site, as_json)
         return
-    rows = [
-        {**_live(project, _status(project, source.name)), "feeding": _destinations(project, source)}
-        for source in known_sources(project, [])
-    ]
+    rows = [source_status(project, source) for source in known_sources(project, [])]
     if as_json:
-        for row in rows:
-            row["feeding"] = [one.as_json() for one in row["feeding"]]
-        print_json({"sources": rows})
+        print_json({"sources": [status_json(row) for row in rows]})
     else:
         for row in rows:
             _print_status(row)
     raise SystemExit(1 if any(row["state"] == "unreadable" for row in rows) else 0)
-
-
-def _status(project: Project, name: str) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "source": name,
-        "state": "never crawled",
-        "known": 0,
-        "queued": 0,
-        "indexed": 0,
-        "pending": 0,
-        "leaving": 0,
-        "outcomes": {},
-        "last_run": None,
-        "failure": None,
-        "mistakes": [str(one) for one in mistaken.findings]
-        if (mistaken := project.mistaken.get(name))
-        else [],
-    }
-    try:
-        latest = _read_state(project, name, row)
-    except StateError as error:
-        return {**row, "state": "unreadable", "failure": {"time": None, "problem": str(error)}}
-    file = state_file(project, name)
-    note = failure_note(file) if file is not None else None
-    if note is not None and (latest is None or note.at > latest.finished):
-        row["state"], row["failure"] = "failed", {"time": as_text(note.at), "problem": note.problem}
-    return row
-
-
-def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | None:
-    """Put what the state of a source says into its row; returns its latest run. Raises `StateError`."""
-    with state_to_read(project, name) as state:
-        if state is None:
-            return None
-        counts, latest = state.records.count_urls(), next(iter(state.runs(1)), None)
-    row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
-    row["leaving"] = counts.removals
-    row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
-    if latest is not None:
-        row["last_run"] = json.loads(latest.report) if latest.report else {"run_id": str(latest.number)}
-        ended = "indexing pending" if counts.pending else "idle"
-        row["state"] = ended if latest.finished else "unfinished"
-    return latest
-
-
-def _destinations(project: Project, source: DataSource) -> list[DestinationStatus]:
-    """Return the destinations of a source; none where there is only the index of the project and nothing waits."""
-    rows = destination_status(project, source)
-    worth = len(rows) > 1 or any(one.destination or one.paused or one.segments or one.problem for one in rows)
-    return rows if worth else []
-
-
-def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
-    """Replace the state of a source that is being crawled by the phase of its crawl."""
-    sign = readable_sign(project, row["source"])
-    return {**row, "state": sign.phase.value, "pid": sign.pid} if sign else {**row, "pid": None}
 
 
 def _print_status(row: dict[str, Any]) -> None:

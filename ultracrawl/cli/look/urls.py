@@ -7,10 +7,11 @@ import click
 from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import Project
 from ultracrawl.stores import Store
 from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.url_rows import url_json
 
 
 @click.command("urls")
@@ -46,14 +47,7 @@ def command(project: Project, source: str, outcome: str | None, as_json: bool) -
 def _list(state: Store, wanted: UrlOutcome | None, as_json: bool) -> None:
     for record in state.records.all_records(wanted):
         if as_json:
-            print_json({**record.as_json(), "duplicate_of": _holder(state, record)})
+            print_json(url_json(state, record))
         else:
             reason = f"  ({record.reason})" if record.reason else ""
             tell(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
-
-
-def _holder(state: Store, record: UrlRecord) -> str | None:
-    """Return the URL that stands in the index for a duplicate; None for other URLs and duplicates beyond the list."""
-    if record.outcome is not UrlOutcome.DUPLICATE or not record.fingerprint:
-        return None
-    return next((one.url for one in state.records.same_content(record.fingerprint) if one.indexed), None)

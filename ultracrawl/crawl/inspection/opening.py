@@ -1,0 +1,35 @@
+"""Opens what is known of a source, and shows what its next crawl begins with."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+
+from ultracrawl.crawl.inspection.forecast import Forecast, forecast
+from ultracrawl.crawl.inspection.queue_view import QueueView, QueueViewer, first_urls
+from ultracrawl.crawl.portal_filters.opening import filtering_of, url_judge, with_filters
+from ultracrawl.crawl.run.limits import limits_over
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
+from ultracrawl.crawl.user_code.rewriters import opened_rewriter
+from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.stores.opening import state_to_read
+
+
+def forecast_of(project: Project, source: DataSource) -> Forecast:
+    """Return what the next crawl of a source would do with what is known. Raises `UserError`, `StateError`."""
+    filtering = filtering_of(source, None)
+    with closing(HostAddresses()) as hosts, state_to_read(project, source.name) as state:
+        rules = with_filters(compile_source(source, project, hosts), filtering)
+        closed = state is not None and bool(limits_over(source.limits, state, project.state.path))
+        with opened_rewriter(source) as rewriter, url_judge(filtering, hosts) as judge:
+            return forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
+
+
+def queue_of(project: Project, source: DataSource, limit: int) -> QueueView:
+    """Return which URLs of a source are fetched next. Raises `UserError`, `StateError`."""
+    rules = with_filters(compile_source(source, project), filtering_of(source, None))
+    with state_to_read(project, source.name) as state:
+        if state is None:
+            return QueueView(source.name, source.refresh.mode, urls=first_urls(rules, limit))
+        closed = bool(limits_over(source.limits, state, project.state.path))
+        return QueueViewer(state, source, rules, time.time(), closed=closed).view(limit)

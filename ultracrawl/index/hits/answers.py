@@ -1,0 +1,78 @@
+"""An answer of the index as JSON: the shape of `ultracrawl search --json`, whoever prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ultracrawl.index.engine import Hit, SearchResult
+from ultracrawl.index.hits.snippet import END_MARK, START_MARK, as_html
+from ultracrawl.index.query.completion import Completion
+from ultracrawl.rules.attributes.schema import ValueList
+
+
+def completions_json(query: str, found: Iterable[Completion]) -> dict[str, object]:
+    """Return what completes a query in the shape of `search --complete --json`."""
+    return {"query": query, "completions": [one._asdict() for one in found]}
+
+
+def answer_json(query: str, result: SearchResult, took: float, names: DisplayNames) -> dict[str, object]:
+    """Return an answer in the shape of `search --json`; `took` are milliseconds."""
+    return {
+        "query": query,
+        "total": result.total,
+        "took_ms": round(took, 1),
+        "hits": [_hit_json(hit) | names.of_hit(hit) for hit in result.hits],
+        "facets": {
+            name: [
+                {"value": one.value, "count": one.count, **names.of_facet(name, one.value)} for one in values
+            ]
+            for name, values in result.facets.items()
+        },
+        "suggestion": result.suggestion,
+        "reading": result.reading.value,
+    }
+
+
+def _hit_json(hit: Hit) -> dict[str, object]:
+    return {
+        "url": hit.url,
+        "title": hit.title,
+        "score": round(hit.score, 4),
+        "source": hit.source,
+        "snippet": hit.snippet.replace(START_MARK, "**").replace(END_MARK, "**"),
+        "snippet_html": as_html(hit.snippet),
+        "attributes": {name: [str(value) if not isinstance(value, float) else value for value in values]
+                       for name, values in hit.attributes.items()},
+        "section": None if hit.section is None else {
+            "title": hit.section.title, "anchor": hit.section.anchor, "url": hit.section_url,
+        },
+    }  # fmt: skip
+
+
+class DisplayNames:
+    """What values of listed attributes are called in the language that was asked for; nothing if none was."""
+
+    def __init__(self, lists: Mapping[str, ValueList], language: str) -> None:
+        self._lists = lists
+        self._language = language
+
+    def of(self, attribute: str, value: object) -> str | None:
+        """Return the display name of a value, None if its attribute has no list."""
+        known = self._lists.get(attribute)
+        return None if known is None else known.display_name(value, self._language)
+
+    def of_hit(self, hit: Hit) -> dict[str, object]:
+        """Return the display names of a hit in the shape of `search --json`."""
+        if not self._language:
+            return {}
+        named = {
+            name: [self.of(name, value) for value in values]
+            for name, values in hit.attributes.items()
+            if name in self._lists
+        }
+        return {"display_names": named}
+
+    def of_facet(self, attribute: str, value: str | float) -> dict[str, object]:
+        """Return the display name of a counted value in the shape of `search --json`."""
+        name = self.of(attribute, value)
+        return {} if name is None else {"display_name": name}
