@@ -257,6 +257,8 @@ MISSPELT = {
     "max_conections Size:3": "max_connections Size:3",
     "autovacuum_vacuum_scale_facter": "autovacuum_vacuum_scale_factor",
     "opensl.cnf": "openssl.cnf",
+    "pg_slep": "pg_sleep",
+    "PG_SLEP PgSlep": "PG_SLEEP PgSleep",
     "tcpsyncookies": "tcp_syncookies",
     "qqqqq_xxxxx": "",
     "C++++ ->>>": "",
@@ -266,6 +268,9 @@ MISSPELT = {
 @pytest.mark.parametrize(("text", "better"), MISSPELT.items(), ids=MISSPELT)
 def test_spelling_inside_a_name(engine: IndexEngine, text: str, better: str) -> None:
     engine.apply([*MANUAL, document("/settings", "max_connections or autovacuum_vacuum_scale_factor")])
+    engine.apply(
+        [document("/sleep", "pg_sleep and PgSleep, but a step is a step"), document("/step", "step")]
+    )
     assert engine.search(SearchQuery(text)).suggestion == better
 
 

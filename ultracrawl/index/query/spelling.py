@@ -26,9 +26,9 @@ def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> 
     It is looked for where nothing was found, or where not every word was required.
 
     A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. In a word of
-    several parts (`max_conections`, `HashMpa`) unknown parts are replaced. Long words, and more than a few different
-    ones, are left as they are, because each costs hundreds of look-ups; so are numbers, of which none is a slip of
-    another.
+    several parts (`max_conections`, `HashMpa`) unknown parts are replaced, if that can be so that the whole is a known
+    word (`pg_slep` is `pg_sleep`, though `step` is more frequent). Long words, and more than a few different ones, are
+    left as they are, because each costs hundreds of look-ups; so are numbers, of which none is a slip of another.
     """
     if not query.suggest or (found and query.reading is Reading.ALL_WORDS):
         return ""
@@ -49,36 +49,39 @@ class _Spelling:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._left = _MOST_MISSPELT
-        self._known: dict[str, str] = {}
+        self._known: dict[str, list[str]] = {}
 
     def corrected(self, written: str) -> str:
         """Return an unknown word corrected: in its parts, or as a whole; itself where nothing is near."""
-        pieces, at = [], 0
-        for start, end in spans_of_parts(written):
-            pieces += [written[at:start], self._part(written[start:end])]
-            at = end
-        corrected = "".join([*pieces, written[at:]])
+        corrected = written
+        for start, end in reversed(list(spans_of_parts(written))):
+            choices = [
+                f"{corrected[:start]}{part}{corrected[end:]}"
+                for part in self._better_parts(written[start:end])
+            ]
+            whole = (one for one in choices if self._lexicon.frequency(fold(one.lower())))
+            corrected = next(whole, choices[0] if choices else corrected)
         if corrected != written:
             return corrected
-        return self._nearest(fold(written.lower())) or written
+        return next(iter(self._nearest(fold(written.lower()))), written)
 
-    def _part(self, written: str) -> str:
-        """Return a part of a word as it is spelt in the index, in capitals where it was written so."""
+    def _better_parts(self, written: str) -> list[str]:
+        """Return known words for a part of a word, in capitals where it was written so; none for a known part."""
         part = fold(written.lower())
-        better = "" if part.isdigit() or self._lexicon.frequency(part) else self._nearest(part)
+        better = [] if part.isdigit() or self._lexicon.frequency(part) else self._nearest(part)
         if written[1:].isupper():
-            better = better.upper()
-        elif written[0].isupper():
-            better = better.capitalize()
-        return better or written
+            return [one.upper() for one in better]
+        return [one.capitalize() for one in better] if written[0].isupper() else better
 
-    def _nearest(self, unknown: str) -> str:
-        """Return the most frequent known word that differs in one letter; an empty text if there is none."""
+    def _nearest(self, unknown: str) -> list[str]:
+        """Return the known words that differ in one letter, the most frequent one first."""
         if unknown not in self._known:
             self._left -= 1
-            looked_up = _neighbours(unknown) if self._left >= 0 and len(unknown) <= _LONGEST_MISSPELT else ()
-            frequency, word = max(((self._lexicon.frequency(one), one) for one in looked_up), default=(0, ""))
-            self._known[unknown] = word if frequency else ""
+            looked_up = (
+                set(_neighbours(unknown)) if self._left >= 0 and len(unknown) <= _LONGEST_MISSPELT else ()
+            )
+            known = sorted(((self._lexicon.frequency(one), one) for one in looked_up), reverse=True)
+            self._known[unknown] = [word for frequency, word in known if frequency]
         return self._known[unknown]
 
 
