@@ -12,7 +12,7 @@ from ultracrawl.sources.project import DefinitionHead
 from ultracrawl.sources.writing import definition_text
 
 WRITTEN = {
-    "index": "{engine: tantivy, path: i}",
+    "index": "{engine: tantivy, path: i, optimise: {every: 2 weeks, on: [sun], at: '04:00', limit: 1 h}}",
     "indexes": "{archive: {engine: whoosh, path: var/archive}}",
     "destinations": "{export: {type: jsonl, path: e}, hook: {type: http, url: 'https://h.example/', password: '${P}',"
     " headers: {X-Key: 'file:k'}, networks: [10.0.0.0/8], documents: 7}}",
@@ -22,6 +22,7 @@ WRITTEN = {
     "logs": "{path: l}",
     "key_file": "password.key",
     "attributes": "{Country: string, Price: number}",
+    "schedules": "{one: {sources: a, every: 6 h, window: '22:00-06:00', force: true}}",
     "search": "{language: de, synonyms: s.txt, source_synonyms: {a: a.txt}, pins: [{query: q, urls: http://a.example/}]}",
     "lists": "{Country: {de: {en: Germany, de: Deutschland}, fr: France}}",
 }

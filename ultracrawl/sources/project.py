@@ -26,6 +26,7 @@ from ultracrawl.sources.sections.project import (
     StateSection,
     StorageSection,
 )
+from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.sources.sections.search import SearchSection
 from ultracrawl.sources.sections.section import Section
 
@@ -86,6 +87,10 @@ class DefinitionHead(Section):
         default={}, examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}]
     )
     """Lists of values: for a search attribute its values, with display names by language."""
+    schedules: Mapping[SourceName, ScheduleSection] = Field(
+        default={}, examples=[{"nightly": {"sources": ["handbook"], "cron": "0 3 * * *"}}]
+    )
+    """Schedules by name: which sources are crawled when, as long as `ultracrawl serve` or `crawl --continuous` runs."""
     search: SearchSection = Field(default=SearchSection(), examples=[{"synonyms": "config/synonyms.txt"}])
     """How searches are answered: synonyms, what comes first for a query."""
 
@@ -139,6 +144,10 @@ class Project(DefinitionHead):
     def known_sources(self) -> dict[str, DataSource]:
         """All sources by name, of those with mistakes what is well formed: to look at what they hold."""
         return {**{name: one.known for name, one in self.mistaken.items()}, **self.sources}
+
+    def schedule_of(self, source: str) -> str:
+        """Return the name of the schedule that a source belongs to; empty if there is none."""
+        return next((name for name, one in self.schedules.items() if source in one.sources), "")
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule
 from ultracrawl.rules.boundary.rewriting.rewriting_policy import parse_alias_lines
+from ultracrawl.rules.schedules.times import Step
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.durations import parse_interval
 from ultracrawl.sources.patterns import Pattern
@@ -52,14 +53,9 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         head["indexes"] = {
             name: {"engine": one.engine, "path": str(one.path)} for name, one in project.indexes.items()
         }
-    if project.destinations:
-        head["destinations"] = _plain(project.destinations)
-    if project.key_file is not None:
-        head["key_file"] = str(project.key_file)
-    if project.attributes:
-        head["attributes"] = _plain(project.attributes)
-    if project.lists:
-        head["lists"] = _plain(project.lists)
+    for name in ("destinations", "key_file", "attributes", "lists", "schedules"):
+        if value := getattr(project, name):
+            head[name] = _plain(value)
     if search := _section(project.search, defaults.search):
         head["search"] = search
     return head
@@ -178,7 +174,7 @@ def _plain(value: Any) -> Data:
             return sorted((_plain(one) for one in value), key=str)
         case tuple() | list():
             return [_plain(one) for one in value]
-        case Path() | IPv4Network() | IPv6Network():
+        case Path() | IPv4Network() | IPv6Network() | Step():
             return str(value)
     assert value is None or isinstance(value, bool | int | float | str)
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
@@ -22,6 +22,7 @@ from ultracrawl.sources.checking.checks import (
     check_synonyms,
     check_value_lists,
 )
+from ultracrawl.sources.checking.schedule_checks import check_own_rhythm, check_schedules, check_times
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
@@ -275,12 +276,14 @@ class _Reading:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
         known = {name: source or self._well_formed_part(name) for name, source in sources.items()}
+        self._check_schedules(head, known)
         for name in (name for name, source in sources.items() if source):
             entry = self._entries[name]
             with self.findings.about(name):
                 self.findings.add_below(entry.tree, entry.path, check_receivers(known[name], known))
                 fed = check_destinations(known[name], head.indexes, head.destinations)
                 self.findings.add_below(entry.tree, entry.path, fed)
+                self.findings.add_below(entry.tree, entry.path, check_own_rhythm(known[name], head.schedules))
                 kept = check_kept_sessions(known[name], has_key=head.key_file is not None)
                 self.findings.add_below(entry.tree, entry.path, kept)
         mistaken = {
@@ -291,6 +294,14 @@ class _Reading:
         }
         sound = {name: source for name, source in sources.items() if source and name not in mistaken}
         return make_project(head, sound, base, mistaken=mistaken, mistakes=self.findings.mistakes())
+
+    def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
+        if self._first is None:
+            return
+        self.findings.add_below(self._first, (), check_schedules(head.schedules, known))
+        if head.index.optimise is not None:
+            place = ("index", "optimise")
+            self.findings.add_below(self._first, place, check_times(head.index.optimise))
 
     def _well_formed_part(self, name: str) -> DataSource:
         """Return what is well formed of a source with mistakes."""

@@ -12,6 +12,7 @@ from ultracrawl.plugins import DESTINATIONS, ENGINES, STORES
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.request import SiteHeader
+from ultracrawl.sources.sections.schedules import OptimiseSection
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Network, PluginName, Seconds, Size, is_site, one_or_list
 
@@ -54,6 +55,8 @@ class IndexSection(StorageSection):
         default={}, examples=[{"https://www.example.com/": 3, "https://www.example.com/old/*": 0.5}]
     )
     """Factors for the scores of URLs, or of all that begin so, with a trailing `*`."""
+    optimise: OptimiseSection | None = Field(default=None, examples=[{"cron": "0 4 * * sun", "limit": "1 h"}])
+    """When its segments are merged and the space of deleted documents is freed. None: whenever it is worth it."""
     anchors: bool = Field(default=True, examples=[False])
     """Index what links to a document are called on other pages of its source; such words count double."""
 

@@ -1,0 +1,128 @@
+"""`schedules:` in definitions: what may be written, and every mistake at once with its line."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.sources import Project, load_project
+
+BY = "the source is crawled by the schedule"
+SOURCES = """
+sources:
+  a: {start_urls: [http://h/]}
+  b: {start_urls: [http://h/]}
+schedules:
+"""
+
+
+@pytest.fixture
+def definition(tmp_path: Path) -> Path:
+    return tmp_path / "ultracrawl.yaml"
+
+
+def project(file: Path, schedules: str) -> Project:
+    file.write_text(SOURCES + schedules)
+    loaded = load_project(file)
+    assert loaded.findings == ()
+    assert loaded.project is not None
+    return loaded.project
+
+
+def mistakes(file: Path, text: str) -> list[tuple[int, str, str]]:
+    file.write_text(text)
+    return [(one.line, one.key, one.problem) for one in load_project(file).findings]
+
+
+def test_a_schedule_holds_several_sources__ultra_search_110(definition: Path) -> None:
+    found = project(definition, '  nightly: {sources: [a, b], cron: "0 3 * * *", timezone: Europe/Berlin}\n')
+    assert found.schedules["nightly"].sources == ("a", "b")
+    assert (found.schedule_of("b"), found.schedule_of("c")) == ("nightly", "")
+
+
+@pytest.mark.parametrize(
+    ("written", "first"),
+    [
+        ('cron: "0 3 * * *", timezone: Europe/Berlin', "2026-06-03T01:00"),
+        ("every: 90", "2026-06-02T13:30"),
+        ("every: 6 h", "2026-06-02T18:00"),
+        ("every: day", "2026-06-03T00:00"),
+        ('every: 1 d, at: ["03:30", "15:00"]', "2026-06-02T15:00"),
+        ("every: week", "2026-06-08T00:00"),
+        ('every: 1 week, on: [thursday, mon], at: "04:00"', "2026-06-04T04:00"),
+        ('every: 2 months, on: [15, last], at: "04:00"', "2026-07-15T04:00"),
+        ("every: month", "2026-07-01T00:00"),
+    ],
+)
+def test_frequencies__ultra_search_112(definition: Path, written: str, first: str) -> None:
+    schedule = project(definition, f"  one: {{sources: a, {written}}}\n").schedules["one"]
+    moment = schedule.times.next_after(datetime(2026, 6, 2, 12, 1, tzinfo=UTC).timestamp())
+    assert datetime.fromtimestamp(moment, UTC).isoformat(timespec="minutes")[:16] == first
+
+
+def test_a_source_belongs_to_one_schedule__ultra_search_111(definition: Path) -> None:
+    text = f"{SOURCES}  one: {{sources: [a, b], every: day}}\n  two:\n    every: week\n    sources: [b]\n"
+    assert mistakes(definition, text) == [
+        (9, "schedules.two.sources", "the source `b` belongs to the schedule `one` already")
+    ]
+
+
+def test_all_mistakes_are_told_at_once(definition: Path) -> None:
+    text = """sources:
+  a: {start_urls: [http://h/], refresh: {interval: 24 h}}
+  b: {start_urls: [http://h/]}
+  c: {start_urls: [http://h/], refresh: {when_idle: true}}
+index: {optimise: {every: 6 h, at: "03:00"}}
+schedules:
+  one: {sources: [a, z], cron: "0 3 * * *", every: day, on: mon}
+  two: {sources: [b, b]}
+  three: {every: week, on: [mon, 15]}
+  four: {sources: c, every: 2 h, at: "03:00", on: last}
+"""
+    assert mistakes(definition, text) == [
+        (2, "sources.a.refresh.interval", f"{BY} `one`, so `refresh.interval` has no effect"),
+        (4, "sources.c.refresh.when_idle", f"{BY} `four`, so `refresh.when_idle` has no effect"),
+        (5, "index.optimise.at", "a time of day goes with days, weeks and months"),
+        (7, "schedules.one.every", "`every` has no effect beside `cron`"),
+        (7, "schedules.one.on", "`on` has no effect beside `cron`"),
+        (7, "schedules.one.sources", "there is no source `z`"),
+        (8, "schedules.two", "nothing says when it is launched"),
+        (8, "schedules.two.sources", "`b` is named twice"),
+        (9, "schedules.three.on", "`15` is no day of a week"),
+        (9, "schedules.three.sources", "the schedule has no sources"),
+        (10, "schedules.four.at", "a time of day goes with days, weeks and months"),
+        (10, "schedules.four.on", "days go with weeks and months"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ('cron: "0 25 * * *"', "as `0 3 * * *`"),
+        ("every: 6 fortnights", "as `6 h`"),
+        ("every: 0", "as `6 h`"),
+        ("every: true", "as `6 h`"),
+        ("every: day, timezone: Europe/Berln", "write `Europe/Berlin`"),
+        ("every: day, timezone: ../../etc/passwd", "Europe/Berlin"),
+        ('every: day, at: "25:00"', "write it as `03:30`"),
+        ("every: week, on: funday", "`mon`, `15` or `last`"),
+        ("every: month, on: 32", "`mon`, `15` or `last`"),
+        ('every: day, window: "22-6"', "`22:00-06:00`"),
+        ("every: day, missed: maybe", "`run`"),
+        ("every: day, mode: exam", "`examine`"),
+        ("every: day, cran: x", "`cron`"),
+    ],
+)
+def test_each_says_what_to_write(definition: Path, written: str, instead: str) -> None:
+    definition.write_text(f"{SOURCES}  one: {{sources: a, {written}}}\n")
+    (finding,) = load_project(definition).findings
+    assert (finding.line, finding.fatal) == (6, True)
+    assert instead in finding.instead
+
+
+def test_a_schedule_that_examines_takes_web_sources_only__ultra_search_118(definition: Path) -> None:
+    text = f"{SOURCES}  one: {{sources: [a, b], every: day, mode: examine}}\n"
+    definition.write_text(text)
+    assert load_project(definition).findings == ()

@@ -1,0 +1,86 @@
+"""What types alone cannot say about schedules: their sources, and what goes with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ultracrawl.rules.schedules.times import WEEKDAYS, Unit
+from ultracrawl.sources.checking.checks import FOLLOWING_TYPES
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.mistakes import listed, shown, suggestion
+from ultracrawl.sources.reading.tree import PathFinding
+from ultracrawl.sources.sections.schedules import ScheduleSection, TimesSection
+
+
+def check_schedules(
+    schedules: Mapping[str, ScheduleSection], sources: Mapping[str, DataSource]
+) -> Iterator[PathFinding]:
+    """Yield the mistakes in schedules, below the top of the file."""
+    owners: dict[str, str] = {}
+    for name, schedule in schedules.items():
+        here = ("schedules", name)
+        for finding in (*check_times(schedule), *_check_sources(schedule, sources)):
+            yield finding._replace(path=(*here, *finding.path))
+        for number, source in enumerate(schedule.sources):
+            owner = owners.setdefault(source, name)
+            if owner != name:
+                problem = f"the source {shown(source)} belongs to the schedule {shown(owner)} already"
+                yield PathFinding((*here, "sources", number), problem, "name it in one of them")
+
+
+def check_times(section: TimesSection) -> Iterator[PathFinding]:
+    """Yield what is missing in the times of a section, and what does not go together."""
+    step = section.every
+    if section.cron is None and step is None:
+        yield PathFinding((), "nothing says when it is launched", 'add `cron: "0 3 * * *"`, or `every: 6 h`')
+    if section.cron is not None:
+        for option in ("every", "at", "on"):
+            if getattr(section, option):
+                yield PathFinding(
+                    (option,), f"`{option}` has no effect beside `cron`", "remove one of the two"
+                )
+        return
+    unit = step.unit if step else None
+    if section.at and unit in {Unit.MINUTE, Unit.HOUR}:
+        yield PathFinding(
+            ("at",), "a time of day goes with days, weeks and months", "remove it, or write `every: day`"
+        )
+    if section.on and unit not in {None, Unit.WEEK, Unit.MONTH}:
+        yield PathFinding(
+            ("on",), "days go with weeks and months", "write `every: week` or `every: month`, or remove it"
+        )
+    for number, day in enumerate(section.on):
+        if unit in {Unit.WEEK, Unit.MONTH} and (day in WEEKDAYS) is not (unit is Unit.WEEK):
+            instead = "write for example `mon`" if unit is Unit.WEEK else "write for example `15`, or `last`"
+            yield PathFinding(("on", number), f"{shown(day)} is no day of a {unit}", instead)
+
+
+def check_own_rhythm(source: DataSource, schedules: Mapping[str, ScheduleSection]) -> Iterator[PathFinding]:
+    """Yield what a source that belongs to a schedule says of its own cycles."""
+    name = next((name for name, one in schedules.items() if source.name in one.sources), None)
+    for option in ("interval", "when_idle") if name is not None else ():
+        if getattr(source.refresh, option):
+            problem = (
+                f"the source is crawled by the schedule {shown(name)}, so `refresh.{option}` has no effect"
+            )
+            yield PathFinding(
+                ("refresh", option), problem, "remove it, or take the source out of the schedule"
+            )
+
+
+def _check_sources(schedule: ScheduleSection, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
+    if not schedule.sources:
+        yield PathFinding(("sources",), "the schedule has no sources", "name at least one")
+    for number, name in enumerate(schedule.sources):
+        known = sources.get(name)
+        if known is None:
+            otherwise = (
+                f"write {listed(list(sources)[:20])}" if sources else "define it below `sources:` first"
+            )
+            problem = f"there is no source {shown(name)}"
+            yield PathFinding(("sources", number), problem, suggestion(name, sources, otherwise))
+        elif name in schedule.sources[:number]:
+            yield PathFinding(("sources", number), f"{shown(name)} is named twice", "remove it")
+        elif schedule.mode == "examine" and known.type not in FOLLOWING_TYPES:
+            problem = f"the source {shown(name)} cannot be examined: that mode is for web sources only"
+            yield PathFinding(("sources", number), problem, "give it a schedule of its own")

@@ -1,0 +1,191 @@
+"""The section `schedules` of a project: when its sources are crawled; and when its index is optimised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from ultracrawl.rules.schedules.times import (
+    LAST_DAY,
+    WEEKDAYS,
+    CalendarTimes,
+    ScheduleError,
+    ScheduleTimes,
+    Step,
+    Unit,
+    calendar_times,
+    check_expression,
+    interval_times,
+    parse_time_of_day,
+)
+from ultracrawl.rules.schedules.window import RunWindow, parse_span
+from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.mistakes import mistake, shown, suggestion
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import one_or_list
+
+_EVERY = re.compile(r"(?:(\d{1,4})\s*)?([a-z]*)", re.IGNORECASE)
+_UNITS = {
+    **dict.fromkeys(("", "m", "min", "minute", "minutes"), Unit.MINUTE),
+    **dict.fromkeys(("h", "hour", "hours"), Unit.HOUR),
+    **dict.fromkeys(("d", "day", "days"), Unit.DAY),
+    **dict.fromkeys(("w", "week", "weeks"), Unit.WEEK),
+    **dict.fromkeys(("month", "months"), Unit.MONTH),
+}
+_LONG_WEEKDAYS = frozenset({
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+})  # fmt: skip
+_MIDNIGHT = (0, 0)
+
+
+def _parse_step(value: object) -> object:
+    if value is None or isinstance(value, Step):
+        return value
+    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else "?"
+    found = _EVERY.fullmatch(text)
+    unit = _UNITS.get(found[2].lower()) if found else None
+    number = int(found[1] or 1) if found else 0
+    if unit is None or not number or not text:
+        raise mistake(
+            f"{shown(value)} is not how often a schedule is launched",
+            "write a number of minutes, or one with min, h, d, w or months, as `6 h`",
+        )
+    return Step(number, unit)
+
+
+def _checked(check: Callable[[str], object]) -> AfterValidator:
+    """Return a validator of texts that a rule has to understand."""
+
+    def pass_text(text: str) -> str:
+        try:
+            check(text)
+        except ScheduleError as error:
+            raise mistake(error.problem, error.instead) from None
+        return text
+
+    return AfterValidator(pass_text)
+
+
+def _check_window(text: str) -> str:
+    try:
+        parse_span(text)
+    except ValueError as error:
+        raise mistake(
+            f"{shown(text)} is no window: {error}", "write it as `22:00-06:00`, or as `Fri:22.00-Mon:06.00`"
+        ) from None
+    return text
+
+
+def _check_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, LookupError):
+        otherwise = "write one of the time zone database, as `Europe/Berlin`"
+        raise mistake(
+            f"{shown(name)} is no time zone", suggestion(name, available_timezones(), otherwise)
+        ) from None
+    return name
+
+
+def _parse_day(value: object) -> object:
+    """Return a weekday by its first three letters, a day of the month as its number, or `last`."""
+    text = str(value).strip().lower()
+    if text in WEEKDAYS or text in _LONG_WEEKDAYS:
+        return text[:3]
+    if text == LAST_DAY or (text.isdecimal() and 1 <= int(text) <= 31):
+        return str(int(text)) if text.isdecimal() else text
+    raise mistake(
+        f"{shown(value)} is neither a day of the week nor of the month", "write `mon`, `15` or `last`"
+    )
+
+
+Every = Annotated[
+    Step | None,
+    BeforeValidator(_parse_step),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}, {"type": "null"}]}),
+]
+"""How often: minutes, or a text with a unit."""
+Cron = Annotated[str, _checked(check_expression)]
+TimeOfDay = Annotated[str, _checked(parse_time_of_day)]
+Day = Annotated[
+    str, BeforeValidator(_parse_day), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]})
+]
+WindowSpan = Annotated[str, AfterValidator(_check_window)]
+SourceReference = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class TimesSection(Section):
+    """When something is done: either `cron`, or `every` with `at` and `on`."""
+
+    cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
+    """A cron expression: minute, hour, day of the month, month, day of the week."""
+    every: Every = Field(default=None, examples=["6 h"])
+    """Every so many minutes, or with a unit: min, h, d, w or months; the number 1 may be missing, as in `week`."""
+    at: Annotated[tuple[TimeOfDay, ...], one_or_list(TimeOfDay)] = Field(default=(), examples=["03:30"])
+    """Times of day, with days, weeks and months; none is midnight."""
+    on: Annotated[tuple[Day, ...], BeforeValidator(_as_list), one_or_list(Day)] = Field(
+        default=(), examples=[["mon", "thu"]]
+    )
+    """Days of the week, with weeks (none: Monday); days of the month or `last`, with months (none: the first)."""
+    timezone: Annotated[str, AfterValidator(_check_zone)] = Field(default="UTC", examples=["Europe/Berlin"])
+    """The time zone of `cron`, `at` and `window`."""
+
+    @property
+    def zone(self) -> ZoneInfo | None:
+        """The time zone; None is UTC."""
+        return None if self.timezone == "UTC" else ZoneInfo(self.timezone)
+
+    @property
+    def times(self) -> ScheduleTimes:
+        """The times; the section has passed the checks of the project."""
+        if self.cron is not None:
+            return CalendarTimes((self.cron,), self.zone)
+        step = self.every
+        assert step is not None
+        if not step.of_the_calendar:
+            return interval_times(step)
+        days = self.on or {Unit.WEEK: ("mon",), Unit.MONTH: ("1",)}.get(step.unit, ())
+        return calendar_times(step, days, [*map(parse_time_of_day, self.at)] or [_MIDNIGHT], self.zone)
+
+
+class ScheduleSection(TimesSection):
+    """Sources that are crawled at common times."""
+
+    sources: Annotated[tuple[SourceReference, ...], one_or_list(SourceReference)] = Field(
+        default=(), examples=[["handbook", "intranet"]]
+    )
+    """The names of the sources; each belongs to one schedule at most."""
+    mode: Literal["accept-all", "examine", "index-only"] | None = Field(default=None, examples=["examine"])
+    """What its crawls do instead of what `crawling_mode` of a source says."""
+    force: bool = Field(default=False, examples=[True])
+    """Fetch and index every page again, changed or not."""
+    missed: Literal["run", "skip"] = Field(default="run", examples=["skip"])
+    """What becomes of times at which nothing could launch it: one run is held at once (`run`), or none (`skip`)."""
+    window: Annotated[tuple[WindowSpan, ...], one_or_list(WindowSpan)] = Field(
+        default=(), examples=["22:00-06:00"]
+    )
+    """When its crawls may run, each day or in spans of the week: outside they wait, and at the end they are stopped."""
+    enabled: bool = Field(default=True, examples=[False])
+    """Whether it is launched at its times; `ultracrawl schedule launch` launches it all the same."""
+    profile: str = Field(default="", examples=["north"])
+    """Where its crawls run, and nowhere else; empty: on this machine."""
+
+    @property
+    def run_window(self) -> RunWindow:
+        """When its crawls may run."""
+        return RunWindow((span for text in self.window for span in parse_span(text)), self.zone)
+
+
+class OptimiseSection(TimesSection):
+    """When the index is optimised: its segments are merged, and the space of deleted documents is freed."""
+
+    limit: Interval = Field(default=None, examples=["1 h"])
+    """How long it may take; what is not done by then is given up until the next time. None: as long as it takes."""
