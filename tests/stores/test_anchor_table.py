@@ -257,3 +257,19 @@ def test_what_a_link_says(text: str, said: str) -> None:
 )
 def test_a_text_that_is_in_the_name_of_the_part_says_no_more(text: str, fragment: str, more: bool) -> None:
     assert says_more_than(text, fragment) is more
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment", "more"),
+    [
+        ("exception", "%3Cinit%3E(java.lang.String)", False),
+        ("exception.getmessage()", "getMessage()", False),
+        ("java.lang.exception", "%3Cinit%3E()", False),
+        ("localhost", "top", True),
+        ("exception with a message", "%3Cinit%3E(java.lang.String)", True),
+    ],
+)
+def test_a_text_that_is_in_the_names_of_the_part_and_its_page_says_no_more(
+    text: str, fragment: str, more: bool
+) -> None:
+    assert says_more_than(text, fragment, "http://localhost/java/lang/Exception.html?v=message") is more

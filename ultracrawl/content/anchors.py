@@ -31,13 +31,16 @@ def anchor_text(text: str) -> str:
     return folded if _SAYS_SOMETHING(folded) and not _ADDRESS(folded) else ""
 
 
-def says_more_than(text: str, fragment: str) -> bool:
-    """Whether the text of a link to a part says more than the part's own name; no number does (`[2]`).
+def says_more_than(text: str, fragment: str, url: str = "") -> bool:
+    """Whether the text of a link to a part says more than its name and the path of its page do; no number does.
 
-    `heappush()` says no more than `heapq.heappush`.
+    `heappush()` says no more than `heapq.heappush`, and `Short.compare` no more than `java/lang/Short.html#compare`.
     """
-    said = _NO_LETTER.sub("", text).lower()
-    return not said.isdigit() and said not in _NO_LETTER.sub("", unquote(fragment)).lower()
+    said, name = _NO_LETTER.sub("", text).lower(), _NO_LETTER.sub("", unquote(fragment)).lower()
+    if said.isdigit() or said in name:
+        return False
+    path = unquote(url.partition("//")[2].partition("/")[2].partition("?")[0]).lower()
+    return any(word not in name and word not in path for word in _NO_LETTER.split(text.lower()))
 
 
 def anchor_mark(target: int, text: str, fragment: str = "") -> int:

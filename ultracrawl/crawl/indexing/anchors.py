@@ -84,7 +84,7 @@ class AnchorTexts(Feature):
             said, target = anchor_text(text), url_key(whole)
             if target not in kept:
                 return _NOTHING
-            if fragment and not says_more_than(said, fragment):
+            if fragment and not says_more_than(said, fragment, whole):
                 said = ""
             mark = self._context.store.links.note_anchor(target, said, fragment) if said else _NOTHING
         if self._met >= GENERATION:
