@@ -55,6 +55,7 @@ VERBS = {
     "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
+    "token": Verb("serve.token", "Make and revoke tokens for the API."),
     "urls": Verb("look.urls", "List every known URL with its latest outcome."),
 }
 """The verbs by name; a module is imported only when its verb is used."""

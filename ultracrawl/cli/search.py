@@ -14,7 +14,8 @@ from rich.text import Text
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
-from ultracrawl.index import Filter, Operator, Reading, SearchResult
+from ultracrawl.index import Reading, SearchResult
+from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json
 from ultracrawl.index.hits.snippet import END_MARK, START_MARK, as_line
 from ultracrawl.index.query.completion import Completion
@@ -28,17 +29,6 @@ _READINGS = {
     Reading.ANY_WORD: "No document has most of the words; these have at least one.",
 }
 """What is said of hits that need not have everything."""
-
-
-def _all_of(texts: tuple[str, ...]) -> list[Filter]:
-    """Return, for each attribute, the filter for all of its values."""
-    values: dict[str, list[str]] = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign or not name.strip():
-            raise UserError(f"--all {text!r} is not ATTRIBUTE=VALUE; write for example --all Author=Miller")
-        values.setdefault(name.strip(), []).append(value.strip())
-    return [Filter(name, Operator.ALL_OF, tuple(found)) for name, found in values.items()]
 
 
 def _factors(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
@@ -169,7 +159,7 @@ def command(
             return _print_completions(query, found, as_json=as_json)
         started = time.perf_counter()
         result = searcher.search(
-            query, sources=source, groups=group, filters=[*where, *_all_of(every)], like=like, language=language,
+            query, sources=source, groups=group, filters=[*where, *all_of(every)], like=like, language=language,
             offset=offset, **order,
         )  # fmt: skip
         took = (time.perf_counter() - started) * 1000

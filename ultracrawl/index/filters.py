@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -58,3 +59,14 @@ def comparison(attribute: str, sign: str, value: str) -> Filter:
     if sign == "=" and dots and start.strip() and end.strip():
         return Filter(attribute, Operator.BETWEEN, (start.strip(), end.strip()))
     return Filter(attribute, Operator(sign), (value,))
+
+
+def all_of(texts: Iterable[str]) -> list[Filter]:
+    """Return, for each attribute of some `ATTRIBUTE=VALUE`, the filter for all of its values. Raises `UserError`."""
+    values: dict[str, list[str]] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise UserError(f"all: {text!r} is not ATTRIBUTE=VALUE; write for example Author=Miller")
+        values.setdefault(name.strip(), []).append(value.strip())
+    return [Filter(name, Operator.ALL_OF, tuple(found)) for name, found in values.items()]

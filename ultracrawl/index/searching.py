@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from ultracrawl.errors import IndexDamagedError, UserError
-from ultracrawl.index import Filter, SearchQuery, SearchResult
+from ultracrawl.index import Filter, Hit, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
 from ultracrawl.index.query.completion import Completion, completions
@@ -24,6 +24,8 @@ from ultracrawl.stores.opening import value_lists
 
 MOST_COMPLETING = 100
 """Documents among which titles are looked for that complete what was typed."""
+_NOTHING = '""'
+"""A query without a word, which finds what is pinned alone."""
 MOST_FOLDED = 1000
 """Hits up to which one URL of several sources is folded to one."""
 
@@ -140,6 +142,18 @@ class Searcher:
             suggest=False, principals=self._principals,
         )  # fmt: skip
         return completions(text, self._answer(query, self._index.search).hits, limit)
+
+    def document(self, source: str, url: str) -> Hit | None:
+        """Return the document of a source with this URL, without a snippet; None if the asker may not see one.
+
+        Raises `UserError` for an unknown source, `IndexStoreError` if the index cannot be read.
+        """
+        query = SearchQuery(
+            _NOTHING, pinned=(url,), sources=self._sources([source], ()), limit=1, suggest=False,
+            principals=self._principals,
+        )  # fmt: skip
+        found = self._answer(query, self._index.search).hits
+        return next((replace(hit, attributes=with_fields(hit.attributes)) for hit in found), None)
 
     def expanded(self, text: str) -> str:
         """Return the query that stands for what a user typed: `text` itself, unless a subclass overrides this.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from ultracrawl.errors import UserError
 
@@ -38,6 +39,11 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         return f"{where} - {self.key} - {self.problem}; {self.instead}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the finding in the shape of `ultracrawl lint --json`."""
+        names = ("file", "line", "key", "problem", "instead", "fatal")
+        return {name: getattr(self, name) for name in names}
 
 
 class DefinitionError(UserError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from typing import Any
 
 from ultracrawl.crawl.removal.deletions import Deletions
 from ultracrawl.crawl.writing.opening import idle_writer
@@ -16,6 +17,12 @@ def held_back(project: Project, source: DataSource) -> list[UrlRecord]:
     """Return the records whose documents are to leave, as far as a crawl that may be running has written them down."""
     with closing(open_state(project, source.name, read_only=True)) as state:
         return list(state.records.records_to_remove())
+
+
+def deletions_json(source: str, done: str, leaving: Iterable[UrlRecord]) -> dict[str, Any]:
+    """Return what was done with documents that are to leave, in the shape of `approve-deletions --json`."""
+    documents = [{"url": record.shown_url, "cause": str(record.removal)} for record in leaving]
+    return {"source": source, "done": done, "documents": documents}
 
 
 @contextmanager

@@ -47,8 +47,7 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
         findings += [*ineffective_settings(project), *former_destinations(project)]
     for finding in findings:
         if as_json:
-            names = ("file", "line", "key", "problem", "instead", "fatal")
-            print_json({name: getattr(finding, name) for name in names})
+            print_json(finding.as_json())
         else:
             click.echo(str(finding))
     fatal = sum(finding.fatal for finding in findings)

@@ -8,7 +8,7 @@ from ultracrawl.cli.options import chosen_sources, json_option, print_json, proj
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
-from ultracrawl.service.deletions import deletions_of, held_back
+from ultracrawl.service.deletions import deletions_json, deletions_of, held_back
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import state_exists
 
@@ -54,8 +54,7 @@ def command(source: str, project: Project, only_list: bool, discard: bool, as_js
 
 def _tell(source: str, leaving: list[UrlRecord], done: str, *, as_json: bool) -> None:
     if as_json:
-        documents = [{"url": record.shown_url, "cause": str(record.removal)} for record in leaving]
-        print_json({"source": source, "done": done, "documents": documents})
+        print_json(deletions_json(source, done, leaving))
         return
     told = {"leaving": "are to leave the index", "kept": "are kept", "deleted": "left the index"}[done]
     click.echo(f"{source}: {len(leaving):,} documents {told}")

@@ -21,7 +21,7 @@ def answer_json(query: str, result: SearchResult, took: float, names: DisplayNam
         "query": query,
         "total": result.total,
         "took_ms": round(took, 1),
-        "hits": [_hit_json(hit) | names.of_hit(hit) for hit in result.hits],
+        "hits": [hit_json(hit) | names.of_hit(hit) for hit in result.hits],
         "facets": {
             name: [
                 {"value": one.value, "count": one.count, **names.of_facet(name, one.value)} for one in values
@@ -33,7 +33,8 @@ def answer_json(query: str, result: SearchResult, took: float, names: DisplayNam
     }
 
 
-def _hit_json(hit: Hit) -> dict[str, object]:
+def hit_json(hit: Hit) -> dict[str, object]:
+    """Return a hit, without display names of its values, in the shape of `search --json`."""
     return {
         "url": hit.url,
         "title": hit.title,

@@ -68,8 +68,8 @@ class RecordPart(Protocol):
 
     # ---- all; they see what was flushed
 
-    def all_records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
-        """Yield all records in order of their URL, of one outcome if it is named."""
+    def all_records(self, outcome: UrlOutcome | None = None, after: str = "") -> Iterator[UrlRecord]:
+        """Yield all records in order of their URL, of one outcome if it is named; only those after a URL, too."""
 
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for an approval, in order of their URL."""

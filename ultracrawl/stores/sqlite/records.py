@@ -235,9 +235,13 @@ class SqliteRecords(SqliteContents):
 
     # ---- all
 
-    def all_records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
-        """Yield all records in order of their URL, of one outcome if it is named."""
-        return self._records("outcome=?", outcome.value) if outcome else self._records("1")
+    def all_records(self, outcome: UrlOutcome | None = None, after: str = "") -> Iterator[UrlRecord]:
+        """Yield all records in order of their URL, those after a URL, of one outcome if it is named."""
+        return (
+            self._records("url>? AND outcome=?", after, outcome.value)
+            if outcome
+            else self._records("url>?", after)
+        )
 
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for an approval."""

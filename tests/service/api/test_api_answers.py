@@ -1,0 +1,171 @@
+"""What the API answers: the shapes of the command line's `--json`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from support.project import Workspace
+
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.opening import open_index
+from ultracrawl.service.api.tokens import Role
+
+if TYPE_CHECKING:
+    from service.api.conftest import Api
+
+
+def timeless(answer: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in answer.items() if name != "took_ms"}
+
+
+def test_a_search_answers_the_shape_of_the_command(api: Api, workspace: Workspace) -> None:
+    answer = api.get("/search", Role.READER, q="heron", limit=5, facet="Language", language="en")
+    words = ["search", "heron", "--limit", "5", "--facet", "Language", "--language", "en", "--json"]
+    assert timeless(answer) == timeless(workspace.command(*words).json)
+    assert answer["hits"][0]["title"] == "Heron"
+
+
+def test_a_search_takes_filters_and_pages(api: Api) -> None:
+    assert api.get("/search", q="", limit=2)["total"] == 3
+    assert len(api.get("/search", q="", limit=2, offset=2)["hits"]) == 1
+    assert api.get("/search", q="", where="Title=Heron", source="site")["total"] == 1
+    assert api.get("/search", q="", all=["Title=Heron", "Title=Egret"])["total"] == 0
+
+
+def test_what_is_being_typed_is_completed(api: Api, workspace: Workspace) -> None:
+    assert api.get("/suggest", q="her") == workspace.command("search", "--complete", "her", "--json").json
+
+
+def test_sources_stand_as_status_says(api: Api, workspace: Workspace) -> None:
+    (row,) = api.get("/sources", Role.READER)["sources"]
+    service = row.pop("service")
+    assert row == workspace.command("status", "--json").json["sources"][0]
+    assert service["phase"] == "idle"
+    assert api.get("/sources/site")["known"] == row["known"]
+
+
+def test_runs_are_reports(api: Api) -> None:
+    (run,) = api.get("/sources/site/runs")["runs"]
+    assert (run["source"], run["fetched"], run["problems"]) == ("site", 3, [])
+
+
+def test_urls_come_in_pages(api: Api, workspace: Workspace) -> None:
+    rows = workspace.command("urls", "--json").lines
+    first = api.get("/sources/site/urls", limit=2)
+    rest = api.get("/sources/site/urls", limit=2, after=first["next"])
+    assert first["urls"] + rest["urls"] == rows
+    assert rest["next"] is None
+    assert api.get("/sources/site/urls", outcome="GONE") == {"urls": [], "next": None}
+
+
+def test_looks_at_rules_and_queue_answer_as_their_verbs(api: Api, workspace: Workspace, url: str) -> None:
+    asked = api.get("/sources/site/explain", url=f"{url}/heron")
+    assert asked == workspace.command("explain", f"{url}/heron", "--json").json
+    assert api.get("/sources/site/plan") == workspace.command("plan", "--json").json["sources"][0]
+    assert api.get("/sources/site/queue") == workspace.command("queue", "--json").json["sources"][0]
+
+
+def test_a_document_is_found_by_its_key(api: Api, url: str) -> None:
+    found = api.get("/documents", Role.READER, source="site", url=f"{url}/egret")
+    assert (found["url"], found["title"]) == (f"{url}/egret", "Egret")
+    missing = api.ask("GET", "/api/v1/documents", params={"source": "site", "url": f"{url}/none"})
+    assert missing.status_code == 404
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_documents_are_shown_to_those_who_may_see_them(api: Api, workspace: Workspace, engine: str) -> None:
+    definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
+    workspace.write({**definition, "index": {"engine": engine, "path": "var/other"}})
+    index = open_index(api.project)
+    index.apply(
+        [
+            IndexDocument("site", "http://a/salaries", "Salaries", "salary bands", acl=("staff",)),
+            IndexDocument("site", "http://a/menu", "Menu", "salary of fish"),
+        ]
+    )
+    index.close()
+    staff = api.store.create_token("staff", Role.READER, ["staff"])
+    everything = api.store.create_token("auditor", Role.READER, None)
+    document = {"params": {"source": "site", "url": "http://a/salaries"}}
+    for token, total, status in (
+        (api.secrets[Role.ADMINISTRATOR], 1, 404),
+        (staff, 2, 200),
+        (everything, 2, 200),
+    ):
+        found = api.ask("GET", "/api/v1/search", token=token, params={"q": "salary"})
+        assert found.json()["total"] == total
+        assert api.ask("GET", "/api/v1/documents", token=token, **document).status_code == status
+
+
+def test_orders_go_to_the_supervisor(api: Api) -> None:
+    begun = api.ask("POST", "/api/v1/sources/site/start", role=Role.EDITOR, json={"force": True})
+    assert (begun.status_code, begun.json()["service"]["phase"]) == (202, "running")
+    assert api.get("/sources/site")["service"]["live"] == {"fetched": 3}
+    again = api.ask("POST", "/api/v1/sources/site/start")
+    assert again.status_code == 409
+    for order in ("pause", "resume", "stop"):
+        assert api.ask("POST", f"/api/v1/sources/site/{order}").status_code == 202
+    assert api.supervisor.orders == [
+        ("start", "site", "force"),
+        ("pause", "site"),
+        ("resume", "site"),
+        ("stop", "site"),
+    ]
+    assert api.ask("POST", "/api/v1/sources/site/stop").status_code == 409
+
+
+def test_schedules_are_shown_and_steered(api: Api) -> None:
+    (row,) = api.get("/schedules", Role.READER)["schedules"]
+    assert (row["name"], row["sources"], row["status"], row["next_run"]) == (
+        "nightly", ["site"], "scheduled", "2001-09-09T01:46:40Z",
+    )  # fmt: skip
+    told = api.ask("POST", "/api/v1/schedules/nightly/disable")
+    assert (told.status_code, told.json()["status"]) == (202, "disabled")
+    assert api.ask("POST", "/api/v1/schedules/nightly/launch").status_code == 202
+    assert api.ask("POST", "/api/v1/schedules/daily/launch").status_code == 404
+    assert api.ask("POST", "/api/v1/schedules/nightly/explode").status_code == 422
+
+
+def test_ultra_search_117_documents_that_wait_are_removed_and_indexed(workspace: Workspace, url: str) -> None:
+    from service.api.conftest import Api
+
+    workspace.define(f"{url}/", crawling_mode="examine")
+    workspace.crawl()
+    api = Api(workspace)  # type: ignore[arg-type]
+    waiting = api.get("/sources/site/approvals", Role.EDITOR)["documents"]
+    assert sorted(one["url"] for one in waiting) == [f"{url}/", f"{url}/egret", f"{url}/heron"]
+    path = "/api/v1/sources/site/approvals"
+    removed = api.ask("POST", path, json={"decision": "remove", "urls": [f"{url}/egret"]})
+    assert (removed.json()["removed"], removed.json()["pending"]) == (1, 2)
+    assert api.ask("POST", path, json={}).json()["indexed"] == 2
+    assert api.get("/search", q="")["total"] == 2
+    assert api.ask("POST", path, json={"decision": "remove"}).status_code == 400
+
+
+def test_deletions_that_were_held_back_are_carried_out(api: Api, site: object, workspace: Workspace) -> None:
+    site.page("/", title="Birds")  # type: ignore[attr-defined]
+    site.remove("/heron")  # type: ignore[attr-defined]
+    site.remove("/egret")  # type: ignore[attr-defined]
+    definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
+    definition["sources"]["site"]["deletion"] = {"percent": 10, "always": 0}
+    workspace.write(definition)
+    workspace.crawl(code=None)
+    held = api.get("/sources/site/deletions")["documents"]
+    listed = workspace.command("approve-deletions", "site", "--list", "--json").json["documents"]
+    assert len(held) == 2
+    assert held == listed
+    done = api.ask("POST", "/api/v1/sources/site/deletions", json={"decision": "delete"}).json()
+    assert (done["done"], len(done["documents"])) == ("deleted", len(held))
+
+
+def test_fifty_searches_at_once_are_all_answered(api: Api) -> None:
+    requests = [("GET", "/api/v1/search", {"params": {"q": "heron"}})] * 50
+    answers = api.ask_all(requests, role=Role.READER)
+    assert {(one.status_code, one.json()["total"]) for one in answers} == {(200, 2)}
+
+
+def test_definitions_are_read_anew(api: Api) -> None:
+    answer = api.ask("POST", "/api/v1/reload")
+    assert (answer.status_code, answer.json()) == (200, {"reloaded": True, "findings": []})

@@ -1,0 +1,188 @@
+"""What the API refuses, and how it says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from ultracrawl.cli.main import cli
+from ultracrawl.errors import UserError
+from ultracrawl.service.api.guard import LARGEST_BODY, MOST_FAILED, host_of
+from ultracrawl.service.api.serving import check_exposure
+from ultracrawl.service.api.tokens import Role, TokenStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from service.api.conftest import Api
+
+READERS = ["/api/v1/sources", "/api/v1/search?q=x", "/api/v1/schedules", "/api/v1/openapi.json", "/metrics"]
+EDITORS = ["/api/v1/sources/site/urls", "/api/v1/sources/site/approvals", "/api/v1/sources/site/plan"]
+
+
+@pytest.mark.parametrize("path", [*READERS, *EDITORS])
+def test_without_a_token_nothing_is_shown(api: Api, path: str) -> None:
+    for headers in ({}, {"Authorization": "Bearer uc_x_y"}, {"Authorization": "Basic abc"}):
+        answer = api.ask("GET", path, role=None, headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert answer.json()["status"] == 401
+    secret = api.secrets[Role.ADMINISTRATOR]
+    assert (
+        api.ask("GET", path, role=None, params={"token": secret, "access_token": secret}).status_code == 401
+    )
+
+
+def test_roles_are_checked(api: Api) -> None:
+    for path in READERS:
+        assert api.ask("GET", path, role=Role.READER).status_code == 200
+    for path in EDITORS:
+        assert api.ask("GET", path, role=Role.READER).status_code == 403
+        assert api.ask("GET", path, role=Role.EDITOR).status_code == 200
+    assert api.ask("POST", "/api/v1/sources/site/start", role=Role.READER).status_code == 403
+    assert api.ask("POST", "/api/v1/schedules/nightly/launch", role=Role.EDITOR).status_code == 403
+    assert api.ask("POST", "/api/v1/reload", role=Role.EDITOR).status_code == 403
+    assert api.supervisor.orders == []
+
+
+def test_a_revoked_token_is_refused_at_once(api: Api) -> None:
+    api.store.revoke_token("reader")
+    assert api.ask("GET", "/api/v1/sources", role=Role.READER).status_code == 401
+
+
+def test_health_needs_no_token_and_says_no_more(api: Api) -> None:
+    for path, text in (("/healthz", "ok\n"), ("/readyz", "ready\n")):
+        answer = api.ask("GET", path, role=None)
+        assert (answer.status_code, answer.text) == (200, text)
+
+
+def test_a_service_whose_tokens_cannot_be_read_is_not_ready(api: Api) -> None:
+    (api.project.state.path / "service" / "tokens.json").write_text("{")
+    assert api.ask("GET", "/readyz", role=None).status_code == 503
+    assert api.ask("GET", "/healthz", role=None).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[", "evil.example:8480", "a@127.0.0.1.b"]
+)
+def test_other_hosts_are_refused_against_dns_rebinding(api: Api, host: str) -> None:
+    answer = api.ask("GET", "/healthz", role=None, headers={"Host": host})
+    assert (answer.status_code, answer.headers["content-type"]) == (421, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("text", "host"), [("LOCALHOST:80", "localhost"), ("[::1]:8480", "::1"), ("127.0.0.1", "127.0.0.1")]
+)
+def test_hosts_are_read_with_their_ports(text: str, host: str) -> None:
+    assert host_of(text) == host
+
+
+def test_large_bodies_are_refused(api: Api) -> None:
+    path = "/api/v1/sources/site/approvals"
+    assert api.ask("POST", path, content=b"x" * (LARGEST_BODY + 1)).status_code == 413
+
+    async def pieces() -> object:
+        for _ in range(LARGEST_BODY // 1000 + 1):
+            yield b" " * 1000
+
+    assert api.ask("POST", path, content=pieces()).status_code == 413
+
+
+def test_too_many_failed_logins_are_not_looked_at(api: Api) -> None:
+    requests = [("GET", "/api/v1/sources", {})] * (MOST_FAILED + 1)
+    answers = api.ask_all(requests, role=None, token="uc_no_no")
+    assert sorted(one.status_code for one in answers) == [401] * MOST_FAILED + [429]
+    assert api.ask("GET", "/api/v1/sources").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/v1/sources/none", 404),
+        ("GET", "/api/v1/none", 404),
+        ("DELETE", "/api/v1/sources", 405),
+        ("GET", "/api/v1/search?limit=x", 422),
+        ("GET", "/api/v1/search?where=Size~3", 400),
+        ("GET", "/api/v1/search?source=none", 400),
+        ("POST", "/api/v1/sources/none/start", 404),
+        ("POST", "/api/v1/sources/site/approvals", 422),
+    ],
+)
+def test_errors_are_problems(api: Api, method: str, path: str, status: int) -> None:
+    answer = api.ask(method, path)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert (problem["type"], problem["status"]) == ("about:blank", status)
+    assert problem["title"]
+
+
+def test_answers_are_not_kept_nor_framed(api: Api) -> None:
+    headers = api.ask("GET", "/api/v1/sources").headers
+    assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")
+    assert "access-control-allow-origin" not in headers
+
+
+def test_the_description_names_every_route_that_needs_a_token(api: Api) -> None:
+    description = api.get("/openapi.json", Role.READER)
+    assert description["openapi"].startswith("3.")
+    paths = description["paths"]
+    assert {"/api/v1/search", "/api/v1/sources/{name}/start", "/api/v1/schedules/{name}/{order}"} <= set(
+        paths
+    )
+    for path, methods in paths.items():
+        for method in methods.values():
+            assert method["description"], path
+            assert ("security" in method) == (path not in ("/healthz", "/readyz"))
+
+
+def test_tokens_go_to_other_machines_by_tls_alone(tmp_path: Path) -> None:
+    check_exposure("127.0.0.1", None, behind_proxy=False)
+    check_exposure("::1", None, behind_proxy=False)
+    check_exposure("0.0.0.0", tmp_path / "certificate.pem", behind_proxy=False)
+    check_exposure("10.1.2.3", None, behind_proxy=True)
+    with pytest.raises(UserError, match="in clear"):
+        check_exposure("0.0.0.0", None, behind_proxy=False)
+
+
+# ---- tokens
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ultracrawl.yaml").write_text("sources: {site: {start_urls: ['https://a.example/']}}\n")
+    return tmp_path
+
+
+def test_a_token_is_printed_once_and_kept_hashed(folder: Path) -> None:
+    made = CliRunner().invoke(cli, ["token", "create", "portal", "--role", "reader", "--principal", "staff"])
+    secret = made.output.strip()
+    file = folder / "var" / "state" / "service" / "tokens.json"
+    assert secret.startswith("uc_")
+    assert secret.split("_", 2)[2] not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o077 == 0
+    found = TokenStore(file).find_token(secret)
+    assert found is not None
+    assert (found.name, found.role, found.principals) == ("portal", Role.READER, ("staff",))
+    listed = CliRunner().invoke(cli, ["token", "list"]).output
+    assert "portal: reader" in listed
+    assert "staff" in listed
+    assert TokenStore(file).find_token(secret[:-1]) is None
+    assert TokenStore(file).find_token("") is None
+
+
+def test_names_of_tokens_are_unique_and_unknown_ones_named(folder: Path) -> None:
+    create = ["token", "create", "portal", "--role", "editor"]
+    assert CliRunner().invoke(cli, create).exit_code == 0
+    again = CliRunner().invoke(cli, create)
+    assert isinstance(again.exception, UserError)
+    unknown = CliRunner().invoke(cli, ["token", "revoke", "none"])
+    assert isinstance(unknown.exception, UserError)
+    assert "portal" in str(unknown.exception)
+    assert CliRunner().invoke(cli, ["token", "revoke", "portal"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["token", "list"]).output == ""

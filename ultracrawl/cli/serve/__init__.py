@@ -1,0 +1,1 @@
+"""Verbs of the service: it runs, and is talked to."""

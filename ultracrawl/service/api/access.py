@@ -1,0 +1,57 @@
+"""Who asks: the log-in of a request by its bearer token, and what its role allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from ultracrawl.service.api.guard import MOST_FAILED, WINDOW
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.api.tokens import Role, Token
+
+_BEARER = HTTPBearer(
+    auto_error=False, scheme_name="token", description="`ultracrawl token create` makes one."
+)
+
+
+def state_of(request: Request) -> ApiState:
+    """Return what the application answers from."""
+    state = request.app.state.api
+    assert isinstance(state, ApiState)
+    return state
+
+
+def who_asks(
+    request: Request,
+    state: Annotated[ApiState, Depends(state_of)],
+    shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
+) -> Token:
+    """Return the token of a request; 401 without one that is known, 429 after too many of these."""
+    address = request.client.host if request.client else ""
+    token = state.tokens.find_token(shown.credentials) if shown is not None else None
+    if token is not None:
+        return token
+    if state.failed_logins.too_many(address):
+        headers = {"Retry-After": f"{WINDOW:.0f}"}
+        raise HTTPException(429, f"{MOST_FAILED} log-ins failed within {WINDOW:.0f} s", headers)
+    state.failed_logins.note_failure(address)
+    what = "the token is not known" if shown is not None else "send a token: `Authorization: Bearer TOKEN`"
+    raise HTTPException(401, what, {"WWW-Authenticate": 'Bearer realm="ultracrawl"'})
+
+
+def _at_least(needed: Role) -> Callable[[Token], Token]:
+    def check_role(token: Annotated[Token, Depends(who_asks)]) -> Token:
+        if not token.role.allows(needed):
+            raise HTTPException(403, f"the role {needed.value} is needed; this token has {token.role.value}")
+        return token
+
+    return check_role
+
+
+State = Annotated[ApiState, Depends(state_of)]
+Reader = Annotated[Token, Depends(_at_least(Role.READER))]
+Editor = Annotated[Token, Depends(_at_least(Role.EDITOR))]
+Administrator = Annotated[Token, Depends(_at_least(Role.ADMINISTRATOR))]

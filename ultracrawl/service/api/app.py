@@ -1,0 +1,115 @@
+"""The application: routes, what stands before them, and how it is served."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter, FastAPI
+from starlette.responses import PlainTextResponse, Response
+
+from ultracrawl import __version__
+from ultracrawl.service.api import approvals, schedules, searches, sources
+from ultracrawl.service.api.access import Reader, State
+from ultracrawl.service.api.guard import LOOPBACK_NAMES, RequestGuard
+from ultracrawl.service.api.problems import MEDIA_TYPE, Problem, json_answer, problem_answer, tell_problems
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.api.tokens import TokenStore
+from ultracrawl.service.metrics import Metrics
+from ultracrawl.service.orders import Supervision
+from ultracrawl.sources import Project
+
+PREFIX = "/api/v1"
+_PROBLEM = {
+    "description": "What went wrong (RFC 9457)",
+    "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+}
+_RESPONSES: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """How the API is offered."""
+
+    hosts: Collection[str] = ()
+    """Names of this server beside those of loopback; a request for any other one is refused."""
+    metrics_open: bool = False
+    """Show `/metrics` without a token."""
+
+
+def make_app(
+    project: Callable[[], Project], supervisor: Supervision, options: ApiOptions = ApiOptions()
+) -> FastAPI:
+    """Return the ASGI application of a service; `project` gives the project as its definitions say now."""
+    state = ApiState(project, supervisor, TokenStore.of_project(project()))
+    metrics = Metrics(project, supervisor)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        async with metrics.watching():
+            yield
+        state.searchers.close()
+
+    app = FastAPI(
+        title="ultracrawl",
+        version=__version__,
+        lifespan=lifespan,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.api = state
+    tell_problems(app)
+    _add_health(app, state)
+    _add_metrics(app, metrics, open_to_all=options.metrics_open)
+    api = APIRouter(prefix=PREFIX, responses=_RESPONSES)
+    for one in (sources, searches, approvals, schedules):
+        api.include_router(one.router)
+
+    @api.get("/openapi.json", include_in_schema=False)
+    async def openapi(_token: Reader) -> Response:
+        return json_answer(app.openapi())
+
+    app.include_router(api)
+    app.add_middleware(RequestGuard, hosts={*LOOPBACK_NAMES, *options.hosts})
+    return app
+
+
+def _add_health(app: FastAPI, state: ApiState) -> None:
+    @app.get("/healthz", tags=["health"])
+    async def healthz() -> Response:
+        """Say that the service lives. No log-in."""
+        return PlainTextResponse("ok\n")
+
+    @app.get("/readyz", tags=["health"])
+    async def readyz() -> Response:
+        """Say whether the service can answer: its definitions are read, its tokens can be read. No log-in."""
+        try:
+            await to_thread.run_sync(state.tokens.all_tokens)
+            state.supervisor.sources()
+        except Exception:
+            return problem_answer(503)
+        return PlainTextResponse("ready\n")
+
+
+def _add_metrics(app: FastAPI, metrics: Metrics, *, open_to_all: bool) -> None:
+    async def answer() -> Response:
+        body, media_type = await to_thread.run_sync(metrics.exposition)
+        return Response(body, media_type=media_type)
+
+    if open_to_all:
+
+        @app.get("/metrics", tags=["metrics"])
+        async def open_metrics() -> Response:
+            """Return the numbers of the service for Prometheus."""
+            return await answer()
+
+    else:
+
+        @app.get("/metrics", tags=["metrics"])
+        async def metrics_for_readers(_state: State, _token: Reader) -> Response:
+            """Return the numbers of the service for Prometheus."""
+            return await answer()

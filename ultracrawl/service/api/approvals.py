@@ -1,0 +1,120 @@
+"""Approvals: documents that wait for the index, and documents that are to leave it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from enum import StrEnum
+from itertools import islice
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import Response
+
+from ultracrawl.errors import UserError
+from ultracrawl.service.api.access import Editor, State
+from ultracrawl.service.api.problems import Conflict, json_answer
+from ultracrawl.service.api.sources import MOST_URLS, Name
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.approval import Selection, approval_of
+from ultracrawl.service.control import running_crawl
+from ultracrawl.service.deletions import deletions_json, deletions_of, held_back
+from ultracrawl.sources import DataSource
+from ultracrawl.stores.opening import open_state, state_exists
+
+router = APIRouter(tags=["approvals"])
+MostShown = Annotated[int, Query(ge=1, le=MOST_URLS)]
+
+
+class Decision(StrEnum):
+    """What becomes of documents that wait, or of known URLs."""
+
+    APPROVE = "approve"
+    REMOVE = "remove"
+    RESTORE = "restore"
+
+
+class ApprovalOrder(BaseModel):
+    """A decision, and the URLs that it is about; without any, an approval is of all that wait."""
+
+    model_config = ConfigDict(extra="forbid")
+    decision: Decision = Decision.APPROVE
+    urls: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    regexps: tuple[str, ...] = ()
+
+
+class DeletionDecision(StrEnum):
+    """What becomes of deletions that were held back."""
+
+    DELETE = "delete"
+    DISCARD = "discard"
+
+
+class DeletionOrder(BaseModel):
+    """A decision about all deletions of a source that were held back."""
+
+    model_config = ConfigDict(extra="forbid")
+    decision: DeletionDecision
+
+
+@router.get("/sources/{name}/approvals")
+def waiting(state: State, _token: Editor, name: Name, limit: MostShown = 1000) -> Response:
+    """Return the documents that wait for an approval, as `ultracrawl approve --list --json` does."""
+    state.known_source(name)
+    if not state_exists(state.project, name):
+        return json_answer({"documents": []})
+    with closing(open_state(state.project, name, read_only=True)) as store:
+        found = [record.as_json() for record in islice(store.records.pending_records(), limit)]
+    return json_answer({"documents": found})
+
+
+@router.post("/sources/{name}/approvals")
+def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder) -> Response:
+    """Decide on documents that wait, or on known URLs; 409 while the source is crawled."""
+    source = _idle_source(state, name)
+    selection = Selection(order.urls, order.prefixes, order.regexps)
+    if selection.everything and order.decision is not Decision.APPROVE:
+        raise UserError(f"{order.decision.value} needs urls, prefixes or regexps")
+    with approval_of(state.project, source) as approval:
+        match order.decision:
+            case Decision.APPROVE:
+                approval.approve(selection)
+            case Decision.REMOVE:
+                approval.remove(selection)
+            case Decision.RESTORE:
+                approval.restore(selection)
+    return json_answer(asdict(approval.report))
+
+
+@router.get("/sources/{name}/deletions")
+def deletions(state: State, _token: Editor, name: Name, limit: MostShown = 1000) -> Response:
+    """Return the documents whose deletion was held back, as `ultracrawl approve-deletions --list --json` does."""
+    source = state.known_source(name)
+    leaving = held_back(state.project, source) if state_exists(state.project, name) else []
+    return json_answer(deletions_json(name, "leaving", leaving[:limit]))
+
+
+@router.post("/sources/{name}/deletions")
+def delete(state: State, _token: Editor, name: Name, order: DeletionOrder) -> Response:
+    """Carry out the deletions that were held back, or forget them; 409 while the source is crawled."""
+    source = _idle_source(state, name)
+    with deletions_of(state.project, source) as deletions:
+        leaving = deletions.candidates()
+        if order.decision is DeletionDecision.DELETE:
+            deletions.carry_out(leaving)
+        else:
+            deletions.discard(leaving)
+    done = "deleted" if order.decision is DeletionDecision.DELETE else "kept"
+    return json_answer(deletions_json(name, done, leaving))
+
+
+def _idle_source(state: ApiState, name: str) -> DataSource:
+    """Return a source that was crawled and is not being crawled now. Raises `Conflict`."""
+    source = state.sound_source(name)
+    if running_crawl(state.project, name) is not None:
+        raise Conflict(f"the source {name!r} is being crawled; stop it first, or wait for its end")
+    if not state_exists(state.project, name):
+        raise Conflict(f"the source {name!r} was never crawled")
+    return source

@@ -1,0 +1,77 @@
+"""Errors of the API as RFC 9457 has them (`application/problem+json`), and answers as JSON."""
+
+from __future__ import annotations
+
+import json
+import logging
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from ultracrawl.errors import StateError, UserError, WorkError
+
+logger = logging.getLogger(__name__)
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457)."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str = ""
+
+
+class NotFoundError(UserError):
+    """There is nothing of this name."""
+
+
+class Conflict(WorkError):  # noqa: N818 - what the status is called
+    """It cannot be done now, because of what goes on."""
+
+
+def json_answer(value: object, status: int = 200) -> Response:
+    """Return a JSON value as answer, written as the command line writes it."""
+    body = json.dumps(value, ensure_ascii=False, default=str).encode()
+    return Response(body, status, media_type="application/json")
+
+
+def problem_answer(status: int, detail: str = "", headers: dict[str, str] | None = None) -> Response:
+    """Return an error as answer."""
+    told = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    return Response(told.model_dump_json(), status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def tell_problems(app: FastAPI) -> None:
+    """Have every error of an application be told as a problem."""
+
+    @app.exception_handler(HTTPException)
+    async def of_http(_request: Request, error: HTTPException) -> Response:
+        detail = "" if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
+        return problem_answer(error.status_code, detail, dict(error.headers or {}))
+
+    @app.exception_handler(RequestValidationError)
+    async def of_values(_request: Request, error: RequestValidationError) -> Response:
+        told = (f"{'.'.join(map(str, one['loc'][1:] or one['loc']))}: {one['msg']}" for one in error.errors())
+        return problem_answer(422, "; ".join(told))
+
+    @app.exception_handler(UserError)
+    async def of_mistake(_request: Request, error: UserError) -> Response:
+        return problem_answer(404 if isinstance(error, NotFoundError) else 400, str(error))
+
+    @app.exception_handler(WorkError)
+    async def of_work(_request: Request, error: WorkError) -> Response:
+        status = 409 if isinstance(error, Conflict) else 503
+        if isinstance(error, StateError):
+            logger.warning("%s", error)
+        return problem_answer(status, str(error))
+
+    @app.exception_handler(Exception)
+    async def of_bug(request: Request, error: Exception) -> Response:
+        logger.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
+        return problem_answer(500)

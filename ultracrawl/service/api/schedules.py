@@ -1,0 +1,65 @@
+"""Schedules: how they stand, and orders for them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from ultracrawl.model.dates import iso
+from ultracrawl.service.api.access import Administrator, Reader, State
+from ultracrawl.service.api.problems import NotFoundError, json_answer
+from ultracrawl.service.api.sources import carried_out
+from ultracrawl.service.orders import ScheduleState, Supervision
+
+router = APIRouter(tags=["schedules"])
+
+
+class ScheduleOrder(StrEnum):
+    """What a schedule can be told."""
+
+    LAUNCH = "launch"
+    ENABLE = "enable"
+    DISABLE = "disable"
+    STOP = "stop"
+    RESUME = "resume"
+
+
+_METHODS: dict[ScheduleOrder, Callable[[Supervision, str], Awaitable[None]]] = {
+    ScheduleOrder.LAUNCH: lambda supervisor, name: supervisor.launch_schedule(name),
+    ScheduleOrder.ENABLE: lambda supervisor, name: supervisor.enable_schedule(name),
+    ScheduleOrder.DISABLE: lambda supervisor, name: supervisor.disable_schedule(name),
+    ScheduleOrder.STOP: lambda supervisor, name: supervisor.stop_schedule(name),
+    ScheduleOrder.RESUME: lambda supervisor, name: supervisor.resume_schedule(name),
+}
+
+
+@router.get("/schedules")
+async def schedules(state: State, _token: Reader) -> Response:
+    """Return how all schedules stand."""
+    return json_answer({"schedules": [schedule_json(one) for one in state.supervisor.schedules()]})
+
+
+@router.post("/schedules/{name}/{order}", status_code=202)
+async def steer(state: State, _token: Administrator, name: str, order: ScheduleOrder) -> Response:
+    """Launch a schedule now, have it launched at its times or not, stop its crawls or have them go on."""
+    _state_of(state.supervisor, name)
+    await carried_out(_METHODS[order](state.supervisor, name))
+    return json_answer(schedule_json(_state_of(state.supervisor, name)), 202)
+
+
+def _state_of(supervisor: Supervision, name: str) -> ScheduleState:
+    for one in supervisor.schedules():
+        if one.name == name:
+            return one
+    raise NotFoundError(f"no schedule is named {name!r}")
+
+
+def schedule_json(one: ScheduleState) -> dict[str, Any]:
+    """Return how a schedule stands as JSON."""
+    times = {name: iso(getattr(one, name)) for name in ("next_run", "last_begin", "last_end")}
+    return {**asdict(one), "status": one.status.value, "error": one.error or None, **times}

@@ -1,0 +1,91 @@
+"""Search, completion and documents: what a reader asks for, in the shapes of `ultracrawl search --json`."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from ultracrawl.errors import UserError
+from ultracrawl.index.filters import all_of
+from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json, hit_json
+from ultracrawl.service.api.access import Reader, State
+from ultracrawl.service.api.problems import NotFoundError, json_answer
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.api.tokens import Token
+
+router = APIRouter(tags=["search"])
+Texts = Annotated[list[str], Query()]
+_LONGEST_QUERY = 2000
+
+
+@router.get("/search")
+async def search(
+    state: State,
+    token: Reader,
+    q: Annotated[str, Query(max_length=_LONGEST_QUERY)] = "",
+    source: Texts = [],  # noqa: B006 - a default of FastAPI, which copies it
+    group: Texts = [],  # noqa: B006
+    where: Texts = [],  # noqa: B006
+    every: Annotated[list[str], Query(alias="all")] = [],  # noqa: B006
+    facet: Texts = [],  # noqa: B006
+    like: str = "",
+    sort: str = "",
+    language: str = "",
+    index: str = "",
+    limit: Annotated[int, Query(ge=0, le=1000)] = 10,
+    offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
+) -> Response:
+    """Search the index, as `ultracrawl search --json` does; found is what the token may see."""
+    order: dict[str, Any] = {
+        "sources": source, "groups": group, "filters": [*where, *all_of(every)], "facets": facet, "like": like,
+        "sort": sort, "language": language, "limit": limit, "offset": offset,
+    }  # fmt: skip
+    value = await to_thread.run_sync(_search, state, token, q, index, order, limiter=state.searching)
+    return json_answer(value)
+
+
+def _search(state: ApiState, token: Token, text: str, index: str, order: dict[str, Any]) -> dict[str, object]:
+    with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
+        names = DisplayNames(searcher.lists if order["language"] else {}, order["language"])
+        started = time.perf_counter()
+        result = searcher.search(text, **order)
+        return answer_json(text, result, (time.perf_counter() - started) * 1000, names)
+
+
+@router.get("/suggest")
+async def suggest(
+    state: State,
+    token: Reader,
+    q: Annotated[str, Query(max_length=_LONGEST_QUERY)] = "",
+    source: Texts = [],  # noqa: B006
+    group: Texts = [],  # noqa: B006
+    index: str = "",
+    limit: Annotated[int, Query(ge=0, le=100)] = 8,
+) -> Response:
+    """Complete a query that is being typed, as `ultracrawl search --complete --json` does."""
+
+    def completed() -> dict[str, object]:
+        with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
+            return completions_json(q, searcher.complete(q, limit=limit, sources=source, groups=group))
+
+    return json_answer(await to_thread.run_sync(completed, limiter=state.searching))
+
+
+@router.get("/documents")
+async def document(state: State, token: Reader, source: str, url: str, index: str = "") -> Response:
+    """Return a document by its key: its source and its URL, as hits have them. 404 also if it may not be seen."""
+
+    def found() -> dict[str, object]:
+        with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
+            hit = searcher.document(source, url)
+        if hit is None:
+            raise NotFoundError(f"there is no document {url} of {source} that this token may see")
+        return hit_json(hit)
+
+    if not url:
+        raise UserError("url: is empty")
+    return json_answer(await to_thread.run_sync(found, limiter=state.searching))

@@ -1,0 +1,90 @@
+"""Serves the API: one uvicorn server in the event loop of the service, on loopback unless told otherwise."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from ultracrawl.errors import UserError, WorkError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fastapi import FastAPI
+
+MOST_CONNECTIONS = 200
+_PATIENCE = 5
+"""Seconds for requests that are being answered when the service ends."""
+
+
+class ApiServer(uvicorn.Server):
+    """A server that leaves signals to the service; `should_exit` ends it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return the socket of the API, already listening. Raises `UserError`, `WorkError`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((host, port))
+        opened.listen(MOST_CONNECTIONS)
+    except (socket.gaierror, OverflowError) as error:
+        opened.close()
+        raise UserError(f"--host {host} --port {port}: {error}") from None
+    except OSError as error:
+        opened.close()
+        raise WorkError(f"{host}:{port} cannot be listened on: {error.strerror or error}") from None
+    return opened
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def check_exposure(host: str, certificate: Path | None, *, behind_proxy: bool) -> None:
+    """Refuse to send tokens over a network in clear. Raises `UserError`."""
+    if not (is_loopback(host) or certificate or behind_proxy):
+        raise UserError(
+            f"--host {host} can be reached from other machines, and tokens would go there in clear: give --certificate "
+            "and --key, or --behind-proxy if a proxy in front of it speaks TLS"
+        )
+
+
+def make_server(app: FastAPI, certificate: Path | None = None, key: Path | None = None) -> ApiServer:
+    """Return a server for the application; `await server.serve([open_socket(…)])` runs it.
+
+    Raises `UserError` for a certificate or a key that cannot be used.
+    """
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=_PATIENCE,
+        h11_max_incomplete_event_size=64 << 10,
+        ws="none",
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    try:
+        config.load()
+    except OSError as error:
+        raise UserError(f"--certificate {certificate}: {error.strerror or error}") from None
+    return ApiServer(config)

@@ -1,0 +1,181 @@
+"""Sources: how they stand, their runs and URLs, and orders for their crawls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from ultracrawl.crawl.inspection.explanation import explain, explain_past
+from ultracrawl.crawl.inspection.opening import forecast_of, queue_of
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model import UrlOutcome
+from ultracrawl.model.dates import iso
+from ultracrawl.service.api.access import Administrator, Editor, Reader, State
+from ultracrawl.service.api.problems import Conflict, json_answer
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.orders import SourceState
+from ultracrawl.service.source_status import source_status, status_json
+from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.url_rows import url_json
+
+router = APIRouter(tags=["sources"])
+Name = Annotated[str, Path(description="the name of a source")]
+MOST_URLS = 10_000
+
+
+@router.get("/sources")
+def sources(state: State, _token: Reader) -> Response:
+    """Return how all sources stand, as `ultracrawl status --json` does; each with what the service knows of it."""
+    live = {one.name: one for one in state.supervisor.sources()}
+    names = state.project.known_sources
+    return json_answer({"sources": [_row(state, name, live.get(name)) for name in names]})
+
+
+@router.get("/sources/{name}")
+def source(state: State, _token: Reader, name: Name) -> Response:
+    """Return how a source stands."""
+    state.known_source(name)
+    return json_answer(_row(state, name, _live(state, name)))
+
+
+def _live(state: ApiState, name: str) -> SourceState | None:
+    return next((one for one in state.supervisor.sources() if one.name == name), None)
+
+
+def _row(state: ApiState, name: str, live: SourceState | None) -> dict[str, Any]:
+    row = status_json(source_status(state.project, state.known_source(name)))
+    return {**row, "service": live_json(live) if live is not None else None}
+
+
+def live_json(live: SourceState) -> dict[str, Any]:
+    """Return what the service knows of a source as JSON."""
+    return {
+        "phase": live.phase.value,
+        "run": live.run or None,
+        "live": dict(live.live),
+        "begun": iso(live.begun or None),
+        "next_run": iso(live.next_run),
+        "last_end": iso(live.last_end),
+        "problem": live.problem or None,
+        "paused_by_hand": live.paused_by_hand,
+        "schedule": live.schedule or None,
+    }
+
+
+@router.get("/sources/{name}/runs")
+def runs(
+    state: State, _token: Reader, name: Name, limit: Annotated[int, Query(ge=1, le=1000)] = 10
+) -> Response:
+    """Return the reports of the latest runs of a source, the newest first; one that goes on has its number alone."""
+    state.known_source(name)
+    with state_to_read(state.project, name) as store:
+        found = store.runs(limit) if store is not None else []
+    reports = [json.loads(run.report) if run.report else {"run_id": str(run.number)} for run in found]
+    return json_answer({"runs": reports})
+
+
+@router.get("/sources/{name}/urls")
+def urls(
+    state: State,
+    _token: Editor,
+    name: Name,
+    outcome: UrlOutcome | None = None,
+    after: str = "",
+    limit: Annotated[int, Query(ge=1, le=MOST_URLS)] = 1000,
+) -> Response:
+    """Return known URLs in their order, as `ultracrawl urls --json` does; `next` is the `after` of what follows."""
+    state.known_source(name)
+    with state_to_read(state.project, name) as store:
+        records = [] if store is None else list(islice(store.records.all_records(outcome, after), limit + 1))
+        rows = [url_json(store, record) for record in records[:limit]] if store is not None else []
+    more = len(records) > limit
+    return json_answer({"urls": rows, "next": records[limit - 1].url if more else None})
+
+
+@router.get("/sources/{name}/queue")
+def queue(
+    state: State, _token: Editor, name: Name, limit: Annotated[int, Query(ge=1, le=MOST_URLS)] = 20
+) -> Response:
+    """Return which URLs are fetched next, and why: a member of `sources` of `ultracrawl queue --json`."""
+    return json_answer(queue_of(state.project, state.sound_source(name), limit).as_json())
+
+
+@router.get("/sources/{name}/plan")
+def plan(state: State, _token: Editor, name: Name) -> Response:
+    """Return what the next crawl would begin with: a member of `sources` of `ultracrawl plan --json`."""
+    return json_answer(forecast_of(state.project, state.sound_source(name)).as_json())
+
+
+@router.get("/sources/{name}/explain")
+def explanation(
+    state: State, _token: Editor, name: Name, url: str, as_of_run: Annotated[int | None, Query(ge=1)] = None
+) -> Response:
+    """Return which rule includes or excludes a URL, as `ultracrawl explain --json` does."""
+    found = state.sound_source(name)
+    if as_of_run is not None:
+        return json_answer(explain_past(state.project, found, url, as_of_run).as_json())
+    return json_answer(explain(state.project, found, url).as_json())
+
+
+class Start(BaseModel):
+    """How a crawl is begun."""
+
+    force: bool = Field(default=False, description="fetch and index every page again, changed or not")
+
+
+@router.post("/sources/{name}/start", status_code=202)
+async def start(state: State, _token: Editor, name: Name, order: Start | None = None) -> Response:
+    """Crawl a source now; 409 if it is being crawled already."""
+    state.sound_source(name)
+    return await _ordered(state, name, state.supervisor.start_source(name, force=bool(order and order.force)))
+
+
+@router.post("/sources/{name}/stop", status_code=202)
+async def stop(state: State, _token: Editor, name: Name) -> Response:
+    """Have the crawl of a source end cleanly; the next one resumes it."""
+    state.known_source(name)
+    return await _ordered(state, name, state.supervisor.stop_source(name))
+
+
+@router.post("/sources/{name}/pause", status_code=202)
+async def pause(state: State, _token: Editor, name: Name) -> Response:
+    """Have the crawl of a source pause; an idle one is not begun until it is resumed."""
+    state.known_source(name)
+    return await _ordered(state, name, state.supervisor.pause_source(name))
+
+
+@router.post("/sources/{name}/resume", status_code=202)
+async def resume(state: State, _token: Editor, name: Name) -> Response:
+    """Have a source that was paused go on."""
+    state.known_source(name)
+    return await _ordered(state, name, state.supervisor.resume_source(name))
+
+
+async def _ordered(state: ApiState, name: str, order: Awaitable[None]) -> Response:
+    await carried_out(order)
+    live = _live(state, name)
+    return json_answer({"source": name, "service": live_json(live) if live is not None else None}, 202)
+
+
+async def carried_out(order: Awaitable[None]) -> None:
+    """Give the supervisor an order. Raises `Conflict` for one that cannot be carried out now."""
+    try:
+        await order
+    except (UserError, WorkError) as error:
+        raise Conflict(str(error)) from error
+
+
+@router.post("/reload")
+async def reload(state: State, _token: Administrator) -> Response:
+    """Read the definitions anew; with a fatal finding nothing has changed, and the status is 409."""
+    found = await state.supervisor.reload_definitions()
+    fatal = any(one.fatal for one in found)
+    return json_answer(
+        {"reloaded": not fatal, "findings": [one.as_json() for one in found]}, 409 if fatal else 200
+    )

@@ -1,0 +1,158 @@
+"""Tokens of the API: who has one, what it allows, which documents it shows; kept hashed, in a file for its owner."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.files import replace_file, writing
+from ultracrawl.model.dates import as_text
+from ultracrawl.sources import Project
+
+PREFIX = "uc"
+_LOOKS_AS = 3
+"""Parts of a token: the prefix, a number that finds it, and the secret."""
+
+
+class Role(StrEnum):
+    """What a token allows; each role allows what those before it do."""
+
+    READER = "reader"
+    """Search, documents, how sources and schedules stand, metrics."""
+    EDITOR = "editor"
+    """Also what is known of URLs, starting and stopping crawls, approvals."""
+    ADMINISTRATOR = "administrator"
+    """Also schedules and definitions."""
+
+    def allows(self, needed: Role) -> bool:
+        """Return whether who has this role may do what another one is needed for."""
+        order = list(Role)
+        return order.index(self) >= order.index(needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token as it is kept: without its secret."""
+
+    name: str
+    role: Role
+    created: str
+    principals: tuple[str, ...] | None = ()
+    """Users and groups whose documents it shows, beside those for everybody; None shows all."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `ultracrawl token list --json`."""
+        return {**asdict(self), "role": self.role.value}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    token: Token
+    number: str
+    digest: str
+
+
+class TokenStore:
+    """The tokens of a project; a change counts at once for whoever has it open."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, int] | None = None
+        self._kept: dict[str, _Kept] = {}
+
+    @classmethod
+    def of_project(cls, project: Project) -> TokenStore:
+        """Return the tokens of a project, which lie beside its states."""
+        return cls(project.state.path / "service" / "tokens.json")
+
+    def create_token(self, name: str, role: Role, principals: Sequence[str] | None = ()) -> str:
+        """Make a token and return it: only now it can be read. Raises `UserError` for a name in use, `WorkError`."""
+        number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
+        who = None if principals is None else tuple(dict.fromkeys(principals))
+        with self._changing() as kept:
+            if any(one.token.name == name for one in kept.values()):
+                raise UserError(
+                    f"there is a token {name!r} already; choose another name, or "
+                    f"`ultracrawl token revoke {name}` first"
+                )
+            kept[number] = _Kept(Token(name, role, as_text(time.time()), who), number, _digest(secret))
+        return f"{PREFIX}_{number}_{secret}"
+
+    def revoke_token(self, name: str) -> None:
+        """Delete a token: who has it is refused from now on. Raises `UserError` for an unknown name."""
+        with self._changing() as kept:
+            found = [number for number, one in kept.items() if one.token.name == name]
+            if not found:
+                known = ", ".join(sorted(one.token.name for one in kept.values())) or "none"
+                raise UserError(f"there is no token {name!r}; the tokens are: {known}")
+            for number in found:
+                del kept[number]
+
+    def all_tokens(self) -> list[Token]:
+        """Return all tokens by name. Raises `WorkError`."""
+        return sorted((one.token for one in self._read().values()), key=lambda one: one.name)
+
+    def find_token(self, text: str) -> Token | None:
+        """Return the token that this is; None for any other text. Raises `WorkError`."""
+        parts = text.split("_", _LOOKS_AS - 1)
+        kept = self._read().get(parts[1]) if len(parts) == _LOOKS_AS else None
+        digest = _digest(parts[-1])
+        fits = compare_digest(digest, kept.digest if kept else _digest(""))
+        return kept.token if kept is not None and fits else None
+
+    def _read(self) -> dict[str, _Kept]:
+        """Return the tokens by number, read anew when the file is another one than before."""
+        try:
+            found = self._path.stat()
+            mark = (found.st_mtime_ns, found.st_ino)
+            if mark != self._seen:
+                self._kept = dict(map(_kept, json.loads(self._path.read_text("utf-8"))["tokens"]))
+                self._seen = mark
+        except FileNotFoundError:
+            self._kept, self._seen = {}, None
+        except OSError as error:
+            raise WorkError(f"{self._path} cannot be read: {error.strerror or error}") from error
+        except (ValueError, KeyError, TypeError):
+            raise WorkError(
+                f"{self._path} is damaged; remove it, and make the tokens anew by `ultracrawl token create`"
+            ) from None
+        return self._kept
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, _Kept]]:
+        """Give the tokens to be changed, while nobody else changes them."""
+        with writing(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self._path.with_suffix(".lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                kept = dict(self._read())
+                yield kept
+                rows = [
+                    {**one.token.as_json(), "number": one.number, "sha256": one.digest}
+                    for one in kept.values()
+                ]
+                replace_file(self._path, json.dumps({"tokens": rows}, indent=1).encode() + b"\n")
+                self._path.chmod(0o600)
+
+
+def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
+    who = row["principals"]
+    principals = None if who is None else tuple(map(str, who))
+    token = Token(str(row["name"]), Role(row["role"]), str(row["created"]), principals)
+    return row["number"], _Kept(token, row["number"], row["sha256"])
+
+
+def _digest(secret: str) -> str:
+    """Return what is kept of a secret; it has 256 random bits, so that nothing slower is needed."""
+    return sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,250 @@
+"""Collects the numbers of the service when they are asked for, and counts what happens meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from ultracrawl import __version__
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.index import IndexFacts
+from ultracrawl.index.opening import open_index
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.service.control import readable_sign
+from ultracrawl.service.metrics.holdings import Holdings, HoldingsReader
+from ultracrawl.service.orders import CrawlEnd, Event, SourcePhase, Supervision
+from ultracrawl.sources import Project
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class Metrics(Collector):
+    """The numbers of a service. What happened is counted while `watching`; the rest is read when it is asked for."""
+
+    def __init__(
+        self,
+        project: Callable[[], Project],
+        supervisor: Supervision,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._project = project
+        self._supervisor = supervisor
+        self._clock = clock
+        self._holdings = HoldingsReader()
+        self._runs: Counter[tuple[str, str]] = Counter()
+        self._pages: Counter[tuple[str, str]] = Counter()
+        self._bytes: Counter[str] = Counter()
+        self._events: Counter[str] = Counter()
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(self)
+
+    def exposition(self) -> tuple[bytes, str]:
+        """Return all numbers as text, with its media type; reads files, so call it in a thread."""
+        return generate_latest(self._registry), CONTENT_TYPE_LATEST
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Count what the supervisor says that happens, as long as the block goes on."""
+        events = self._supervisor.events()
+
+        async def count_all() -> None:
+            async for event in events:
+                self.count_event(event)
+
+        task = asyncio.ensure_future(count_all())
+        try:
+            yield
+        finally:
+            events.close()
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def count_event(self, event: Event) -> None:
+        """Count something that happened."""
+        self._events[event.kind.value] += 1
+        if event.end is not None:
+            self._count_end(event.end)
+
+    def _count_end(self, end: CrawlEnd) -> None:
+        self._runs[end.source, _result(end)] += 1
+        if end.report is not None:
+            for outcome, number in end.report.outcomes.items():
+                self._pages[end.source, outcome.value] += number
+            self._bytes[end.source] += end.report.bytes
+
+    def describe(self) -> Iterable[Metric]:
+        """Say nothing beforehand: what there is depends on the project."""
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all numbers."""
+        project = self._project()
+        yield InfoMetricFamily("ultracrawl", "The version of the program", {"version": __version__})
+        yield from self._counters()
+        yield from self._live()
+        yield from self._held(project)
+        yield from self._schedules()
+        yield from _of_indexes(project)
+        yield from _of_machine(project)
+
+    def _counters(self) -> Iterator[Metric]:
+        runs = CounterMetricFamily(
+            "ultracrawl_runs", "Runs that ended since the service began", labels=["source", "result"]
+        )
+        pages = CounterMetricFamily(
+            "ultracrawl_pages",
+            "URLs by how their visits ended, in runs that ended since the service began",
+            labels=["source", "outcome"],
+        )
+        read = CounterMetricFamily(
+            "ultracrawl_read_bytes",
+            "Bytes read in runs that ended since the service began",
+            labels=["source"],
+        )
+        events = CounterMetricFamily(
+            "ultracrawl_events", "What happened since the service began", labels=["kind"]
+        )
+        for (source, what), number in self._runs.items():
+            runs.add_metric([source, what], number)
+        for (source, outcome), number in self._pages.items():
+            pages.add_metric([source, outcome], number)
+        for source, number in self._bytes.items():
+            read.add_metric([source], number)
+        for kind, number in self._events.items():
+            events.add_metric([kind], number)
+        yield from (runs, pages, read, events)
+
+    def _live(self) -> Iterator[Metric]:
+        phases = GaugeMetricFamily(
+            "ultracrawl_source_phase", "1 for what a source is doing", labels=["source", "phase"]
+        )
+        live = GaugeMetricFamily(
+            "ultracrawl_run_urls", "Counts of the run that goes on", labels=["source", "count"]
+        )
+        following = GaugeMetricFamily(
+            "ultracrawl_source_next_run_timestamp_seconds", "When the next run is due", labels=["source"]
+        )
+        for state in self._supervisor.sources():
+            for phase in SourcePhase:
+                phases.add_metric([state.name, phase.value], float(phase is state.phase))
+            for name, number in state.live.items():
+                live.add_metric([state.name, name], number)
+            if state.next_run is not None:
+                following.add_metric([state.name], state.next_run)
+        yield from (phases, live, following)
+
+    def _held(self, project: Project) -> Iterator[Metric]:
+        urls = GaugeMetricFamily(
+            "ultracrawl_source_urls", "URLs by what is known of them", labels=["source", "state"]
+        )
+        outcomes = GaugeMetricFamily(
+            "ultracrawl_source_outcomes", "URLs by their latest outcome", labels=["source", "outcome"]
+        )
+        at = GaugeMetricFamily(
+            "ultracrawl_source_last_success_timestamp_seconds",
+            "When the last run ended that did what it was asked for",
+            labels=["source"],
+        )
+        age = GaugeMetricFamily(
+            "ultracrawl_source_last_success_age_seconds", "How long ago that was", labels=["source"]
+        )
+        readable = GaugeMetricFamily(
+            "ultracrawl_source_state_readable", "0 if the state of a source is damaged", labels=["source"]
+        )
+        for name in project.known_sources:
+            held: Holdings = self._holdings.holdings_of(project, name)
+            readable.add_metric([name], float(held.readable))
+            for state, number in held.counts.items():
+                urls.add_metric([name, state], number)
+            for outcome, number in held.outcomes.items():
+                outcomes.add_metric([name, outcome], number)
+            if held.last_success is not None:
+                at.add_metric([name], held.last_success)
+                age.add_metric([name], max(0.0, self._clock() - held.last_success))
+        yield from (urls, outcomes, at, age, readable)
+
+    def _schedules(self) -> Iterator[Metric]:
+        statuses = GaugeMetricFamily(
+            "ultracrawl_schedule_status", "1 for what a schedule is doing", labels=["schedule", "status"]
+        )
+        for one in self._supervisor.schedules():
+            for status in ScheduleStatus:
+                statuses.add_metric([one.name, status.value], float(status is one.status))
+        yield statuses
+
+
+def _result(end: CrawlEnd) -> str:
+    if end.died:
+        return "died"
+    if end.report is not None and end.report.interrupted:
+        return "stopped"
+    return "failed" if end.failed else "done"
+
+
+def _of_indexes(project: Project) -> Iterator[Metric]:
+    documents = GaugeMetricFamily("ultracrawl_index_documents", "Documents in an index", labels=["index"])
+    deleted = GaugeMetricFamily(
+        "ultracrawl_index_deleted_documents", "Deleted documents whose space is not freed", labels=["index"]
+    )
+    segments = GaugeMetricFamily("ultracrawl_index_segments", "Segments of an index", labels=["index"])
+    size = GaugeMetricFamily("ultracrawl_index_size_bytes", "The room that an index takes", labels=["index"])
+    for name in (PROJECT_INDEX, *project.indexes):
+        facts = _facts(project, name)
+        if facts is not None:
+            documents.add_metric([name], facts.documents)
+            deleted.add_metric([name], facts.deleted)
+            segments.add_metric([name], facts.segments)
+            size.add_metric([name], facts.size)
+    yield from (documents, deleted, segments, size)
+
+
+def _facts(project: Project, name: str) -> IndexFacts | None:
+    with suppress(UltracrawlError), closing(open_index(project, name)) as index:
+        return index.facts()
+    return None
+
+
+def _of_machine(project: Project) -> Iterator[Metric]:
+    memory = GaugeMetricFamily(
+        "ultracrawl_process_resident_memory_bytes",
+        "Memory of the service (`source` is empty) and of the crawl of each source",
+        labels=["source"],
+    )
+    disk = GaugeMetricFamily(
+        "ultracrawl_disk_free_bytes", "Free space on the disk of a place", labels=["place"]
+    )
+    memory.add_metric([""], resident_bytes(os.getpid()))
+    for name in project.known_sources:
+        sign = readable_sign(project, name)
+        if sign is not None and sign.pid:
+            memory.add_metric([name], resident_bytes(sign.pid))
+    for place, path in (("state", project.state.path), ("index", project.index.path)):
+        disk.add_metric([place], free_bytes(path))
+    yield from (memory, disk)
+
+
+def resident_bytes(pid: int) -> float:
+    """Return the resident memory of a process; 0 for one that is gone, or where the system does not tell."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+    return 0.0
+
+
+def free_bytes(path: Path) -> float:
+    """Return the free space on the disk of a path, which need not exist yet."""
+    for folder in (path, *path.parents):
+        with suppress(OSError):
+            return float(shutil.disk_usage(folder).free)
+    return 0.0
