@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
@@ -16,9 +17,10 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, a
 ATTRIBUTES = attribute_schema([SearchAttribute("Size", AttributeType.NUMBER), SearchAttribute("Doc-Type")])
 
 
-@pytest.fixture(params=ENGINES.names)
+@pytest.fixture(params=["memory", *ENGINES.names])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexEngine]:
-    opened = open_index(IndexConfig(request.param, tmp_path / "index", tuple(ATTRIBUTES.values())))
+    config = IndexConfig(request.param, tmp_path / "index", tuple(ATTRIBUTES.values()))
+    opened = MemoryIndex(ATTRIBUTES) if request.param == "memory" else open_index(config)
     yield opened
     opened.close()
 

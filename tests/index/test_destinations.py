@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.memory_index import MemoryIndex
 from support.resource import Reply
 from support.server import Request, Server
 
@@ -24,7 +25,6 @@ from ultracrawl.index.destinations import Batch, Destination, EngineDestination
 from ultracrawl.index.destinations.http_push import HttpPush
 from ultracrawl.index.destinations.json_lines import JsonLines
 from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
-from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report, deliver_segment

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.memory_index import MemoryIndex
 from tantivy import SchemaBuilder
 from whoosh.fields import Schema
 from whoosh.index import create_in, open_dir
@@ -18,7 +19,6 @@ from ultracrawl.index.changes import last_changes
 from ultracrawl.index.destinations import EngineDestination
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
-from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy import fields
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT, field_values, schema_fields
 from ultracrawl.index.whoosh.writer import FastWriter

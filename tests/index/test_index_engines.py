@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.memory_index import MemoryIndex
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
-from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy import TantivyIndex
 from ultracrawl.index.whoosh import WhooshIndex
 

@@ -12,13 +12,15 @@ import time
 from pathlib import Path
 
 import pytest
+from support.inline_indexer import InlineIndexer
+from support.memory_index import MemoryIndex
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
 from ultracrawl.index.changes import TEXT_PER_COMMIT, batches
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
+from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 from .conftest import ATTRIBUTES
@@ -168,7 +170,7 @@ def test_the_worker_ends_when_its_parent_is_killed(config: IndexConfig, tmp_path
 
 
 def test_inline_indexer_has_the_same_interface(tmp_path: Path) -> None:
-    indexer = InlineIndexer(open_index(IndexConfig("memory", tmp_path)))
+    indexer = InlineIndexer(MemoryIndex({}))
     cache = DocumentCache(tmp_path / "cache")
     path = segment(cache, 0, 5)
     indexer.submit(path)

@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.memory_index import MemoryIndex
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine, Reading, SearchQuery, SearchResult
-from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.query.parser import answer_in_turn
 from ultracrawl.index.query.readings import most
 from ultracrawl.index.words.stopwords import query_languages

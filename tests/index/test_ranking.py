@@ -6,11 +6,11 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engine import RankingWeights
 from ultracrawl.index.hits.ranking import Ranking
-from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.query.scoring import SAME_LANGUAGE
 from ultracrawl.index.query.tree import AllOf, Word
 from ultracrawl.model import Section

@@ -20,6 +20,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.test import get_crawler
+from support.inline_indexer import InlineIndexer
 
 import ultracrawl.index.opening
 from ultracrawl.crawl import IndexWriter
@@ -28,7 +29,6 @@ from ultracrawl.index.engines import open_index
 from ultracrawl.index.opening import cache_folder, index_config
 from ultracrawl.index.searching import Searcher
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.process import InlineIndexer
 from ultracrawl.settings.projects import plain_project
 from ultracrawl.sources import Project, adhoc
 from ultracrawl.stores.sqlite.database import lock_file

@@ -27,6 +27,7 @@ from twisted.internet.asyncioreactor import AsyncioSelectorReactor
 
 from support import clock
 from support.clock import AHEAD
+from support.inline_indexer import InlineIndexer
 from support.leaping_loop import LeapingLoop
 from support.network import NetworkClient
 from support.project import Ended, Workspace
@@ -38,7 +39,7 @@ from ultracrawl.handlers.ftp.client import FtpClient
 from ultracrawl.index import opening
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
-from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
+from ultracrawl.index.writing.process import IndexProcess
 
 _REACTOR = "twisted.internet.reactor"
 _version_once = cache(versions._version)  # every crawl logs the versions of ten packages

@@ -291,9 +291,7 @@ class IndexEngine(Protocol):
 class OpenEngine(Protocol):
     """What an entry point of the group `ultracrawl.engines` names: a class, or a function, that opens an index.
 
-    It is called in crawls and commands and in the index process, each time an index is looked at or written. If an
-    index is gone with the process that opened it, the object has an attribute `volatile` that is true: documents are
-    added in the process of the crawl then.
+    It is called in crawls and commands and in the index process, each time an index is looked at or written.
     """
 
     def __call__(self, *, path: Path, attributes: Mapping[str, SearchAttribute]) -> IndexEngine:

@@ -38,15 +38,11 @@ class IndexConfig:
 def open_index(config: IndexConfig) -> IndexEngine:
     """Open the index; the first change creates it. Raises `UserError` if its engine cannot be used."""
     attributes = {attribute.name: attribute for attribute in config.attributes}
-    return _opener(config.engine)(path=config.path, attributes=attributes)
+    return engine_opener(config.engine)(path=config.path, attributes=attributes)
 
 
-def is_volatile(engine: str) -> bool:
-    """Return whether an index is gone with the process that opened it. Raises `UserError` as `open_index` does."""
-    return bool(getattr(_opener(engine), "volatile", False))
-
-
-def _opener(engine: str) -> OpenEngine:
+def engine_opener(engine: str) -> OpenEngine:
+    """Return what opens indexes of an engine. Raises `UserError` if it cannot be used."""
     found = ENGINES.load(engine)
     if not callable(found):
         raise ENGINES.find(engine).unfit("an ultracrawl.index.engine.OpenEngine")

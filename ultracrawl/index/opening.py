@@ -8,12 +8,12 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
-from ultracrawl.index.engines import IndexConfig, is_volatile
+from ultracrawl.index.engines import IndexConfig, engine_opener
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
-from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
+from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.secrets import SecretReader
@@ -106,12 +106,12 @@ def former_indexes(project: Project, source: DataSource) -> list[str]:
 def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
     """Return what delivers cache segments to an index, or to another destination, in a process of its own.
 
-    Engines in memory alone are in this one. Raises `UserError` here, and not in that process, which would be after
-    the first pages.
+    Raises `UserError` here, and not in that process, which would be after the first pages.
     """
     if name in project.destinations:
         settings = destination_config(project, name)
         open_destination(settings).close()
         return IndexProcess(settings)
     config = index_config(project, name)
-    return InlineIndexer(open_engine(config)) if is_volatile(config.engine) else IndexProcess(config)
+    engine_opener(config.engine)
+    return IndexProcess(config)

@@ -154,9 +154,8 @@ class PluginName:
     With `or_path`, it may be a dotted path as well, of what would be a plug-in.
     """
 
-    def __init__(self, group: PluginGroup, *, without: Iterable[str] = (), or_path: bool = False) -> None:
+    def __init__(self, group: PluginGroup, *, or_path: bool = False) -> None:
         self._group = group
-        self._without = frozenset(without)
         self._or_path = or_path
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -167,16 +166,12 @@ class PluginName:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         """Return a schema with the names that are there now."""
-        return handler(schema) if self._or_path else {**handler(schema), "enum": self._known}
-
-    @property
-    def _known(self) -> list[str]:
-        return [name for name in self._group.names if name not in self._without]
+        return handler(schema) if self._or_path else {**handler(schema), "enum": list(self._group.names)}
 
     def _check(self, name: str) -> str:
         if self._or_path and "." in name:
             return name
-        known = self._known
+        known = list(self._group.names)
         if name not in known:
             words = [*([listed(known)] if known else []), *(["a dotted path"] if self._or_path else [])]
             otherwise = f"write {' or '.join(words)}, or install the package that brings it"

@@ -6,15 +6,15 @@ from array import array
 from pathlib import Path
 
 import pytest
+from support.inline_indexer import InlineIndexer
+from support.memory_index import MemoryIndex
 
 from ultracrawl.crawl import IndexWriter
 from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.segment_keys import KEYS_KEPT
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queues import DestinationQueues
-from ultracrawl.index.writing.process import InlineIndexer
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteStore
 

@@ -14,7 +14,6 @@ from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import IndexStoreError, WorkError
 from ultracrawl.files import writing
-from ultracrawl.index.engines import is_volatile
 from ultracrawl.index.opening import cache_folder, open_index
 from ultracrawl.index.soundness import sound_count
 from ultracrawl.stores import SqliteStore
@@ -75,8 +74,6 @@ class PlainIndex:
     def _indexed_before(self) -> int | None:
         """Return how many documents of the spider the index has, None if it cannot be asked now; damage is repaired."""
         project, told = self._context.project, list[str]()
-        if is_volatile(project.index.engine):
-            return 0
         with closing(open_index(project)) as index:
             try:
                 return sound_count(index, project.index.path, self._context.source.name, told, told)

@@ -191,6 +191,12 @@ def with_tokenizer(index: Index) -> Index:
     return index
 
 
+def empty_generation(attributes: Mapping[str, SearchAttribute]) -> Generation:
+    """Return a generation without documents that is not on disk."""
+    index = with_tokenizer(Index(new_schema(attributes)))
+    return Generation(Path(), index, attributes, SCHEMA_VERSION)
+
+
 def _opened(folder: Path) -> Generation:
     facts = json.loads((folder / _FACTS).read_text())
     attributes = {

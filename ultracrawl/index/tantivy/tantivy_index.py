@@ -16,11 +16,10 @@ from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
 from ultracrawl.index.locking import LOCK, write_lock
-from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.reclaiming import note_reclaimed, segment_to_reclaim
 from ultracrawl.index.tantivy.answering import Answering
 from ultracrawl.index.tantivy.fields import new_document, stored_document
-from ultracrawl.index.tantivy.generations import Generation, Generations
+from ultracrawl.index.tantivy.generations import Generation, Generations, empty_generation
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, kept_in_segment, rooms, wrong_in
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
@@ -74,9 +73,7 @@ class TantivyIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        generation = self._generations.current()
-        if generation is None:
-            return MemoryIndex(self._attributes).search(query)
+        generation = self._generations.current() or empty_generation(self._attributes)
         with self._generations.errors("read"):
             return Answering(generation, self._attributes, query.principals).answer(query)
 

@@ -7,12 +7,27 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 
-Indexer = IndexProcess | InlineIndexer
+
+class Indexer(Protocol):
+    """Delivers sealed segments to one destination; `IndexProcess` in a process of its own."""
+
+    def prepare(self) -> None:
+        """Begin to start what takes time."""
+
+    def submit(self, path: Path) -> None:
+        """Queue a sealed segment of the document cache."""
+
+    def poll(self) -> list[Report]:
+        """Return what became of segments since the last time, without waiting."""
+
+    def close(self, timeout: float = 60.0) -> list[Report]:
+        """Deliver what is left, at most so many seconds, and report it."""
+
 
 FIRST_RETRY = 15.0
 """Seconds until an index that failed is tried again; twice as long after each further failure."""

@@ -11,12 +11,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.errors import IndexStoreError, UltracrawlError
-from ultracrawl.index.destinations import EngineDestination
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.destinations.opening import DestinationConfig
-from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.engines import IndexConfig
-from ultracrawl.index.writing.segments import Committed, Failed, Report, deliver_segment
+from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 _LAST_BYTES = 2000
 _POLL_SECONDS = 0.02
@@ -170,38 +168,3 @@ def _report(line: bytes) -> Report:
     if "failed" in answer:
         return Failed(path, answer["failed"])
     return Committed(path, answer["added"], answer["seconds"], tuple(answer["remarks"]))
-
-
-class InlineIndexer:
-    """Delivers one submitted segment in each `poll`, which takes as long as that takes."""
-
-    def __init__(self, engine: IndexEngine) -> None:
-        self.engine = engine
-        self._destination = EngineDestination(engine)
-        self._waiting: list[Path] = []
-
-    def prepare(self) -> None:
-        """Do nothing: there is no process to start."""
-
-    def submit(self, path: Path) -> None:
-        """Queue a sealed segment of the document cache."""
-        self._waiting.append(path)
-
-    def poll(self) -> list[Report]:
-        """Deliver the oldest segment and report it."""
-        if not self._waiting:
-            return []
-        path = self._waiting.pop(0)
-        started = time.monotonic()
-        try:
-            added = deliver_segment(self._destination, path)
-            self._destination.maintain()
-        except UltracrawlError as error:
-            return [Failed(path, str(error))]
-        return [Committed(path, added, time.monotonic() - started)]
-
-    def close(self, timeout: float = 60.0) -> list[Report]:
-        """Deliver what is left, report it and close the destination."""
-        reports = [report for _ in range(len(self._waiting)) for report in self.poll()]
-        self._destination.close()
-        return reports

@@ -46,7 +46,7 @@ class IndexSection(StorageSection):
     """The full-text index, one for all sources of a project."""
 
     engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["whoosh"])
-    """The index engine. `tantivy` needs the extra of this name; `memory` keeps nothing on disk."""
+    """The index engine. `tantivy` needs the extra of this name."""
     path: Path = Field(default=Path("var/index"), examples=["var/index"])
     """Folder of the index."""
     every: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(default=None, examples=[1800])
@@ -64,9 +64,7 @@ class IndexSection(StorageSection):
 class FurtherIndex(StorageSection):
     """An index beside that of the project, which sources feed by naming it; may be written as its path alone."""
 
-    engine: Annotated[str, PluginName(ENGINES, without=["memory"])] = Field(
-        default="whoosh", examples=["tantivy"]
-    )
+    engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
     """The index engine. `tantivy` needs the extra of this name."""
     path: Path = Field(examples=["var/archive"])
     """Folder of the index."""

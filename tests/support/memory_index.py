@@ -1,4 +1,4 @@
-"""An index in memory: small, plainly correct, gone with the process; for tests and trials."""
+"""An index in memory, small and plainly correct: the engines have to answer as it does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
-from pathlib import Path
 
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
@@ -71,11 +70,9 @@ class _Entry:
 
 
 class MemoryIndex:
-    """Keeps every document with its words and looks at all of them for every query; `path` is not used."""
+    """Keeps every document with its words and looks at all of them for every query."""
 
-    volatile = True
-
-    def __init__(self, attributes: Mapping[str, SearchAttribute], path: Path = Path()) -> None:
+    def __init__(self, attributes: Mapping[str, SearchAttribute]) -> None:
         self._attributes = dict(attributes)
         self._entries: dict[tuple[str, str], _Entry] = {}
 
