@@ -216,6 +216,7 @@ class _Segment:
 MERGES = [
     ("few", [(100, 0)] * 9, []),
     ("ten_small", [(100, 0)] * 10, list(range(10))),
+    ("many_small_ones_are_joined_ten_at_a_time", [(100, 0)] * 31, list(range(10))),
     ("large_stays_out", [(50_000, 0)] + [(100, 0)] * 10, list(range(1, 11))),
     ("large_ones_are_left", [(50_000, 0)] * 11, []),
     ("mostly_deleted", [(100, 0), (1000, 600)], [1]),

@@ -22,6 +22,7 @@ from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
+from ultracrawl.index.writing.worker import nothing_comes
 
 from .conftest import ATTRIBUTES
 
@@ -149,6 +150,18 @@ def test_terminal_signals_do_not_stop_the_worker(config: IndexConfig, tmp_path: 
     process.submit(segment(cache, 3, 3))
     assert isinstance(collect(process, 1)[0], Committed)
     process.close()
+
+
+def test_housekeeping_is_done_when_neither_a_segment_nor_the_end_comes() -> None:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as lines:
+        assert nothing_comes(lines, 0.0)
+        os.write(writing, b'"a segment"\n')
+        assert not nothing_comes(lines, 0.0)
+        assert lines.readline()
+        assert nothing_comes(lines, 0.0)
+        os.close(writing)
+        assert not nothing_comes(lines, 0.0)
 
 
 def test_the_worker_ends_when_its_parent_is_killed(config: IndexConfig, tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ EAGER_SIZE = 2_500_000
 Smaller ones cost more than they save: each writes its words anew, and the earlier a document went, the likelier other
 pages say something new of it later.
 """
+EAGER_SHARE = 1 / 8
+"""So much of what went before is worth a commit then: the segments of a long crawl are few, its last one is small."""
 PATIENCE = 10.0
 """Seconds after which a tenth of that is worth one, too, so that a slow crawl can be searched soon."""
 BEHIND = 2
@@ -72,6 +74,8 @@ class IndexWriter:
         self._clock = clock
         self._since = 0.0
         """When the first of the changes came that wait in the cache."""
+        self._handed_over = 0
+        """The bytes of the segments that were sealed so far."""
         self._segments = SegmentKeys(cache)
         self.commits = Commits(source, cache, destinations, state, counters, self._segments)
         """Takes the answers of the indexes."""
@@ -178,18 +182,14 @@ class IndexWriter:
         size = self._cache.size
         if self._two_phases or size < EAGER_SIZE / 10:
             return False
-        return (size >= EAGER_SIZE or self._waited >= PATIENCE) and self._destinations.idle
+        enough = max(EAGER_SIZE, EAGER_SHARE * self._handed_over)
+        return (size >= enough or self._clock() - self._since >= PATIENCE) and self._destinations.idle
 
     @property
     def _overdue(self) -> bool:
-        if not self._every or not self._cache.size or self._waited < self._every:
+        if not self._every or not self._cache.size or self._clock() - self._since < self._every:
             return False
         return any(destination.going for destination in self._destinations.all)
-
-    @property
-    def _waited(self) -> float:
-        """How long the first change in the cache waits, in seconds."""
-        return self._clock() - self._since
 
     def _look_at_pauses(self) -> None:
         if self._pauses is not None:
@@ -198,6 +198,7 @@ class IndexWriter:
     def drain(self) -> None:
         """Hand over everything that waits in the cache; the records of it become durable first."""
         self._complete()
+        self._handed_over += self._cache.size
         path = self._cache.seal()
         if path is not None:
             self._state.flush()

@@ -44,7 +44,7 @@ class Destination(Protocol):
         """
 
     def maintain(self) -> None:
-        """Do one bounded piece of housekeeping if it is due; called after each delivery, when nobody waits."""
+        """Do one bounded piece of housekeeping if it is due; called after deliveries that no other follows closely."""
 
     def close(self) -> None:
         """Release files and connections; the destination is not used afterwards."""

@@ -13,8 +13,8 @@ import select
 import signal
 import sys
 import time
-from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.files import write_for_owner
@@ -24,8 +24,8 @@ from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing.segments import deliver_segment
 from ultracrawl.settings.gc_tuning import collect_seldom, spare_what_is_there
 
-END_COMES = 0.3
-"""Seconds after a commit in which the crawler usually says that it was the last."""
+IDLE = 2.0
+"""Seconds without a segment, and without the end, after which there is time for housekeeping."""
 
 
 def main(config: str) -> None:
@@ -47,9 +47,8 @@ def main(config: str) -> None:
             sys.stdout.flush()
         except BrokenPipeError:
             break
-        if _ended():
-            break
-        _maintain(destination)
+        if nothing_comes(sys.stdin.buffer, IDLE):
+            _maintain(destination)
     destination.close()
 
 
@@ -78,12 +77,9 @@ class _Remarks(logging.Handler):
         return lines
 
 
-def _ended() -> bool:
-    """Return whether standard input ends within `END_COMES`: nobody should wait for a merge at the end of a crawl."""
-    lines = sys.stdin.buffer
-    assert isinstance(lines, BufferedReader)
-    waiting, _, _ = select.select([lines], [], [], END_COMES)
-    return bool(waiting) and not lines.peek(1)
+def nothing_comes(lines: BinaryIO, seconds: float) -> bool:
+    """Whether neither a line nor the end comes within so many seconds: nobody should wait for a merge."""
+    return not select.select([lines], [], [], seconds)[0]
 
 
 def _deliver(destination: Destination, path: Path) -> dict[str, str | int | float | list[str]]:

@@ -44,8 +44,9 @@ def segments_to_merge(segments: Sequence[W3Segment]) -> list[W3Segment]:
     for segment in segments:
         classes.setdefault(_size_class(segment.doc_count()), []).append(segment)
     for members in (classes[size] for size in sorted(classes)):
-        if len(members) >= MERGE_COUNT and sum(s.doc_count() for s in members) <= LARGEST_MERGED:
-            return members
+        joined = members[:MERGE_COUNT]
+        if len(joined) == MERGE_COUNT and sum(s.doc_count() for s in joined) <= LARGEST_MERGED:
+            return joined
     return []
 
 
