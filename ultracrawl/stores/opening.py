@@ -14,8 +14,10 @@ from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
-from ultracrawl.stores.port.engine import StoreEngine
+from ultracrawl.stores.port.engine import ScheduleEngine, StoreEngine
+from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
+from ultracrawl.stores.sqlite.engine import SqliteEngine
 
 
 def _engine(project: Project) -> StoreEngine:
@@ -74,6 +76,22 @@ def open_sites(project: Project, *, read_only: bool = False, renew: bool = False
     With `renew`, a damaged store is set aside and a new one begun. With `read_only` one that is not there is empty.
     """
     return _engine(project).open_sites(project.state.path, read_only=read_only, renew=renew)
+
+
+def open_schedules(project: Project, *, read_only: bool = False, renew: bool = False) -> ScheduleStore:
+    """Open what a project knows of its schedules; in memory if the state is. Raises `StateError`.
+
+    With `renew`, a damaged store is set aside and a new one begun. With `read_only` one that is not there is empty.
+    """
+    engine = _engine(project)
+    keeps = engine if isinstance(engine, ScheduleEngine) else SqliteEngine()
+    return keeps.open_schedules(project.state.path, read_only=read_only, renew=renew)
+
+
+def schedules_folder(project: Project) -> Path | None:
+    """Return the folder in which runners of schedules show what they keep; None if the state is in memory."""
+    seen = _engine(project).control_file(project.state.path, "schedules")
+    return seen.parent / "schedules" if seen is not None else None
 
 
 def hand_over_sites(store: Store, sites: SiteStore, shown: str) -> None:

@@ -19,7 +19,7 @@ class ScheduleEvent(StrEnum):
     FAILED = "failed"
     PARTLY_FAILED = "partly failed"
     PUT_OFF = "put off"
-    """Its window has closed, or its keeper ends: what is left goes on later."""
+    """Its window has closed, or its runner ends: what is left goes on later."""
     APPROVED = "approved"
     """No documents wait for approval any more."""
     STOPPED = "stopped"

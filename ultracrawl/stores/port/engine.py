@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.port.site_store import SiteStore
 from ultracrawl.stores.port.store import Store
 
@@ -40,4 +41,15 @@ class StoreEngine(Protocol):
         """Return the path beside which lie the files by which a crawl is seen and steered; it need not exist.
 
         None if other processes cannot see the stores: they are gone with their process.
+        """
+
+
+@runtime_checkable
+class ScheduleEngine(Protocol):
+    """What a store engine has that keeps schedules, too; for one without it they are kept in a file of ours."""
+
+    def open_schedules(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> ScheduleStore:
+        """Open the store of schedules; with `read_only` one that is not there is empty. Raises `StateError`.
+
+        With `renew`, a damaged one is set aside and a new one begun.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY
+from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
 from ultracrawl.stores.sqlite.store import SqliteStore
 
@@ -22,6 +23,13 @@ class SqliteEngine:
         """Open what all sources know of sites."""
         # In a folder of its own: beside the files of the sources it could be taken for that of a source `sites`.
         return SqliteSiteStore(folder / "sites" / "sites.sqlite", read_only=read_only, renew=renew)
+
+    def open_schedules(
+        self, folder: Path, *, read_only: bool = False, renew: bool = False
+    ) -> SqliteScheduleStore:
+        """Open what is known of schedules."""
+        file = folder / "schedules" / "schedules.sqlite"
+        return SqliteScheduleStore(file, read_only=read_only, renew=renew)
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return whether a source was ever crawled."""
@@ -50,6 +58,12 @@ class MemoryEngine:
     def open_sites(self, folder: Path, *, read_only: bool = False, renew: bool = False) -> SqliteSiteStore:
         """Begin what a crawl knows of sites."""
         return SqliteSiteStore.in_memory()
+
+    def open_schedules(
+        self, folder: Path, *, read_only: bool = False, renew: bool = False
+    ) -> SqliteScheduleStore:
+        """Begin what is known of schedules."""
+        return SqliteScheduleStore(MEMORY)
 
     def has_store(self, folder: Path, source: str) -> bool:
         """Return False: nothing is kept."""

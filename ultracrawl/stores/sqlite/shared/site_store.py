@@ -12,7 +12,8 @@ from typing import Any
 
 from ultracrawl.stores.port.site_store import LeaseHolder, SiteClock, StoredRobots, StoredSession
 from ultracrawl.stores.sqlite.database import MEMORY, transaction, translated
-from ultracrawl.stores.sqlite.shared.tables import REMEDY, open_tables
+from ultracrawl.stores.sqlite.shared.site_tables import SITES
+from ultracrawl.stores.sqlite.shared.tables import open_tables
 
 KEPT = 30 * 86_400.0
 """Seconds for which a site, an answer for robots.txt, or a session is remembered that nobody asks for again."""
@@ -54,8 +55,8 @@ class SqliteSiteStore:
 
     def __init__(self, path: Path | str, *, read_only: bool = False, renew: bool = False) -> None:
         """With `renew`, a file that is damaged is set aside, and a new one begun (`renewed` says so)."""
-        self._db, self.renewed = open_tables(path, read_only=read_only, renew=renew)
-        self._translated = translated(self._db, REMEDY)
+        self._db, self.renewed = open_tables(SITES, path, read_only=read_only, renew=renew)
+        self._translated = translated(self._db, SITES.remedy)
 
     @classmethod
     def in_memory(cls) -> SqliteSiteStore:

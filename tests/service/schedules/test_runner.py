@@ -1,0 +1,468 @@
+"""The runner of schedules, over a clock and a launcher that are handed in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from support.schedules import VirtualClock, World, report, run_virtual
+
+from ultracrawl.errors import StateError, UserError, WorkError
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
+from ultracrawl.rules.schedules.window import RunWindow, parse_span
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, ScheduleState
+from ultracrawl.service.schedules.plans import Plan, ScheduledRhythm
+from ultracrawl.service.schedules.runner import ScheduleRunner
+from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
+from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
+
+HOUR, DAY = 3600.0, 86_400.0
+START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
+NIGHTLY = ScheduledRhythm(CalendarTimes(("0 3 * * *",)))
+
+
+def plan(*sources: str, name: str = "nightly", **options: object) -> Plan:
+    return Plan(name, sources or ("a",), options.pop("rhythm", NIGHTLY), **options)  # type: ignore[arg-type]
+
+
+class Kept:
+    """A runner with all that it needs; time goes by when somebody waits."""
+
+    def __init__(self, plans: Iterable[Plan], store: SqliteScheduleStore, **options: object) -> None:
+        self.plans, self.store = list(plans), store
+        self.options = {"longest_rest": 600.0, **options}
+        self.clock = VirtualClock(START)
+        self.world = World(self.clock)
+
+    @contextlib.asynccontextmanager
+    async def kept(self) -> AsyncIterator[ScheduleRunner]:
+        runner = ScheduleRunner(self.plans, self.world, self.store, self.clock, **self.options)  # type: ignore[arg-type]
+        keeping = asyncio.ensure_future(runner.keep())
+        try:
+            yield runner
+            assert not keeping.done() or keeping.result() is None
+        finally:
+            keeping.cancel()
+
+    def hours(self, source: str) -> list[float]:
+        return [round((one - START) / HOUR, 3) for one in self.world.begun(source)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterable[SqliteScheduleStore]:
+    with contextlib.closing(SqliteScheduleStore(tmp_path / "schedules" / "schedules.sqlite")) as opened:
+        yield opened
+
+
+def only(runner: ScheduleRunner) -> ScheduleState:
+    (state,) = runner.states()
+    return state
+
+
+def test_the_crawler_is_started_by_a_schedule__ultra_search_1(store: SqliteScheduleStore) -> None:
+    async def days() -> None:
+        kept = Kept([plan("a")], store)
+        async with kept.kept():
+            await asyncio.sleep(3 * DAY)
+        assert kept.hours("a") == [15, 39, 63]
+        assert kept.world.crawls[0].order == CrawlOrder("a", schedule="nightly")
+
+    run_virtual(days())
+
+
+def test_a_schedule_crawls_all_its_sources__ultra_search_110(store: SqliteScheduleStore) -> None:
+    async def day() -> None:
+        kept = Kept([plan("a", "b", mode="examine", force=True, profile="north")], store)
+        async with kept.kept():
+            await asyncio.sleep(DAY)
+        assert [one.order for one in kept.world.crawls] == [
+            CrawlOrder(name, True, "examine", "nightly", "north") for name in ("a", "b")
+        ]
+
+    run_virtual(day())
+
+
+def test_the_status_moves_and_comes_back__ultra_search_113(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a")], store)
+        async with kept.kept() as runner:
+            await asyncio.sleep(HOUR)
+            waiting = only(runner)
+            await asyncio.sleep(14 * HOUR + 30)
+            going, durable = only(runner), store.get_schedule("nightly")
+            await asyncio.sleep(HOUR)
+            over = only(runner)
+        assert (waiting.status, waiting.next_run) == (ScheduleStatus.SCHEDULED, START + 15 * HOUR)
+        assert (going.status, going.last_begin, going.next_run) == (
+            ScheduleStatus.EXECUTING,
+            START + 15 * HOUR,
+            None,
+        )
+        assert durable is not None
+        assert durable.status is ScheduleStatus.EXECUTING
+        assert (over.status, over.next_run, over.last_end) == (
+            ScheduleStatus.SCHEDULED,
+            START + 39 * HOUR,
+            START + 15 * HOUR + 60,
+        )
+
+    run_virtual(run())
+
+
+def test_a_failed_schedule_keeps_its_error_and_is_tried_again__ultra_search_114(
+    store: SqliteScheduleStore,
+) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a")], store)
+        kept.world.ends = lambda order: CrawlEnd(order.source, report(order.source, "the disk is full"))
+        async with kept.kept() as runner:
+            await asyncio.sleep(16 * HOUR)
+            failed = only(runner)
+            kept.world.ends = lambda order: CrawlEnd(order.source, report(order.source))
+            await asyncio.sleep(DAY)
+            well = only(runner)
+        assert (failed.status, failed.error) == (ScheduleStatus.FAILED, "the disk is full")
+        assert failed.next_run == START + 39 * HOUR
+        assert (well.status, well.error) == (ScheduleStatus.SCHEDULED, "")
+        assert [one.error for one in store.runs("nightly", 5)] == ["", "the disk is full"]
+
+    run_virtual(run())
+
+
+def test_of_several_sources_some_fail(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a", "b", "c")], store)
+        kept.world.refuses = {"c"}
+        kept.world.ends = lambda order: (
+            CrawlEnd(order.source, None, "its process was killed", died=True)
+            if order.source == "b"
+            else CrawlEnd(order.source, report(order.source))
+        )
+        async with kept.kept() as runner:
+            await asyncio.sleep(16 * HOUR)
+            state = only(runner)
+        assert state.status is ScheduleStatus.PARTIALLY_FAILED
+        assert sorted(state.error.split("; ")) == [
+            "b: its process was killed",
+            "c: the password of c cannot be read",
+        ]
+        (run,) = store.runs("nightly", 5)
+        assert run.sources == {
+            "a": "",
+            "b": "its process was killed",
+            "c": "the password of c cannot be read",
+        }
+
+    run_virtual(run())
+
+
+def test_documents_that_wait_make_it_pending__ultra_search_117(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a", mode="examine")], store, has_pending=lambda _: True)
+        async with kept.kept() as runner:
+            await asyncio.sleep(16 * HOUR)
+            assert only(runner).status is ScheduleStatus.INDEXING_PENDING
+            await asyncio.sleep(DAY)
+        assert kept.hours("a") == [15, 39], "the next time comes all the same"
+
+    run_virtual(run())
+
+
+@pytest.mark.parametrize(("skips", "hours"), [(False, [70, 87]), (True, [87])])
+def test_a_missed_time_is_made_up_for_once_or_not(
+    store: SqliteScheduleStore, skips: bool, hours: list[float]
+) -> None:
+    async def run() -> None:
+        rhythm = ScheduledRhythm(CalendarTimes(("0 3 * * *",)), skips)
+        first = Kept([plan("a", rhythm=rhythm)], store)
+        async with first.kept():
+            await asyncio.sleep(HOUR)
+        await asyncio.sleep(69 * HOUR)
+        second = Kept([plan("a", rhythm=rhythm)], store)
+        async with second.kept():
+            await asyncio.sleep(DAY)
+        assert second.hours("a") == hours
+
+    run_virtual(run())
+
+
+def test_a_machine_that_was_suspended_has_missed_times(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        skips = plan("b", name="skips", rhythm=ScheduledRhythm(CalendarTimes(("0 3 * * *",)), True))
+        kept = Kept([plan("a"), skips], store)
+        async with kept.kept():
+            await asyncio.sleep(HOUR)
+            kept.clock.skew += 20 * HOUR
+            await asyncio.sleep(HOUR)
+        assert [len(kept.hours(one)) for one in "ab"] == [1, 0]
+
+    run_virtual(run())
+
+
+def test_a_clock_that_was_ahead_does_not_put_off_what_is_due(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a")], store)
+        kept.clock.skew = 300 * DAY
+        async with kept.kept() as runner:
+            await asyncio.sleep(2 * DAY)
+            kept.clock.skew = 0.0
+            await asyncio.sleep(600)
+            state = only(runner)
+        assert state.next_run == START + 63 * HOUR
+
+    run_virtual(run())
+
+
+def test_a_run_that_lasts_longer_than_its_interval_is_not_begun_again(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a", rhythm=ScheduledRhythm(IntervalTimes(HOUR)))], store)
+        kept.world.lasts = lambda _: 2.5 * HOUR
+        async with kept.kept():
+            await asyncio.sleep(9.5 * HOUR)
+        assert kept.hours("a") == [1, 4, 7]
+
+    run_virtual(run())
+
+
+def test_what_a_kill_interrupts_goes_on_at_once_and_what_was_done_is_not_done_again(
+    store: SqliteScheduleStore,
+) -> None:
+    async def run() -> None:
+        first = Kept([plan("a", "b", "c")], store)
+        first.world.lasts = lambda order: HOUR if order.source == "a" else 5 * HOUR
+        async with first.kept():
+            await asyncio.sleep(17 * HOUR)
+        assert store.get_schedule("nightly").status is ScheduleStatus.EXECUTING  # type: ignore[union-attr]
+        second = Kept([plan("a", "b", "c")], store)
+        async with second.kept() as runner:
+            await asyncio.sleep(10 * HOUR)
+            state = only(runner)
+        assert [second.hours(one) for one in "abc"] == [[], [17], [17]]
+        assert (state.status, state.next_run) == (ScheduleStatus.SCHEDULED, START + 39 * HOUR)
+
+    run_virtual(run())
+
+
+def test_a_runner_that_ends_puts_off_what_goes_on(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        first = Kept([plan("a", "b")], store)
+        first.world.lasts = lambda order: HOUR if order.source == "a" else 5 * HOUR
+        async with first.kept() as runner:
+            await asyncio.sleep(17 * HOUR)
+            await runner.end_crawls()
+        assert store.get_schedule("nightly").status is ScheduleStatus.SCHEDULED  # type: ignore[union-attr]
+        second = Kept([plan("a", "b")], store)
+        async with second.kept():
+            await asyncio.sleep(10 * HOUR)
+        assert [second.hours(one) for one in "ab"] == [[], [17]]
+
+    run_virtual(run())
+
+
+def test_a_crawl_runs_in_its_window_alone_and_goes_on_in_the_next(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
+        rhythm = ScheduledRhythm(CalendarTimes(("0 18 * * *",)))
+        kept = Kept([plan("a", rhythm=rhythm, window=window)], store)
+        kept.world.lasts = lambda _: 12 * HOUR if len(kept.world.crawls) == 1 else HOUR
+        async with kept.kept() as runner:
+            await asyncio.sleep(7 * HOUR)
+            waiting = only(runner)
+            await asyncio.sleep(13 * HOUR)
+            stopped = only(runner)
+            await asyncio.sleep(16 * HOUR)
+        assert (waiting.status, waiting.next_run) == (ScheduleStatus.SCHEDULED, START + 10 * HOUR)
+        assert (stopped.status, stopped.next_run) == (ScheduleStatus.SCHEDULED, START + 34 * HOUR)
+        assert kept.hours("a") == [10, 34]
+        assert kept.world.crawls[0].ended == START + 18 * HOUR
+        (run,) = store.runs("nightly", 5)
+        assert run.status is ScheduleStatus.SCHEDULED
+
+    run_virtual(run())
+
+
+def test_a_source_that_somebody_else_crawls_waits(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        others = {"a"}
+        kept = Kept([plan("a", "b")], store, is_crawled=others.__contains__)
+        async with kept.kept():
+            await asyncio.sleep(16 * HOUR)
+            assert (kept.hours("a"), kept.hours("b")) == ([], [15])
+            others.clear()
+            await asyncio.sleep(HOUR)
+        assert kept.hours("a") == pytest.approx([16], abs=0.01)
+
+    run_virtual(run())
+
+
+def test_a_source_that_is_paused_waits_also_over_a_restart(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        first = Kept([plan("a", "b")], store)
+        async with first.kept() as runner:
+            runner.pause_source("a")
+            await asyncio.sleep(16 * HOUR)
+            assert (first.hours("a"), first.hours("b")) == ([], [15])
+        second = Kept([plan("a", "b")], store)
+        async with second.kept() as runner:
+            await asyncio.sleep(HOUR)
+            assert second.hours("a") == []
+            runner.resume_source("a")
+            await asyncio.sleep(HOUR)
+        assert (second.hours("a"), second.hours("b")) == ([17], [])
+
+    run_virtual(run())
+
+
+def test_a_schedule_is_disabled_and_enabled(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a")], store)
+        async with kept.kept() as runner:
+            runner.find_schedule("nightly").disable()
+            await asyncio.sleep(2 * DAY)
+            assert (only(runner).status, only(runner).next_run) == (ScheduleStatus.DISABLED, None)
+            with pytest.raises(UserError, match="is disabled; enable it first"):
+                runner.find_schedule("nightly").launch_by_hand()
+            runner.find_schedule("nightly").enable()
+            await asyncio.sleep(DAY)
+        assert kept.hours("a") == [63]
+
+    run_virtual(run())
+
+
+def test_one_that_its_definition_disables_is_launched_by_hand_alone(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a", enabled=False)], store)
+        async with kept.kept() as runner:
+            await asyncio.sleep(2 * DAY)
+            assert only(runner).status is ScheduleStatus.DISABLED
+            runner.find_schedule("nightly").launch_by_hand()
+            await asyncio.sleep(30)
+            assert only(runner).status is ScheduleStatus.EXECUTING
+            await asyncio.sleep(2 * DAY)
+            with pytest.raises(UserError, match="`enabled: true`"):
+                runner.find_schedule("nightly").enable()
+        assert kept.hours("a") == [48]
+
+    run_virtual(run())
+
+
+def test_a_schedule_is_launched_at_once(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a")], store)
+        async with kept.kept() as runner:
+            await asyncio.sleep(HOUR)
+            runner.find_schedule("nightly").launch_by_hand()
+            with pytest.raises(WorkError, match="already"):
+                runner.find_schedule("nightly").launch_by_hand()
+            await asyncio.sleep(DAY)
+        assert kept.hours("a") == [1, 15]
+
+    run_virtual(run())
+
+
+def test_a_schedule_that_runs_is_stopped_and_resumed(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a", "b")], store)
+        kept.world.lasts = lambda _: 3 * HOUR
+        async with kept.kept() as runner:
+            await asyncio.sleep(16 * HOUR)
+            runner.find_schedule("nightly").stop_by_hand()
+            await asyncio.sleep(2 * DAY)
+            assert (only(runner).status, only(runner).error) == (ScheduleStatus.STOPPED, "")
+            runner.find_schedule("nightly").resume_by_hand()
+            await asyncio.sleep(DAY)
+        assert kept.hours("a") == [15, 87]
+        assert [one.ended for one in kept.world.crawls[:2]] == [START + 16 * HOUR] * 2
+
+    run_virtual(run())
+
+
+def test_one_source_of_a_schedule_is_stopped_and_the_others_go_on(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a", "b")], store)
+        kept.world.lasts = lambda _: 3 * HOUR
+        async with kept.kept() as runner:
+            await asyncio.sleep(16 * HOUR)
+            runner.stop_source("a")
+            await asyncio.sleep(4 * HOUR)
+            assert only(runner).status is ScheduleStatus.SCHEDULED
+        assert [one.ended - START for one in kept.world.crawls] == [16 * HOUR, 18 * HOUR]
+
+    run_virtual(run())
+
+
+def test_a_stopped_schedule_stays_so_over_a_restart_and_is_stopped_while_idle(
+    store: SqliteScheduleStore,
+) -> None:
+    async def run() -> None:
+        first = Kept([plan("a")], store)
+        async with first.kept() as runner:
+            runner.find_schedule("nightly").stop_by_hand()
+        second = Kept([plan("a")], store)
+        async with second.kept() as runner:
+            await asyncio.sleep(2 * DAY)
+            assert only(runner).status is ScheduleStatus.STOPPED
+        assert second.hours("a") == []
+
+    run_virtual(run())
+
+
+def test_definitions_change_while_it_runs(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a"), plan("b", name="gone")], store)
+        async with kept.kept() as runner:
+            await asyncio.sleep(HOUR)
+            later = ScheduledRhythm(CalendarTimes(("0 5 * * *",)))
+            runner.replace_plans([plan("a", rhythm=later), plan("c", name="new")])
+            await asyncio.sleep(DAY)
+        assert [kept.hours(one) for one in "abc"] == [[17], [], [15]]
+
+    run_virtual(run())
+
+
+def test_a_run_of_a_schedule_that_is_no_more_goes_on_to_its_end(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a")], store)
+        kept.world.lasts = lambda _: 3 * HOUR
+        async with kept.kept() as runner:
+            await asyncio.sleep(16 * HOUR)
+            runner.replace_plans([])
+            await asyncio.sleep(2 * DAY)
+        assert [one.ended - one.begun for one in kept.world.crawls] == [3 * HOUR]
+
+    run_virtual(run())
+
+
+class FullDisk(SqliteScheduleStore):
+    """A store whose disk is full for a while."""
+
+    full = False
+
+    def put_schedule(self, schedule: KeptSchedule, run: ScheduleRun | None = None) -> None:
+        if self.full:
+            raise StateError("the state file cannot be used: database or disk is full")
+        super().put_schedule(schedule, run)
+
+
+def test_a_full_disk_stops_nothing_and_what_happened_is_written_later(tmp_path: Path) -> None:
+    async def run() -> None:
+        store = FullDisk(tmp_path / "schedules.sqlite")
+        kept = Kept([plan("a")], store)
+        async with kept.kept():
+            await asyncio.sleep(HOUR)
+            store.full = True
+            await asyncio.sleep(2 * DAY)
+            assert store.runs("nightly", 5) == []
+            store.full = False
+            await asyncio.sleep(HOUR)
+        assert kept.hours("a") == [15, 39]
+        assert [one.begun for one in store.runs("nightly", 5)] == [START + 39 * HOUR, START + 15 * HOUR]
+        store.close()
+
+    run_virtual(run())

@@ -1,0 +1,115 @@
+"""What is kept of schedules, in a file and in memory, and who shows that he keeps them."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.project import ROOT
+
+from ultracrawl.errors import StateDamagedError
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.stores.port.schedule_store import (
+    KeptSchedule,
+    ScheduleCommand,
+    ScheduleOrder,
+    ScheduleRun,
+    ScheduleStore,
+)
+from ultracrawl.stores.runner_sign import RunnerBadge, runner_signs
+from ultracrawl.stores.sqlite.engine import MemoryEngine, SqliteEngine
+
+ROW = KeptSchedule("nightly", ScheduleStatus.FAILED, "full", 7.5, 1.0, 2.0, "/a.log\n/b.log", ("a", "b"))
+
+
+@pytest.fixture(params=[SqliteEngine, MemoryEngine])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScheduleStore]:
+    with contextlib.closing(request.param().open_schedules(tmp_path)) as opened:
+        yield opened
+
+
+def test_a_schedule_is_kept(store: ScheduleStore) -> None:
+    assert store.get_schedule("nightly") is None
+    store.put_schedule(ROW)
+    assert store.get_schedule("nightly") == ROW
+    store.put_schedule(KeptSchedule("nightly"))
+    assert store.get_schedule("nightly") == KeptSchedule("nightly")
+
+
+def test_the_latest_runs_are_kept(store: ScheduleStore) -> None:
+    for number in range(150):
+        run = ScheduleRun(number, number + 0.5, ScheduleStatus.SCHEDULED, "", "x.log", {"a": "", "b": "why"})
+        store.put_schedule(ROW, run)
+    runs = store.runs("nightly", 1000)
+    assert [one.begun for one in runs] == list(range(149, 49, -1))
+    assert runs[0] == run
+    assert store.runs("other", 5) == []
+
+
+def test_paused_sources(store: ScheduleStore) -> None:
+    for source in ("a", "a", "b"):
+        store.set_paused(source, paused=True)
+    store.set_paused("b", paused=False)
+    assert store.paused_sources() == {"a"}
+
+
+def test_orders_are_taken_once_by_who_keeps_what_they_name(store: ScheduleStore) -> None:
+    orders = [
+        ScheduleOrder("nightly", ScheduleCommand.STOP),
+        ScheduleOrder("nightly", ScheduleCommand.PAUSE, of_source=True),
+        ScheduleOrder("other", ScheduleCommand.LAUNCH),
+        ScheduleOrder("nightly", ScheduleCommand.RESUME),
+    ]
+    for order in orders:
+        store.leave_order(order, 1.0)
+    assert store.take_orders(["nightly"], []) == [orders[0], orders[3]]
+    assert store.take_orders(["nightly"], ["a"]) == []
+    assert store.take_orders([], ["nightly"]) == [orders[1]]
+
+
+def test_what_is_not_there_is_empty_to_a_reader(tmp_path: Path) -> None:
+    with contextlib.closing(SqliteEngine().open_schedules(tmp_path, read_only=True)) as store:
+        assert store.get_schedule("nightly") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
+    folder = tmp_path / "schedules"
+    folder.mkdir()
+    (folder / "schedules.sqlite").write_bytes(b"nothing of SQLite" * 500)
+    with pytest.raises(StateDamagedError):
+        SqliteEngine().open_schedules(tmp_path)
+    with contextlib.closing(SqliteEngine().open_schedules(tmp_path, renew=True)) as store:
+        assert "set aside" in store.renewed
+        assert store.get_schedule("nightly") is None
+
+
+def test_two_keep_different_things_and_never_the_same(tmp_path: Path) -> None:
+    first, second = RunnerBadge(tmp_path), RunnerBadge(tmp_path)
+    assert first.show_kept(["nightly"], ["a", "b"]) is None
+    refused = second.show_kept(["weekly"], ["b"])
+    assert refused is not None
+    assert refused.sources == {"a", "b"}
+    assert second.show_kept(["weekly"], ["c"]) is None
+    assert sorted(tuple(one.schedules) for one in runner_signs(tmp_path)) == [("nightly",), ("weekly",)]
+    first.close()
+    assert second.show_kept(["nightly"], []) is None
+    second.close()
+    assert runner_signs(tmp_path) == []
+
+
+@pytest.mark.processes
+def test_one_that_was_killed_keeps_nothing(tmp_path: Path) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from ultracrawl.stores.runner_sign import RunnerBadge\n"
+        "RunnerBadge(Path(sys.argv[1])).show_kept(['nightly'], ['a']); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path], cwd=ROOT, check=False)
+    assert len(list(tmp_path.glob("*.runner"))) == 1
+    badge = RunnerBadge(tmp_path)
+    assert badge.show_kept(["nightly"], ["a"]) is None
+    badge.close()

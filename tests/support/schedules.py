@@ -1,0 +1,151 @@
+"""A world for runners of schedules: virtual time, and crawls that only last."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import selectors
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ultracrawl.errors import WorkError
+from ultracrawl.model import RunReport
+from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder
+
+T = TypeVar("T")
+
+
+class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # it depends on the system
+    loop: VirtualLoop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready and timeout is None:
+            raise AssertionError("everything waits, and nothing will come")
+        if not ready and timeout is not None and timeout > 0:
+            self.loop.seconds += timeout
+        return ready
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """A loop on which waiting takes no time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        selector = _Selector()
+        selector.loop = self
+        super().__init__(selector)
+
+    def time(self) -> float:
+        return self.seconds
+
+
+def run_virtual(work: Coroutine[Any, Any, T]) -> T:
+    """Run something on a loop of its own on which waiting takes no time."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(work)
+
+
+@dataclass(slots=True)
+class VirtualClock:
+    """The clock on the wall of a world; somebody may set it."""
+
+    start: float
+    skew: float = 0.0
+    """By how much it was set since the beginning."""
+
+    def now(self) -> float:
+        return self.start + self.skew + asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def report(source: str, *problems: str, interrupted: bool = False) -> RunReport:
+    """The report of a crawl."""
+    return RunReport(source, "1", "2026-01-01T00:00:00Z", problems=list(problems), interrupted=interrupted)
+
+
+@dataclass(slots=True, eq=False)
+class LastingCrawl:
+    """A crawl that lasts, and is over."""
+
+    order: CrawlOrder
+    begun: float
+    end: asyncio.Future[CrawlEnd]
+
+    async def finished(self) -> CrawlEnd:
+        return await asyncio.shield(self.end)
+
+    async def stop_crawl(self) -> None:
+        if not self.end.done():
+            self.end.set_result(CrawlEnd(self.order.source, report(self.order.source, interrupted=True)))
+
+    async def kill_crawl(self) -> None:
+        if not self.end.done():
+            self.end.set_result(CrawlEnd(self.order.source, None, "its process was killed", died=True))
+
+
+@dataclass(slots=True)
+class Lasted:
+    """A crawl on record."""
+
+    order: CrawlOrder
+    begun: float
+    ended: float = 0.0
+    end: CrawlEnd | None = None
+
+
+@dataclass(slots=True)
+class World:
+    """A launcher whose crawls last as long as they are told to, and end as they are told to."""
+
+    clock: VirtualClock
+    lasts: Callable[[CrawlOrder], float] = lambda _: 60.0
+    ends: Callable[[CrawlOrder], CrawlEnd] = lambda order: CrawlEnd(order.source, report(order.source))
+    crawls: list[Lasted] = field(default_factory=list)
+    going: dict[str, LastingCrawl] = field(default_factory=dict)
+    refuses: set[str] = field(default_factory=set)
+
+    async def launch(self, order: CrawlOrder) -> CrawlHandle:
+        if order.source in self.refuses:
+            raise WorkError(f"the password of {order.source} cannot be read")
+        assert order.source not in self.going, f"{order.source} is started twice"
+        crawl = LastingCrawl(order, self.clock.now(), asyncio.get_running_loop().create_future())
+        lasted = Lasted(order, crawl.begun)
+        self.going[order.source] = crawl
+        self.crawls.append(lasted)
+        over = asyncio.get_running_loop().call_later(self.lasts(order), self._over, crawl)
+
+        def note(done: asyncio.Future[CrawlEnd]) -> None:
+            over.cancel()
+            if self.going.get(order.source) is crawl:
+                del self.going[order.source]
+            lasted.ended = self.clock.now()
+            lasted.end = None if done.cancelled() else done.result()
+
+        crawl.end.add_done_callback(note)
+        return crawl
+
+    def _over(self, crawl: LastingCrawl) -> None:
+        if not crawl.end.done():
+            crawl.end.set_result(self.ends(crawl.order))
+
+    def die(self) -> None:
+        """Have all crawls be gone, as with a machine that loses its power."""
+        for crawl in list(self.going.values()):
+            crawl.end.cancel()
+        self.going.clear()
+
+    def begun(self, source: str) -> list[float]:
+        """Return when the crawls of a source began."""
+        return [one.begun for one in self.crawls if one.order.source == source]
+
+
+class Dice(random.Random):
+    """Randomness that is the same in every run of a test."""
+
+    def chance(self, share: float) -> bool:
+        """Whether something happens that does in this share of the cases."""
+        return self.random() < share

@@ -1,0 +1,127 @@
+"""What is known of schedules, whoever keeps them: their states, their history, when sources are crawled next."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing, suppress
+from typing import Any
+
+from ultracrawl.crawl.logs.run_log import run_logs
+from ultracrawl.errors import StateError
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.model.dates import as_text
+from ultracrawl.rules.schedules.status import BUSY
+from ultracrawl.service.orders import ScheduleState
+from ultracrawl.service.schedules.plans import Plan, plans_of
+from ultracrawl.sources import Project
+from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
+from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
+from ultracrawl.stores.runner_sign import RunnerSign, runner_signs
+
+
+def runner_of(project: Project, name: str, *, of_source: bool = False) -> RunnerSign | None:
+    """Return the process that keeps a schedule or a source, None if none does."""
+    folder = schedules_folder(project)
+    signs = runner_signs(folder) if folder is not None else []
+    return next((one for one in signs if name in (one.sources if of_source else one.schedules)), None)
+
+
+def latest_log(project: Project, source: str) -> str:
+    """Return the log of the latest run of a source, empty if there is none."""
+    logs = run_logs(project, source)
+    return str(logs[-1]) if logs else ""
+
+
+def has_pending(project: Project, source: str) -> bool:
+    """Return whether documents of a source wait for approval."""
+    with suppress(StateError), state_to_read(project, source) as state:
+        return state is not None and state.records.count_urls().pending > 0
+    return False
+
+
+def schedule_states(project: Project) -> list[ScheduleState]:
+    """Return what the schedules of a project do, in their order. Raises `StateError`."""
+    with closing(open_schedules(project, read_only=True)) as store:
+        return [_state(project, plan, store) for plan in plans_of(project) if not plan.own]
+
+
+def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
+    row = store.get_schedule(plan.key) or KeptSchedule(plan.key)
+    status, error = row.status, row.error
+    if status in BUSY and runner_of(project, plan.name) is None:
+        status, error = (
+            ScheduleStatus.SCHEDULED,
+            "it was interrupted; what is left goes on when it is kept again",
+        )
+    if status is ScheduleStatus.INDEXING_PENDING and not any(
+        has_pending(project, one) for one in plan.sources
+    ):
+        status = ScheduleStatus.SCHEDULED
+    if not plan.enabled and status not in BUSY:
+        status = ScheduleStatus.DISABLED
+    waits = status not in BUSY | {ScheduleStatus.DISABLED, ScheduleStatus.STOPPED}
+    due = (row.due if row.left else plan.rhythm.first_due(time.time(), row.due)) if waits else None
+    logs = [latest_log(project, one) for one in row.left] if status in BUSY else [row.log]
+    return ScheduleState(
+        plan.name,
+        plan.sources,
+        status,
+        error,
+        due,
+        row.begun or None,
+        row.ended or None,
+        "\n".join(filter(None, logs)),
+        plan.force,
+        plan.mode,
+        plan.profile,
+    )
+
+
+def next_runs(project: Project) -> dict[str, float]:
+    """Return when each source is due, by its schedule or its own interval, whether anything keeps it or not."""
+    due = {one.name: one.next_run for one in schedule_states(project)} if project.schedules else {}
+    found: dict[str, float] = {}
+    for plan in plans_of(project):
+        at = plan.rhythm.first_due(time.time(), None) if plan.own else due.get(plan.name)
+        if at is not None:
+            found |= dict.fromkeys(plan.sources, at)
+    return found
+
+
+def history(project: Project, name: str, limit: int) -> list[ScheduleRun]:
+    """Return the latest runs of a schedule, the latest first. Raises `StateError`."""
+    with closing(open_schedules(project, read_only=True)) as store:
+        return store.runs(name, limit)
+
+
+def state_as_json(state: ScheduleState) -> dict[str, Any]:
+    """Return a schedule in the shape of `ultracrawl schedule list --json`."""
+    return {
+        "name": state.name,
+        "sources": list(state.sources),
+        "status": state.status.value,
+        "error": state.error or None,
+        "next_run": _text(state.next_run),
+        "last_begin": _text(state.last_begin),
+        "last_end": _text(state.last_end),
+        "logs": state.log.splitlines(),
+        "force": state.force,
+        "mode": state.mode or None,
+        "profile": state.profile or None,
+    }
+
+
+def run_as_json(run: ScheduleRun) -> dict[str, Any]:
+    """Return a run of a schedule in the shape of `ultracrawl schedule show --json`."""
+    return {
+        "begun": _text(run.begun),
+        "ended": _text(run.ended),
+        "status": run.status.value,
+        "error": run.error or None,
+        "logs": run.log.splitlines(),
+        "sources": {name: why or None for name, why in run.sources.items()},
+    }
+
+
+def _text(at: float | None) -> str | None:
+    return as_text(at) if at else None

@@ -1,0 +1,117 @@
+"""The files by which it is seen which process keeps which schedules; each is locked as long as its process lives."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ultracrawl.errors import StateError
+
+_SIGN = "*.runner"
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerSign:
+    """A process that keeps schedules, and sources at their own interval."""
+
+    pid: int
+    schedules: frozenset[str]
+    sources: frozenset[str]
+
+
+class RunnerBadge:
+    """Shows what this process keeps, until it is closed or the process ends."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is that of the schedules of the project. Raises `StateError`."""
+        self._path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.runner"
+        with _errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            draft = self._path.with_suffix(
+                ".draft"
+            )  # locked before it can be found, and taken for one left over
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._file = os.open(draft, flags, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            draft.rename(self._path)
+
+    def show_kept(self, schedules: Collection[str], sources: Collection[str]) -> RunnerSign | None:
+        """Show that these are kept here; returns who keeps one of them already, and then shows nothing new."""
+        with _errors(self._path), _one_at_a_time(self._path.parent):
+            for other in _signs(self._path.parent, but=self._path):
+                if not other.schedules.isdisjoint(schedules) or not other.sources.isdisjoint(sources):
+                    return other
+            sign = {"pid": os.getpid(), "schedules": sorted(schedules), "sources": sorted(sources)}
+            text = json.dumps(sign).encode()
+            os.pwrite(self._file, text, 0)
+            os.ftruncate(self._file, len(text))
+        return None
+
+    def close(self) -> None:
+        """Keep nothing any more."""
+        with suppress(OSError):
+            self._path.unlink()
+        os.close(self._file)
+
+
+def runner_signs(folder: Path) -> list[RunnerSign]:
+    """Return who keeps schedules and sources now; the files of processes that died are removed."""
+    if not folder.is_dir():
+        return []
+    return list(_signs(folder))
+
+
+def _signs(folder: Path, but: Path | None = None) -> Iterator[RunnerSign]:
+    for path in folder.glob(_SIGN):
+        if path != but and (sign := _sign(path)) is not None:
+            yield sign
+
+
+def _sign(path: Path) -> RunnerSign | None:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _parsed(os.pread(file, 1 << 20, 0))
+    else:
+        with suppress(OSError):
+            path.unlink()
+        return None
+    finally:
+        os.close(file)
+
+
+def _parsed(text: bytes) -> RunnerSign | None:
+    try:
+        found: dict[str, Any] = json.loads(text)
+        return RunnerSign(int(found["pid"]), frozenset(found["schedules"]), frozenset(found["sources"]))
+    except (ValueError, KeyError, TypeError):
+        return None  # it has just begun, and keeps nothing yet
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    file = os.open(folder / "runners.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StateError(f"cannot write {path}: {error.strerror or error}") from error
