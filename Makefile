@@ -97,11 +97,11 @@ coverage: servers venv samples ## Measure which branches the tests in process an
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --skip-empty
 
-bench: servers venv ## Measure rules, index, answers and crawl; each prints JSON
+bench: servers venv ## Measure rules, index, answers, and crawls beside those of other crawlers
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/index.py /usr/share/doc/postgresql-doc-15/html
 	$(BIN)/python benchmarks/answers.py
-	$(BIN)/python benchmarks/crawl.py
+	$(BIN)/python benchmarks/peers.py --corpora pg --repeat 1
 
 clean: ## Remove the environment, caches, builds and the data of the demo
 	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain var/coverage

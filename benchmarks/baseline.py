@@ -1,4 +1,4 @@
-"""The baseline of `crawl.py`: a plain CrawlSpider with Scrapy's defaults and Whoosh's stock writer.
+"""The baseline of `peers.py`: a plain CrawlSpider with Scrapy's defaults and Whoosh's stock writer.
 
 Run as `python benchmarks/baseline.py URL INDEX_DIR`; prints one JSON line.
 """

@@ -1,4 +1,4 @@
-"""A spider for `crawl.py` that fetches, parses, follows and records, but makes no documents."""
+"""A spider for `peers.py` that fetches, parses, follows and records, but makes no documents."""
 
 from __future__ import annotations
 

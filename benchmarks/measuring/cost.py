@@ -1,0 +1,146 @@
+"""What a command costs with all its processes: seconds, CPU seconds and memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+_CPU_INTERVAL = 0.05
+_MEMORY_SHARE = 20
+"""Looking at memory stops the process for moments, so it is done at most every twentieth of what has passed."""
+_LONGEST_INTERVAL = 0.5
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one command took; memory is the sum over its processes, pages that they share counted once."""
+
+    seconds: float
+    cpu: float
+    peak_mb: float
+    output: str = ""
+    errors: str = ""
+    cpu_by_command: Mapping[str, float] = field(default_factory=dict)
+    """CPU seconds of every process that it started, by command line, as last seen."""
+
+    def __add__(self, other: Cost) -> Cost:
+        """Two commands, one after the other."""
+        return Cost(
+            self.seconds + other.seconds,
+            self.cpu + other.cpu,
+            max(self.peak_mb, other.peak_mb),
+            other.output,
+            other.errors,
+        )
+
+    def cpu_of(self, part: str) -> float:
+        """CPU seconds of the processes that have `part` in their command line."""
+        return sum(cpu for command, cpu in self.cpu_by_command.items() if part in command)
+
+
+class CommandError(Exception):
+    """A command ended with a status that says so, or took too long."""
+
+
+def run(
+    command: Sequence[str | Path],
+    folder: Path,
+    *,
+    environment: Mapping[str, str] | None = None,
+    accepted: Sequence[int] = (0,),
+    patience: float = 1800,
+) -> Cost:
+    """Run a command in a folder to its end; raises CommandError."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+        alarm = threading.Timer(patience, _end, [process.pid])
+        alarm.start()
+        sampler = _Sampler(process.pid)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        alarm.cancel()
+        sampler.end()
+        output.seek(0)
+        errors.seek(0)
+        said, complaints = output.read().decode(errors="replace"), errors.read().decode(errors="replace")
+    if process.returncode not in accepted:
+        last = complaints.strip().splitlines()[-3:]
+        raise CommandError(f"{Path(command[0]).name} ended with {process.returncode}: {' '.join(last)}")
+    cpu = usage.ru_utime + usage.ru_stime
+    return Cost(seconds, cpu, sampler.peak / 2**20, said, complaints, sampler.cpu())
+
+
+def _end(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+class _Sampler:
+    """Looks at a process and its descendants until told to stop."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._cpu: dict[int, tuple[str, float]] = {}
+        self.peak = 0
+        """Most bytes of all processes together."""
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+        self._thread.start()
+
+    def _look(self) -> None:
+        started = last_memory = time.perf_counter()
+        interval = 0.0
+        while True:
+            now = time.perf_counter()
+            with_memory = now - last_memory >= interval
+            self._sample(with_memory=with_memory)
+            if with_memory:
+                last_memory = now
+                interval = min(_LONGEST_INTERVAL, (now - started) / _MEMORY_SHARE)
+            if self._stop.wait(_CPU_INTERVAL):
+                return
+
+    def _sample(self, *, with_memory: bool) -> None:
+        total = 0
+        with suppress(psutil.NoSuchProcess):
+            main = psutil.Process(self._pid)
+            for process in (main, *main.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                    times = process.cpu_times()
+                    known, _ = self._cpu.get(process.pid, ("", 0.0))
+                    name = " ".join(process.cmdline()) or known
+                    self._cpu[process.pid] = name, times.user + times.system
+                    total += process.memory_full_info().pss if with_memory else 0
+        self.peak = max(self.peak, total)
+
+    def cpu(self) -> dict[str, float]:
+        """Return the CPU seconds by command line."""
+        found: dict[str, float] = {}
+        for command, cpu in self._cpu.values():
+            found[command] = found.get(command, 0.0) + cpu
+        return found
+
+    def end(self) -> None:
+        """Stop looking."""
+        self._stop.set()
+        self._thread.join()

@@ -1,0 +1,102 @@
+"""Our program, run as a user would: `ultracrawl crawl --json` in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.nginx import nginx_site
+
+from measuring.cost import Cost, run
+from measuring.results import Measured
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED", "NOT_INDEXED")
+INDEX_PROCESS = "ultracrawl.index.writing"
+"""Part of the command line of the process that writes the index."""
+
+_DEFINITION = """
+sources:
+  site:
+    type: web
+    start_urls: [{url}]
+    {source}
+    politeness: {{delay: 0, concurrency: 32}}
+    boundary:
+      networks: [127.0.0.0/8]
+{project}
+"""
+
+
+def command(*arguments: str, tree: Path = ROOT) -> tuple[list[str], dict[str, str]]:
+    """Return the command line of a verb and what its environment needs."""
+    path = os.pathsep.join([str(tree), str(ROOT / "benchmarks")])
+    return [sys.executable, "-m", "ultracrawl", *arguments], {"PYTHONPATH": path}
+
+
+def ultracrawl(folder: Path, *arguments: str) -> Cost:
+    """Run a verb in a folder."""
+    words, environment = command(*arguments)
+    return run(words, folder, environment=environment, accepted=(0, 1))
+
+
+def crawled(cost: Cost) -> Measured:
+    """Return what a crawl cost, by the pages of its own report."""
+    outcomes = json.loads(cost.output)["runs"][0]["outcomes"]
+    pages = sum(outcomes.get(name, 0) for name in PAGES)
+    return Measured.of(pages, cost, cost.cpu_of(INDEX_PROCESS))
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A first crawl with one definition, and, `again`, what can be done with what it leaves."""
+
+    name: str
+    project: str = ""
+    source: str = ""
+    again: bool = False
+
+    def prepare(self, place: Path) -> None:
+        """Nothing to build."""
+
+    def measure(self, url: str, folder: Path) -> Iterator[tuple[str, Measured]]:
+        """Crawl, and crawl again and search."""
+        definition = _DEFINITION.format(url=url, project=self.project, source=self.source)
+        (folder / "ultracrawl.yaml").write_text(definition)
+        yield self.name, crawled(ultracrawl(folder, "crawl", "--json"))
+        if self.again:
+            yield "unchanged", crawled(ultracrawl(folder, "crawl", "--json"))
+            yield "search", Measured.of(1, ultracrawl(folder, "search", "--json", "create"))
+
+
+class OnePage:
+    """The crawl of a page without links that has no definition file."""
+
+    name = "one_page"
+
+    def prepare(self, place: Path) -> None:
+        """Nothing to build."""
+
+    def measure(self, url: str, folder: Path) -> Iterator[tuple[str, Measured]]:
+        """Crawl it."""
+        site = folder / "site"
+        site.mkdir()
+        (site / "index.html").write_text("<title>Alone</title><p>A page without links.")
+        with nginx_site(site) as server:
+            cost = ultracrawl(folder, "crawl", "--url", f"{server.url}/", "--delay", "0", "--json")
+        shutil.rmtree(site)
+        yield self.name, crawled(cost)
+
+
+OURS = (
+    Ours("whoosh", again=True),
+    Ours("no_anchors", "index: {anchors: false}"),
+    Ours("tantivy", "index: {engine: tantivy}"),
+    Ours("no_documents", source="class: no_index.NoIndex"),
+    OnePage(),
+)

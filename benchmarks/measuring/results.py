@@ -1,0 +1,132 @@
+"""What was measured: every run of every row, by corpus; the figures shown are medians."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any
+
+from measuring.cost import Cost
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table; `ours` are runs of this program."""
+
+    key: str
+    label: str
+    ours: bool = False
+    searchable: bool = False
+    """At its end the pages can be searched."""
+
+
+ROWS = {
+    row.key: row
+    for row in (
+        Row("whoosh", "ultracrawl, first crawl to searchable, whoosh", ours=True, searchable=True),
+        Row("no_anchors", "ultracrawl, the same without texts of links", ours=True, searchable=True),
+        Row("tantivy", "ultracrawl, first crawl to searchable, tantivy", ours=True, searchable=True),
+        Row("unchanged", "ultracrawl, second crawl, all 304", ours=True, searchable=True),
+        Row("no_documents", "ultracrawl: fetch, parse, links, state; no documents", ours=True),
+        Row("one_page", "ultracrawl, crawl of one page (`--url`)", ours=True),
+        Row("search", "ultracrawl, search of one word (whole command)", ours=True),
+        Row("stock", "plain Scrapy CrawlSpider + stock Whoosh", searchable=True),
+        Row("omindex", "wget -r + omindex", searchable=True),
+        Row("colly", "Colly (Go): fetch, links, text"),
+        Row("spider", "spider (Rust): fetch, links"),
+        Row("crawlee", "Crawlee for Python, Parsel: fetch, links, text"),
+        Row("wget", "wget -r: mirror"),
+    )
+}
+COMMANDS = ("one_page", "search")
+"""Rows that are about a whole command, not about pages."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run."""
+
+    pages: int
+    seconds: float
+    cpu: float
+    peak_mb: float
+    index_cpu: float = 0.0
+    """CPU seconds of the index process alone; 0 where there is none of its own."""
+
+    @classmethod
+    def of(cls, pages: int, cost: Cost, index_cpu: float = 0.0) -> Measured:
+        """Return what a command cost."""
+        cpu, seconds = round(cost.cpu, 3), round(cost.seconds, 3)
+        return cls(pages, seconds, cpu, round(cost.peak_mb, 1), round(index_cpu, 3))
+
+    @property
+    def pages_a_second(self) -> float:
+        """Pages by the time of the whole command."""
+        return self.pages / self.seconds
+
+    @property
+    def cpu_ms_a_page(self) -> float:
+        """CPU milliseconds of all processes, by pages."""
+        return self.cpu * 1000 / self.pages
+
+    @property
+    def index_ms_a_page(self) -> float:
+        """CPU milliseconds of the index process, by pages."""
+        return self.index_cpu * 1000 / self.pages
+
+
+@dataclass
+class Results:
+    """All runs, with what they were made by."""
+
+    version: str
+    date: str
+    machine: str
+    runs: dict[str, dict[str, list[Measured]]] = field(default_factory=dict)
+    """By corpus and row."""
+    reading: dict[str, float] = field(default_factory=dict)
+    """By corpus: reading a page, as a multiple of the parser's own way through it."""
+    load: float = 0.0
+    """Load of the machine when the runs began; above 0.5 the times are not to be believed."""
+
+    def add(self, corpus: str, row: str, measured: Measured) -> None:
+        """Note a run."""
+        self.runs.setdefault(corpus, {}).setdefault(row, []).append(measured)
+
+    def has(self, corpus: str, row: str) -> bool:
+        """Say whether a row was measured."""
+        return bool(self.runs.get(corpus, {}).get(row))
+
+    def figure(self, corpus: str, row: str, name: str) -> float | None:
+        """Return the median of one figure of a row; None if it was not measured."""
+        found = self.runs.get(corpus, {}).get(row)
+        return median(getattr(one, name) for one in found) if found else None
+
+    def rows(self) -> Iterable[Row]:
+        """Return the rows that were measured somewhere, in the order of the table."""
+        return [row for row in ROWS.values() if any(self.has(corpus, row.key) for corpus in self.runs)]
+
+    def disagreements(self) -> list[str]:
+        """Return a line for every crawler that saw another number of pages than ours, beyond one in a hundred."""
+        said = []
+        for corpus in self.runs:
+            ours = self.figure(corpus, "whoosh", "pages") or self.figure(corpus, "tantivy", "pages")
+            for row in self.rows():
+                pages = self.figure(corpus, row.key, "pages")
+                if ours and pages is not None and row.key not in COMMANDS and abs(pages - ours) > ours / 100:
+                    said.append(f"{corpus}: {row.label} saw {pages:g} pages, the first crawl {ours:g}")
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Results:
+        """Take what `to_json` returned."""
+        runs = {
+            corpus: {row: [Measured(**one) for one in found] for row, found in rows.items()}
+            for corpus, rows in values["runs"].items()
+        }
+        return cls(**{**values, "runs": runs})

@@ -1,0 +1,140 @@
+"""Speed beside other crawlers, over two manuals of Debian: `python benchmarks/peers.py` prints the tables.
+
+    python benchmarks/peers.py --corpora pg --repeat 1      # the small manual once, in about a minute
+    python benchmarks/peers.py --only whoosh tantivy stock  # some of the crawlers
+    python benchmarks/peers.py --write                      # and put tables and plot into the documentation
+    python benchmarks/peers.py --from docs/images/peers.json --write   # the same without measuring
+
+nginx serves each manual on loopback. All crawlers run in turns, each in a process and a folder of its own; the figures
+are medians, start-up of the process included. What must be built (Colly with go, spider with cargo, Crawlee with
+pip) is kept in var/peers; what cannot be had is left out, with a line. Nothing else should run on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from judging.corpora import CORPORA as MANUALS  # noqa: E402 - after the path is set
+from measuring import plot, table  # noqa: E402
+from measuring.cost import CommandError  # noqa: E402
+from measuring.others import OTHERS, NotAvailableError  # noqa: E402
+from measuring.ours import OURS  # noqa: E402
+from measuring.results import Results  # noqa: E402
+from support.nginx import nginx_site  # noqa: E402
+
+import ultracrawl  # noqa: E402
+
+CORPORA = {"pg": MANUALS["postgresql"], "jdk": MANUALS["java-all"]}
+REPEATS = {"pg": 3, "jdk": 1}
+CONTENDERS = {contender.name: contender for contender in (*OURS, *OTHERS)}
+STORED = ROOT / "docs" / "images" / "peers.json"
+PICTURE = ROOT / "docs" / "images" / "peers.svg"
+
+
+def say(text: str) -> None:
+    """Tell how far it is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def available(names: Sequence[str], place: Path) -> list[str]:
+    """Build what is asked for; returns the names of what can run."""
+    found = []
+    for name in names:
+        try:
+            CONTENDERS[name].prepare(place)
+        except NotAvailableError as missing:
+            say(f"{name}: left out, {missing}")
+        else:
+            found.append(name)
+    return found
+
+
+def measure(results: Results, corpus: str, manual: Path, names: Sequence[str], repeat: int) -> None:
+    """Run all crawlers in turns over a manual."""
+    with nginx_site(manual) as server:
+        for turn in range(repeat):
+            for name in names:
+                with tempfile.TemporaryDirectory() as folder:
+                    try:
+                        for row, one in CONTENDERS[name].measure(f"{server.url}/index.html", Path(folder)):
+                            results.add(corpus, row, one)
+                            say(f"{corpus} {turn + 1}/{repeat} {row}: {one}")
+                    except CommandError as failed:
+                        say(f"{corpus} {turn + 1}/{repeat} {name}: {failed}")
+
+
+def reading(manual: Path) -> float:
+    """Return reading a page as a multiple of the parser's own way through it."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "parse.py"), str(manual), "600"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    said = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    found = json.loads(said)
+    return round(found["parse_html"] / found["floor"], 2)
+
+
+def compare(options: argparse.Namespace) -> Results:
+    """Measure what was asked for."""
+    load = round(os.getloadavg()[0], 1)
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    results = Results(ultracrawl.__version__, f"{datetime.now(UTC):%Y-%m-%d}", machine, load=load)
+    names = available(options.only or list(CONTENDERS), options.builds.absolute())
+    for corpus in options.corpora:
+        manual = CORPORA[corpus].manual(options.packages.absolute())
+        if manual is None:
+            say(f"{corpus}: left out, {CORPORA[corpus].package} cannot be had")
+            continue
+        measure(results, corpus, manual, names, options.repeat or REPEATS[corpus])
+        if not options.only:
+            results.reading[corpus] = reading(manual)
+    return results
+
+
+def write(results: Results) -> None:
+    """Put the results into the documentation, and draw the plot."""
+    STORED.write_text(json.dumps(results.to_json(), indent=1) + "\n")
+    plot.draw(results, PICTURE)
+    blocks = {
+        "measurements": f"{table.heading(results)}.\n\n{table.measurements(results)}",
+        "commands": table.commands(results),
+        "ratios": table.ratios(results),
+        "aims": table.verdicts(results),
+    }
+    table.replace_blocks(ROOT / "docs" / "performance.md", blocks)
+    table.replace_blocks(ROOT / "README.md", {"speed": table.summary(results, next(iter(results.runs)))})
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print, and write where that is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser.add_argument("--repeat", type=int, help="runs of each crawler (default: 3 over pg, 1 over jdk)")
+    parser.add_argument("--only", nargs="+", choices=CONTENDERS, metavar="NAME", help=", ".join(CONTENDERS))
+    parser.add_argument("--json", action="store_true", help="print all runs as JSON")
+    parser.add_argument("--write", action="store_true", help="put tables and plot into docs/ and the README")
+    parser.add_argument("--from", dest="stored", type=Path, help="take the runs from this file")
+    parser.add_argument("--builds", type=Path, default=Path("var/peers"), help="for other crawlers")
+    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
+    options = parser.parse_args(arguments)
+    stored = options.stored
+    results = Results.from_json(json.loads(stored.read_text())) if stored else compare(options)
+    if options.write:
+        write(results)
+    print(json.dumps(results.to_json(), indent=1) if options.json else table.report(results))
+
+
+if __name__ == "__main__":
+    main()
