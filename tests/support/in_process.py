@@ -66,7 +66,7 @@ class InProcessWorkspace(Workspace):
         clock.set_ahead(float(env.get(AHEAD, "0")))
         os.chdir(self.directory)
         try:
-            with mock.patch.dict(os.environ, {"NO_COLOR": "1", **env}):
+            with mock.patch.dict(os.environ, {"NO_COLOR": "1", "ULTRACRAWL_JOBS": "1", **env}):
                 time.tzset()
                 yield
         finally:

@@ -87,7 +87,8 @@ class Workspace:
 
         It is really started if its environment counts before the first import, unless `hosted` says otherwise.
         """
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env}
+        one_process = {"ULTRACRAWL_JOBS": "1"}  # tests of several ones say so by `--jobs`
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **one_process, **env}
         if HOSTED and (not counts_early(env) if hosted is None else hosted):
             return HostedCommand(words, self.directory, environment)
         return subprocess.Popen(

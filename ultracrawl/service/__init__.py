@@ -1,11 +1,8 @@
 """Running crawls of sources, and what is decided about them meanwhile.
 
-`run_sources` (one after the other, returns their reports), `run_continuously` (whenever a cycle is due).
+`run.run_sources` crawls in this process, one source after the other, `supervisor` in processes of their own, a few
+at a time; `continuous.run_continuously` crawls whenever a cycle is due. `orders` is what the parts of the service say
+to each other.
 `approval.approval_of` decides on documents that wait, `deletions.deletions_of` on those that are to leave;
 `control.steer` tells a crawl in another process what to do.
 """
-
-from ultracrawl.service.continuous import run_continuously
-from ultracrawl.service.run import run_sources
-
-__all__ = ["run_continuously", "run_sources"]

@@ -1,6 +1,6 @@
 """The program of a crawl for somebody's Python program, `python -m ultracrawl.service.child ORDER` (`ultracrawl.face`).
 
-ORDER is the arguments as JSON. The answer is one JSON value on standard output: the reports, or the error that
+ORDER is the arguments as JSON, and the end of a pipe with which the crawl ends. The answer is one JSON value on standard output: the reports, or the error that
 kept the crawl from beginning.
 """
 
@@ -17,7 +17,9 @@ from pydantic import TypeAdapter
 
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.run import run_sources, without_mistaken
+from ultracrawl.service.lifeline import end_with
+from ultracrawl.service.run import run_sources
+from ultracrawl.service.wanted import without_mistaken
 from ultracrawl.settings.adhoc import remember
 from ultracrawl.settings.projects import find_project
 
@@ -25,8 +27,10 @@ from ultracrawl.settings.projects import find_project
 def main(order: str) -> None:
     """Crawl and answer."""
     answer = _answer_alone()
+    wanted = json.loads(order)
+    end_with(wanted.pop("parent"))
     try:
-        reports = _crawl(**json.loads(order))
+        reports = _crawl(**wanted)
     except UltracrawlError as error:
         said: dict[str, object] = {"error": str(error), "mistake": isinstance(error, UserError)}
     else:

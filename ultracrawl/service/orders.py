@@ -63,6 +63,13 @@ class CrawlEnd:
         """Whether it did not do what it was asked for."""
         return self.report is None or self.report.failed
 
+    @property
+    def line(self) -> str:
+        """Why it failed, in one line; empty if it did not."""
+        if self.error or self.report is None:
+            return self.error
+        return "; ".join(self.report.problems) or ("it was interrupted" if self.report.interrupted else "")
+
 
 class CrawlHandle(Protocol):
     """A crawl that was ordered: it waits for its turn, or goes on, or is over."""

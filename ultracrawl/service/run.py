@@ -16,10 +16,10 @@ from scrapy.utils.project import get_project_settings
 
 from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
-from ultracrawl.model import DefinitionError, RunReport
+from ultracrawl.model import RunReport
 from ultracrawl.service.completion import complete
 from ultracrawl.settings.presets import WATCHED
-from ultracrawl.sources import Catalog, DataSource, Project
+from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.opening import state_file
@@ -37,16 +37,6 @@ REST = 1.0
 """Seconds between a run and the next one of a source that is crawled again and again."""
 REST_AFTER_FAILURE = 60.0
 """Seconds after a run that failed, or a source that could not begin, before the next one."""
-
-
-def without_mistaken(project: Project, names: Iterable[str]) -> tuple[list[DataSource], list[RunReport]]:
-    """Return the sources to crawl, and a report of each that has mistakes. Raises `UserError` if none is left."""
-    chosen, mistaken = Catalog(project).apart(names)
-    if not chosen and mistaken:
-        raise DefinitionError([finding for error in mistaken.values() for finding in error.findings])
-    if not chosen:
-        raise UserError("the definition file has no sources; add one under `sources:`")
-    return chosen, [RunReport.not_begun(name, error) for name, error in mistaken.items()]
 
 
 def run_sources(

@@ -23,6 +23,7 @@ from ultracrawl.sources.sections.project import (
     FurtherIndex,
     IndexSection,
     LogsSection,
+    ProcessesSection,
     StateSection,
     StorageSection,
 )
@@ -93,6 +94,8 @@ class DefinitionHead(Section):
     """Schedules by name: which sources are crawled when, as long as `ultracrawl serve` or `crawl --continuous` runs."""
     search: SearchSection = Field(default=SearchSection(), examples=[{"synonyms": "config/synonyms.txt"}])
     """How searches are answered: synonyms, what comes first for a query."""
+    processes: ProcessesSection = Field(default=ProcessesSection(), examples=[{"jobs": 4, "memory": "1 GB"}])
+    """The processes of crawls that go on at the same time."""
 
     def storage_below(self, base: Path, instead_of: Path = _HERE) -> dict[str, Any]:
         """Return all places for data, relative ones below `base`; so are those below the other folder."""

@@ -10,12 +10,15 @@ from typing import Any
 import click
 
 from ultracrawl.cli.crawl.progress import ProgressLine
-from ultracrawl.cli.crawl.report import print_report
+from ultracrawl.cli.crawl.report import print_report, print_total
 from ultracrawl.cli.options import config_option, json_option, open_project, print_all
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service import run_continuously, run_sources
-from ultracrawl.service.run import without_mistaken
+from ultracrawl.service.continuous import run_continuously
+from ultracrawl.service.run import run_sources
+from ultracrawl.service.supervisor.pool import default_jobs
+from ultracrawl.service.supervisor.together import crawl_together
+from ultracrawl.service.wanted import without_mistaken
 from ultracrawl.settings.adhoc import remember
 from ultracrawl.sources import DataSource, Project
 
@@ -29,6 +32,13 @@ from ultracrawl.sources import DataSource, Project
 @click.option(
     "--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run."
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 1000),
+    envvar="ULTRACRAWL_JOBS",
+    metavar="N",
+    help="Crawl N sources at a time, each in a process of its own. Default: one a core.",
+)
 @click.option("--continuous", is_flag=True, help="Stay, and begin each cycle when it is due, until Ctrl-C.")
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
@@ -38,6 +48,7 @@ def command(
     config: str | None,
     urls: tuple[str, ...],
     delay: float | None,
+    jobs: int | None,
     continuous: bool,
     force: bool,
     verbose: bool,
@@ -46,13 +57,15 @@ def command(
     """Crawl SOURCES (all of the definition file if none is named) and bring the index up to date.
 
     A later run asks only for what may have changed, and takes out of the index what is gone. A run that was
-    stopped or killed is resumed. With --continuous the command stays and begins the next cycle of each source when
-    `refresh` of its definition says so; --json then prints one object for each run.
+    stopped or killed is resumed. Several sources are crawled at the same time, as many as the machine has cores
+    or --jobs says; with --jobs 1 one after the other, in this process. With --continuous the command stays and begins
+    the next cycle of each source when `refresh` of its definition says so; --json then prints one object for each run.
 
     \b
     Examples:
       ultracrawl crawl --url https://docs.example.com/
       ultracrawl crawl handbook intranet
+      ultracrawl crawl --jobs 8
       ultracrawl crawl -c conf/ultracrawl.yaml --force --json
       ultracrawl crawl --continuous handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
@@ -67,14 +80,25 @@ def command(
     if continuous:
         _stay(project, chosen, refused, force, settings, as_json)
         return
+    jobs = min(jobs or project.processes.jobs or default_jobs(), len(chosen))
     with ProgressLine(enabled=not verbose) as progress:
-        reports = [
-            *run_sources(
+        if jobs > 1:
+            reports = crawl_together(
+                project,
+                chosen,
+                jobs,
+                force=force,
+                log_level=settings["LOG_LEVEL"],
+                show=lambda done, going: progress.update_all(done, len(chosen), going),
+            )
+        else:
+            reports = run_sources(
                 project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls
-            ),
-            *refused,
-        ]
+            )
+    reports += refused
     print_all("runs", reports, print_report, as_json=as_json)
+    if jobs > 1 and not as_json:
+        print_total(reports)
     wanted = {source.name for source in chosen}
     complete = wanted == {report.source for report in reports} and not any(one.failed for one in reports)
     raise SystemExit(0 if complete else 1)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
+from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from ultracrawl.crawl import RunningCrawl
+from ultracrawl.service.supervisor.messages import Live
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl import RunningCrawl
 
 
 class ProgressLine:
@@ -34,11 +39,7 @@ class ProgressLine:
         if self._live is None:
             return
         report = crawl.context.report
-        now, finished = time.monotonic(), report.outcomes.total()
-        then, before = self._last
-        if now - then >= 1.0:
-            self._rate = (finished - before) / (now - then) if then and finished >= before else 0.0
-            self._last = (now, finished)
+        self._measure(report.outcomes.total())
         site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
         phase = "crawling" if report.queued else "indexing"
         if crawl.paused:
@@ -47,6 +48,25 @@ class ProgressLine:
             f"{report.source}: {phase} · {report.fetched:,} fetched · {report.indexed:,} indexed · "
             f"{report.queued:,} queued · {self._rate:,.0f} pages/s · {site}"
         )
+
+    def update_all(self, done: int, sources: int, going: Mapping[str, Live]) -> None:
+        """Show the numbers of all crawls that go on, each in a process of its own."""
+        if self._live is None:
+            return
+        total = Counter[str]()
+        for live in going.values():
+            total.update(live.counts)
+        self._measure(total["done"])
+        self._live.show(
+            f"{done} of {sources} sources done · {total['fetched']:,} fetched · {total['indexed']:,} indexed · "
+            f"{total['queued']:,} queued · {self._rate:,.0f} pages/s · crawling {', '.join(going)}"
+        )
+
+    def _measure(self, finished: int) -> None:
+        now, (then, before) = time.monotonic(), self._last
+        if now - then >= 1.0:
+            self._rate = (finished - before) / (now - then) if then and finished >= before else 0.0
+            self._last = (now, finished)
 
 
 class _LiveLine:

@@ -8,7 +8,7 @@ from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_remade
 from ultracrawl.cli.options import json_option, print_all, project_option
 from ultracrawl.service.reindex import reindex_sources
-from ultracrawl.service.run import without_mistaken
+from ultracrawl.service.wanted import without_mistaken
 from ultracrawl.sources import Project
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from ultracrawl.cli.options import first_of
@@ -57,6 +59,17 @@ def print_report(report: RunReport) -> None:
         tell(f"  Note: {remark}")
     for problem in report.problems:
         tell(f"  Problem: {problem}", err=True)
+
+
+def print_total(reports: Sequence[RunReport]) -> None:
+    """Print the sums of runs that went on at the same time."""
+    failed = [report.source for report in reports if report.failed]
+    click.echo(
+        f"{len(reports)} sources: {sum(one.scheduled for one in reports):,} URLs, "
+        f"{sum(one.fetched for one in reports):,} fetched, {sum(one.indexed for one in reports):,} indexed, "
+        f"{sum(one.deleted for one in reports):,} deleted"
+        + (f"; not as wanted: {', '.join(failed)}" if failed else "")
+    )
 
 
 def print_remade(report: RunReport) -> None:

@@ -164,3 +164,12 @@ class CacheSection(StorageSection):
     """When this much waits, it is handed over to the index."""
     phases: Literal["one", "two"] = Field(default="one", examples=["two"])
     """`one`: crawl while the index is written; `two`: first the one, then the other, in turn."""
+
+
+class ProcessesSection(Section):
+    """The processes of crawls that go on at the same time, one a source (`crawl --jobs`, `serve`)."""
+
+    jobs: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, examples=[4])
+    """Most crawls at a time. None: one a core of the machine."""
+    memory: Annotated[Size, Field(ge=64 << 20)] | None = Field(default=None, examples=["1 GB"])
+    """Most memory of the process of one crawl: it is ended before it takes more, and resumed later. Linux only."""

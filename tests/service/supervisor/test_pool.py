@@ -1,0 +1,221 @@
+"""A few crawls at a time: turns, restarts and ends, with crawls that are none and a clock that leaps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from ultracrawl.errors import WorkError
+from ultracrawl.model import RunReport
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventKind, EventStream
+from ultracrawl.service.supervisor.pool import FIRST_REST, CrawlPool
+
+
+class Leaping:
+    """A clock whose waits are over as soon as nobody has anything else to do."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        for _ in range(50):
+            await asyncio.sleep(0)
+        self.slept.append(seconds)
+        self.time += seconds
+
+
+class Crawl:
+    def __init__(self, order: CrawlOrder) -> None:
+        self.order, self.begun = order, 1.0
+        self.end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
+
+    async def finished(self) -> CrawlEnd:
+        return await asyncio.shield(self.end)
+
+    async def stop_crawl(self) -> None:
+        self.finish(interrupted=True)
+
+    async def kill_crawl(self) -> None:
+        self.die()
+
+    def finish(self, **report: Any) -> None:
+        if not self.end.done():
+            self.end.set_result(
+                CrawlEnd(self.order.source, RunReport(self.order.source, "1", "2026", **report))
+            )
+
+    def die(self) -> None:
+        if not self.end.done():
+            self.end.set_result(CrawlEnd(self.order.source, None, "was killed", died=True))
+
+
+class Launcher:
+    def __init__(self) -> None:
+        self.launched: list[Crawl] = []
+
+    async def launch(self, order: CrawlOrder) -> Crawl:
+        self.launched.append(Crawl(order))
+        return self.launched[-1]
+
+    @property
+    def names(self) -> list[str]:
+        return [crawl.order.source for crawl in self.launched]
+
+
+class Scene:
+    def __init__(self, jobs: int = 2, restarts: int = 0, turn: float = float("inf")) -> None:
+        self.launcher, self.clock, self.events = Launcher(), Leaping(), EventStream()
+        self.seen = self.events.subscribe()
+        self.pool = CrawlPool(
+            self.launcher, self.clock, self.events, jobs=jobs, restarts=restarts, turn=turn
+        )
+
+    async def order(self, *names: str) -> list[asyncio.Task[CrawlEnd]]:
+        crawls = [await self.pool.launch(CrawlOrder(name)) for name in names]
+        ends = [asyncio.ensure_future(crawl.finished()) for crawl in crawls]
+        await settle()
+        return ends
+
+    def kinds(self) -> list[EventKind]:
+        waiting = self.seen._waiting
+        return [waiting.get_nowait().kind for _ in range(waiting.qsize())]
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def played(scene: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    def test() -> None:
+        asyncio.run(scene())
+
+    test.__name__ = scene.__name__
+    return test
+
+
+@played
+async def test_so_many_crawl_at_a_time_and_the_others_in_the_order_in_which_they_came() -> None:
+    scene = Scene(jobs=2)
+    ends = await scene.order("a", "b", "c", "d")
+    assert scene.launcher.names == ["a", "b"]
+    scene.launcher.launched[1].finish()
+    await settle()
+    assert scene.launcher.names == ["a", "b", "c"]
+    for crawl in scene.launcher.launched:
+        crawl.finish()
+    await settle()
+    scene.launcher.launched[-1].finish()
+    assert [(await end).failed for end in ends] == [False] * 4
+    assert not scene.pool.crawls
+
+
+@played
+async def test_a_source_is_not_crawled_twice_at_a_time() -> None:
+    scene = Scene()
+    await scene.order("a")
+    with pytest.raises(WorkError, match="crawled already"):
+        await scene.pool.launch(CrawlOrder("a"))
+    scene.launcher.launched[0].finish()
+    await settle()
+    await scene.order("a")
+    assert scene.launcher.names == ["a", "a"]
+
+
+@played
+async def test_one_that_died_is_begun_again_later_each_time_and_then_given_up() -> None:
+    scene = Scene(restarts=2)
+    (end,) = await scene.order("a")
+    for number in range(3):
+        while len(scene.launcher.launched) == number:
+            await asyncio.sleep(0)
+        scene.launcher.launched[number].die()
+    assert (await end).died
+    assert [rest for rest in scene.clock.slept if rest < float("inf")] == [FIRST_REST, 2 * FIRST_REST]
+    assert scene.kinds().count(EventKind.CHILD_DIED) == 3
+
+
+@played
+async def test_while_one_rests_another_has_its_place() -> None:
+    scene = Scene(jobs=1, restarts=5)
+    hold = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        await hold.wait()
+
+    scene.clock.sleep = sleep  # type: ignore[method-assign]
+    await scene.order("a", "b")
+    scene.launcher.launched[0].die()
+    await settle()
+    assert scene.launcher.names == ["a", "b"]
+    assert scene.pool.crawls["a"].resting
+    hold.set()
+    scene.launcher.launched[1].finish()
+    await settle()
+    assert scene.launcher.names == ["a", "b", "a"]
+
+
+@played
+async def test_one_that_rests_ends_at_once_when_it_is_stopped() -> None:
+    scene = Scene(restarts=5)
+
+    async def sleep(seconds: float) -> None:
+        await asyncio.Event().wait()
+
+    scene.clock.sleep = sleep  # type: ignore[method-assign]
+    (end,) = await scene.order("a")
+    scene.launcher.launched[0].die()
+    await settle()
+    await scene.pool.drain()
+    assert (await end).died
+
+
+@played
+async def test_who_lasts_long_makes_room_and_goes_on_later() -> None:
+    scene = Scene(jobs=1, turn=900.0)
+    ends = await scene.order("long", "short")
+    while scene.launcher.names != ["long", "short"]:
+        await asyncio.sleep(0)
+    assert not ends[0].done(), "the run goes on later, so it is not over"
+    scene.launcher.launched[1].finish()
+    while scene.launcher.names != ["long", "short", "long"]:
+        await asyncio.sleep(0)
+    scene.launcher.launched[2].finish()
+    assert not (await ends[0]).failed
+
+
+@played
+async def test_one_that_is_paused_leaves_its_place() -> None:
+    scene = Scene(jobs=1)
+    await scene.order("a", "b")
+    scene.pool.crawls["a"].note_pause(paused=True)
+    await settle()
+    assert scene.launcher.names == ["a", "b"]
+
+
+@played
+async def test_a_drain_ends_those_that_wait_at_once() -> None:
+    scene = Scene(jobs=1)
+    ends = await scene.order("a", "b")
+    await scene.pool.drain()
+    results = [await end for end in ends]
+    assert scene.launcher.names == ["a"]
+    assert results[0].report is not None
+    assert results[0].report.interrupted
+    assert results[1].report is None
+
+
+@played
+async def test_whoever_looks_on_hears_of_it() -> None:
+    scene = Scene()
+    await scene.order("a")
+    scene.launcher.launched[0].finish()
+    await settle()
+    assert scene.kinds() == [EventKind.RUN_BEGAN, EventKind.RUN_ENDED]

@@ -1,0 +1,1 @@
+"""Crawls in processes of their own: started, watched, begun again when they die, and ended together."""

@@ -1,0 +1,30 @@
+"""What the process of a crawl is told, and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ultracrawl.sources import DataSource, Project
+
+
+@dataclass(frozen=True, slots=True)
+class ChildOrder:
+    """What the process of a crawl has to know: the definition as it was validated, whatever the file says now."""
+
+    project: Project
+    source: DataSource
+    force: bool = False
+    log_level: str = "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """How a crawl goes."""
+
+    run: str = ""
+    paused: bool = False
+    site: str = ""
+    """The site that is asked just now, or one of them."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Numbers so far: fetched, indexed, deleted, queued, done, failed."""

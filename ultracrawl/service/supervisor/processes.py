@@ -1,0 +1,173 @@
+"""Begins crawls in processes of their own, and hears how they go and end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model import RunReport
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder
+from ultracrawl.service.supervisor.memory import resident_size
+from ultracrawl.service.supervisor.messages import ChildOrder, Live
+
+_PROGRAM = "ultracrawl.service.supervisor.child"
+_LOOK_EVERY = 1.0
+"""Seconds between two looks at the memory of a process."""
+_GRACE = 20.0
+"""Seconds that a process which takes too much memory has to end cleanly; at once if it takes another quarter."""
+
+Prepare = Callable[[CrawlOrder], ChildOrder]
+"""Makes of an order what its process has to know. Raises `UserError`."""
+
+
+class ProcessLauncher:
+    """Begins each crawl in a process that is forked from one which has loaded everything, and does nothing else.
+
+    So a crawl begins within milliseconds, and what all have in common is in memory once. It gets the definition that
+    was validated. With `memory`, a process that takes more bytes is ended.
+    """
+
+    def __init__(self, prepare: Prepare, *, memory: int | None = None) -> None:
+        self._prepare = prepare
+        self._memory = memory
+        self._context: ForkServerContext = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([_PROGRAM])
+
+    async def launch(self, order: CrawlOrder) -> ChildCrawl:
+        """Begin a crawl. Raises `UserError`, `WorkError`."""
+        if order.profile:
+            raise UserError(f"there is no profile {order.profile!r} by which crawls are begun elsewhere")
+        ours, theirs = self._context.Pipe()
+        child = self._context.Process(target=_run, args=(self._prepare(order), theirs), name=order.source)
+        try:
+            await asyncio.to_thread(child.start)
+        except OSError as error:
+            ours.close()
+            why = error.strerror or error
+            raise WorkError(f"source {order.source!r}: its process cannot be started: {why}") from error
+        finally:
+            theirs.close()
+        return ChildCrawl(order, child, ours, self._memory)
+
+
+def _run(order: ChildOrder, parent: Connection) -> None:
+    from ultracrawl.service.supervisor.child import crawl_in_child  # noqa: PLC0415 - Scrapy is for children
+
+    crawl_in_child(order, parent)
+
+
+class ChildCrawl:
+    """A crawl in a process of its own."""
+
+    def __init__(
+        self, order: CrawlOrder, child: ForkServerProcess, ours: Connection, memory: int | None
+    ) -> None:
+        self.order = order
+        self.begun = time.time()
+        self.live = Live()
+        """How it goes, as it said last."""
+        self.mistake = False
+        """Whether it could not begin because of a mistake of the user's."""
+        self._child = child
+        self._ours = ours
+        self._memory = memory
+        self._report: RunReport | None = None
+        self._ending = ""
+        """Why it was ended from here."""
+        self._too_large = False
+        self._end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
+        self._leave: asyncio.Task[None] | None = None
+        self._watch = asyncio.ensure_future(self._watch_memory()) if memory else None
+        asyncio.get_running_loop().add_reader(ours.fileno(), self._hear)
+
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        assert self._child.pid is not None
+        return self._child.pid
+
+    async def finished(self) -> CrawlEnd:
+        """Return how it ended, when its process is gone."""
+        return await asyncio.shield(self._end)
+
+    async def stop_crawl(self) -> None:
+        """Have it end cleanly, at whatever point it is."""
+        self._ending = self._ending or "stopped before it had begun; the next crawl goes on"
+        self._send_signal(signal.SIGTERM)
+
+    async def kill_crawl(self) -> None:
+        """End it at once; what it started ends with it."""
+        self._ending = self._ending or "ended at once; the next crawl goes on"
+        self._send_signal(signal.SIGKILL)
+
+    def _send_signal(self, number: int) -> None:
+        if not self._end.done():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def _hear(self) -> None:
+        try:
+            told: dict[str, Any] = json.loads(self._ours.recv_bytes())
+        except (EOFError, OSError):
+            asyncio.get_running_loop().remove_reader(self._ours.fileno())
+            self._ours.close()
+            self._leave = asyncio.ensure_future(self._take_leave())
+            return
+        if "live" in told:
+            self.live = Live(**told["live"])
+        else:
+            self._report = TypeAdapter(RunReport).validate_python(told["report"])
+            self.mistake = told["mistake"]
+
+    async def _take_leave(self) -> None:
+        """Its end of the pipe is closed: wait until it is gone, and say how it ended."""
+        await asyncio.to_thread(self._child.join, _GRACE)
+        code = self._child.exitcode
+        if self._watch is not None:
+            self._watch.cancel()
+        if not self._end.done():
+            self._end.set_result(self._how_it_ended(code))
+
+    def _how_it_ended(self, code: int | None) -> CrawlEnd:
+        source = self.order.source
+        if self._report is not None and not self._too_large:
+            return CrawlEnd(source, self._report)
+        if self._ending:
+            return CrawlEnd(source, self._report, self._ending, died=self._too_large)
+        how = f"ended with exit code {code}"
+        if code is not None and code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
+        return CrawlEnd(
+            source, None, f"its process {how}; nothing is lost, the next crawl goes on", died=True
+        )
+
+    # ---- memory
+
+    async def _watch_memory(self) -> None:
+        assert self._memory is not None
+        since: float | None = None
+        while not self._end.done():
+            await asyncio.sleep(_LOOK_EVERY)
+            size = resident_size(self.pid)
+            if size <= self._memory and since is None:
+                continue
+            if since is None:
+                since = time.monotonic()
+                self._too_large = True
+                limit = f"`processes.memory`, {self._memory / 1e6:,.0f} MB"
+                self._ending = f"its process took more than {limit}, and was ended; the next crawl goes on"
+                self._send_signal(signal.SIGTERM)
+            elif size > self._memory * 1.25 or time.monotonic() - since > _GRACE:
+                self._send_signal(signal.SIGKILL)
