@@ -29,7 +29,12 @@ def crawl(
     Raises `UserError` for a mistake in the definition, `WorkError` if a single source cannot begin for another reason.
     """
     theirs, ours = os.pipe()  # it ends with ours, also when this process is killed
-    order = {"where": str(where) if where else None, "sources": list(sources), "force": force, "parent": theirs}
+    order = {
+        "where": str(where) if where else None,
+        "sources": list(sources),
+        "force": force,
+        "parent": theirs,
+    }
     command = [sys.executable, "-m", "ultracrawl.service.child", json.dumps(order)]
     sys.stdout.flush()
     try:

@@ -24,6 +24,7 @@ WRITTEN = {
     "attributes": "{Country: string, Price: number}",
     "schedules": "{one: {sources: a, every: 6 h, window: '22:00-06:00', force: true}}",
     "search": "{language: de, synonyms: s.txt, source_synonyms: {a: a.txt}, pins: [{query: q, urls: http://a.example/}]}",
+    "processes": "{jobs: 4, memory: 1 GB}",
     "lists": "{Country: {de: {en: Germany, de: Deutschland}, fr: France}}",
 }
 

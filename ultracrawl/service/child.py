@@ -1,7 +1,7 @@
 """The program of a crawl for somebody's Python program, `python -m ultracrawl.service.child ORDER` (`ultracrawl.face`).
 
-ORDER is the arguments as JSON, and the end of a pipe with which the crawl ends. The answer is one JSON value on standard output: the reports, or the error that
-kept the crawl from beginning.
+ORDER is the arguments as JSON, and the end of a pipe with which the crawl ends. The answer is one JSON value on
+standard output: the reports, or the error that kept the crawl from beginning.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.lifeline import end_with
 from ultracrawl.service.run import run_sources
+from ultracrawl.service.supervisor.lifeline import end_with
 from ultracrawl.service.wanted import without_mistaken
 from ultracrawl.settings.adhoc import remember
 from ultracrawl.settings.projects import find_project

@@ -56,8 +56,9 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
     for name in ("destinations", "key_file", "attributes", "lists", "schedules"):
         if value := getattr(project, name):
             head[name] = _plain(value)
-    if search := _section(project.search, defaults.search):
-        head["search"] = search
+    for name in ("search", "processes"):
+        if section := _section(getattr(project, name), getattr(defaults, name)):
+            head[name] = section
     return head
 
 

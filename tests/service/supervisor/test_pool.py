@@ -73,9 +73,7 @@ class Scene:
     def __init__(self, jobs: int = 2, restarts: int = 0, turn: float = float("inf")) -> None:
         self.launcher, self.clock, self.events = Launcher(), Leaping(), EventStream()
         self.seen = self.events.subscribe()
-        self.pool = CrawlPool(
-            self.launcher, self.clock, self.events, jobs=jobs, restarts=restarts, turn=turn
-        )
+        self.pool = CrawlPool(self.launcher, self.clock, self.events, jobs=jobs, restarts=restarts, turn=turn)
 
     async def order(self, *names: str) -> list[asyncio.Task[CrawlEnd]]:
         crawls = [await self.pool.launch(CrawlOrder(name)) for name in names]

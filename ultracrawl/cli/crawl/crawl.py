@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.continuous import run_continuously
 from ultracrawl.service.run import run_sources
+from ultracrawl.service.supervisor.messages import Live
 from ultracrawl.service.supervisor.pool import default_jobs
 from ultracrawl.service.supervisor.together import crawl_together
 from ultracrawl.service.wanted import without_mistaken
@@ -74,23 +76,14 @@ def command(
     project, chosen, refused = _wanted(sources, config, urls)
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
-    settings: dict[str, Any] = {"LOG_LEVEL": "DEBUG" if verbose else "ERROR"}
-    if not verbose:
-        logging.getLogger("scrapy").setLevel(logging.ERROR)
+    settings = _log_settings(verbose)
     if continuous:
         _stay(project, chosen, refused, force, settings, as_json)
         return
     jobs = min(jobs or project.processes.jobs or default_jobs(), len(chosen))
     with ProgressLine(enabled=not verbose) as progress:
         if jobs > 1:
-            reports = crawl_together(
-                project,
-                chosen,
-                jobs,
-                force=force,
-                log_level=settings["LOG_LEVEL"],
-                show=lambda done, going: progress.update_all(done, len(chosen), going),
-            )
+            reports = _crawl_together(project, chosen, jobs, force, settings, progress)
         else:
             reports = run_sources(
                 project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls
@@ -113,6 +106,26 @@ def _wanted(
         return project, [source], []
     project = open_project(config)
     return project, *without_mistaken(project, sources)
+
+
+def _log_settings(verbose: bool) -> dict[str, Any]:
+    if not verbose:
+        logging.getLogger("scrapy").setLevel(logging.ERROR)
+    return {"LOG_LEVEL": "DEBUG" if verbose else "ERROR"}
+
+
+def _crawl_together(
+    project: Project,
+    chosen: list[DataSource],
+    jobs: int,
+    force: bool,
+    settings: dict[str, Any],
+    progress: ProgressLine,
+) -> list[RunReport]:
+    def show(done: int, going: Mapping[str, Live]) -> None:
+        progress.update_all(done, len(chosen), going)
+
+    return crawl_together(project, chosen, jobs, force=force, log_level=settings["LOG_LEVEL"], show=show)
 
 
 def _stay(

@@ -20,8 +20,8 @@ from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.files import write_for_owner
 from ultracrawl.model import RunReport, UrlOutcome
-from ultracrawl.service.lifeline import end_with
 from ultracrawl.service.run import run_sources
+from ultracrawl.service.supervisor.lifeline import end_with
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
 from ultracrawl.settings.gc_tuning import collect_seldom
 
@@ -55,7 +55,8 @@ def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
         mistake = isinstance(error, UserError)
         teller.tell_end(RunReport.not_begun(order.source.name, error), mistake=mistake)
     else:
-        teller.tell_end(reports[-1])
+        for report in reports:  # none, if it was stopped before it began
+            teller.tell_end(report)
     sys.stderr.flush()
 
 

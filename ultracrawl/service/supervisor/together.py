@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
@@ -88,6 +89,8 @@ class _Together:
 
     def _report(self, end: CrawlEnd) -> RunReport | None:
         """Return the report of a source; None if it never had its turn."""
+        if end.report is not None and end.error:
+            return replace(end.report, problems=[*end.report.problems, end.error])
         if end.report is not None:
             return end.report
         return RunReport.not_begun(end.source, WorkError(end.error)) if end.died else None
