@@ -35,7 +35,7 @@ class LinkUrls:
         self._count_excluded = count_excluded
         self._excluded = excluded
         self._rewriting = LinkRewriting(policy, rewriter, count_excluded, excluded) if rewriter else None
-        self._joined = JoinedLinks(policy.canonical)
+        self._joined = JoinedLinks(policy)
         self._unusable: set[str] = set()
         self.shown: Mapping[str, str] = self._rewriting.shown if self._rewriting else {}
         """The display URL, by access URL, of the links located last, where that is another one."""
