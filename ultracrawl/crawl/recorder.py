@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Hooks
@@ -55,7 +56,7 @@ class Recorder:
             self._tell(visit)
             return
         record, outcome = self._recorded(visit, ending)
-        visit.ending = replace(ending, outcome=outcome, status=record.status_code, cause=record.cause)
+        visit.ending = Ending(outcome, record.status_code, record.cause, ending.asked, ending.filtered)
         if visit.record.pending and not record.pending:
             self._state.documents.release_document(Retained.APPROVAL, visit.entry.key)
         if self._leaves_index(visit.record, outcome):
@@ -126,20 +127,20 @@ class Recorder:
         self, visit: Visit, outcome: UrlOutcome, status: int, cause: Cause, *, unchanged: bool
     ) -> UrlRecord:
         known = visit.record
-        record = replace(
-            known,
-            depth=visit.depth,
-            display_url=visit.entry.display_url,
-            status_code=status,
-            outcome=outcome,
-            cause=cause,
-            last_fetched=visit.record.last_fetched if visit.stored else self._clock(),
-        )
+        ended: dict[str, Any] = {
+            "depth": visit.depth,
+            "display_url": visit.entry.display_url,
+            "status_code": status,
+            "outcome": outcome,
+            "cause": cause,
+            "last_fetched": visit.record.last_fetched if visit.stored else self._clock(),
+        }
         if outcome.transient:
-            return replace(record, failed_runs=known.failed_runs + 1)
+            return replace(known, **ended, failed_runs=known.failed_runs + 1)
         if unchanged or status == StatusCode.DUPLICATE_IGNORED:
             return replace(
-                record,
+                known,
+                **ended,
                 failed_runs=0,
                 removal=None if known.leaves_for(RemovalReason.ORPHAN) else known.removal,
                 etag=visit.fetch.etag or known.etag,
@@ -148,12 +149,13 @@ class Recorder:
             )
         if outcome is UrlOutcome.GONE:
             gone = known.failed_runs + 1 if known.outcome is UrlOutcome.GONE else 1
-            return _forgotten(record, failed_runs=gone)
+            return _forgotten(replace(known, **ended), failed_runs=gone)
         if status == StatusCode.NOT_UNIQUE:
             # Without validators it is looked at again: the other document may be gone by then.
-            return _forgotten(record, links=visit.links)
+            return _forgotten(replace(known, **ended), links=visit.links)
         return replace(
-            record,
+            known,
+            **ended,
             pending=outcome is PENDING,
             removal=None,
             failed_runs=0,

@@ -8,6 +8,7 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_de
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
+from ultracrawl.crawl.transport.headers import has_header
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
@@ -120,4 +121,4 @@ class VisitConditions:
     @staticmethod
     def _may_end(visit: Visit, response: Response) -> bool:
         """Whether an equal body is enough: headers that speak to robots may have changed without it."""
-        return visit.record.retained and not visit.rescan and "X-Robots-Tag" not in response.headers
+        return visit.record.retained and not visit.rescan and not has_header(response, "X-Robots-Tag")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy import Request
+from scrapy.http import Headers
 
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.rules.frontier.mirrors import Mirrors
@@ -27,7 +28,7 @@ class RequestFactory:
         rules = context.rules
         self._spider = spider
         self._mirrors = mirrors
-        self._headers = dict(rules.headers)
+        self._headers = Headers(rules.headers)
         self._payloads = rules.payloads
         self._grouping = rules.grouping
         self._timeout = context.source.limits.timeout
@@ -36,20 +37,26 @@ class RequestFactory:
         """Return the request of a visit."""
         entry = visit.entry
         payload = None if visit.sitemap else self._payloads.of(entry.url)
-        return Request(
+        request = Request(
             self._mirrors.url(entry.url),
             method="GET" if payload is None else "POST",
             body=payload,
             callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
-            headers=self._headers if payload is None else {"Content-Type": FORM, **self._headers},
             meta={
                 META_KEY: visit,
                 "download_slot": entry.site,
                 "download_timeout": self._timeout,
                 "handle_httpstatus_all": True,
+                # It is canonical; Scrapy would look at each of its characters.
+                "verbatim_url": True,
                 **({"cookiejar": self._grouping.of(host_of(entry.url))} if self._grouping else {}),
                 **({"download_maxsize": LARGEST_SITEMAP} if visit.sitemap else {}),
             },
             dont_filter=True,
         )
+        headers = Headers() if payload is None else Headers({"Content-Type": FORM})
+        # The names are normal already.
+        dict.update(headers, {name: [*values] for name, values in dict.items(self._headers)})
+        request.headers = headers
+        return request

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.content.directives import parse_directives
-from ultracrawl.crawl.transport.headers import values_of
+from ultracrawl.crawl.transport.headers import has_header, values_of
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.page import ALLOW_ALL
 from ultracrawl.rules.robots.permission import TDM_RESERVED, expiry, reservations_of
@@ -64,8 +64,7 @@ class PermissionReader:
     def head_refusal(self, response: Response) -> Cause:
         """Return why a page stays out of the index by what stands outside its body, if something says so."""
         signals = self._signals(response)
-        headers = response.headers
-        if not (signals or "X-Robots-Tag" in headers or TDM_RESERVED in headers):
+        if not (signals or has_header(response, "X-Robots-Tag") or has_header(response, TDM_RESERVED)):
             return NO_CAUSE
         values = values_of(response)
         tags = values("X-Robots-Tag")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import AnswerHead
@@ -12,9 +13,21 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
 
+@cache
+def _key(name: str) -> bytes:
+    """Return the name of a header as Scrapy's `Headers` write it."""
+    return name.encode("latin-1").title()
+
+
 def header_of(response: Response, name: str) -> str:
     """Return a header, the last one if it is repeated, or empty."""
-    return (response.headers.get(name) or b"").decode("latin-1")
+    values: list[bytes] | None = dict.get(response.headers, _key(name))
+    return values[-1].decode("latin-1") if values else ""
+
+
+def has_header(response: Response, name: str) -> bool:
+    """Return whether a response has a header."""
+    return dict.__contains__(response.headers, _key(name))
 
 
 def head_of(response: Response) -> AnswerHead:
@@ -35,6 +48,7 @@ def values_in(headers: Headers) -> Callable[[str], list[str]]:
     """Return what gives all values of one header among these."""
 
     def values(name: str) -> list[str]:
-        return [value.decode("latin-1") for value in headers.getlist(name)]
+        found: list[bytes] | None = dict.get(headers, _key(name))
+        return [value.decode("latin-1") for value in found] if found else []
 
     return values

@@ -29,7 +29,7 @@ def response_of(request: Request, transfer: Transfer, flags: list[str] | None = 
     headers = Headers()
     dict.update(headers, transfer.head.headers)  # the names are normal already
     body = transfer.body
-    kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
+    kind = _kind_of(headers) or responsetypes.from_args(headers=headers, url=request.url, body=body)
     response = kind(
         request.url,
         status=curl.getinfo(pycurl.RESPONSE_CODE),
@@ -40,6 +40,20 @@ def response_of(request: Request, transfer: Transfer, flags: list[str] | None = 
     )
     response.headers = headers
     return response
+
+
+def _kind_of(headers: Headers) -> type[Response] | None:
+    """Return the class that the declared type alone decides; None if Scrapy has to look at more."""
+    declared: list[bytes] = dict.get(headers, b"Content-Type", [])
+    if len(declared) != 1 or dict.__contains__(headers, b"Content-Encoding"):
+        return None
+    return _kind_of_type(declared[0])
+
+
+@lru_cache(maxsize=256)
+def _kind_of_type(declared: bytes) -> type[Response] | None:
+    kind = responsetypes.from_content_type(declared)
+    return None if kind is Response else kind
 
 
 _address = lru_cache(maxsize=1024)(parsed_address)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_PIECE = 65_536
+"""Bytes of a body that come at once at most."""
 _ALWAYS: tuple[Option, ...] = (
     (pycurl.NOSIGNAL, 1),
     (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
@@ -35,6 +37,7 @@ _ALWAYS: tuple[Option, ...] = (
     (pycurl.PROXY, ""),
     (pycurl.NOPROXY, ""),
     (pycurl.HEADEROPT, pycurl.HEADER_SEPARATE),
+    (pycurl.BUFFERSIZE, _PIECE),
 )
 
 _VERSIONS = {

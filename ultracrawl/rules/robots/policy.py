@@ -99,11 +99,17 @@ class RobotsPolicy:
         return RobotsRules.deny_all(reason, name=self.name)
 
 
-@lru_cache(maxsize=1024)  # a page in flight asks several times
 def origin_of(url: str) -> str:
     """Return `scheme://host:port` of an absolute URL, the key under which rules are kept, or empty."""
+    path = url.find("/", len("https://"))
+    return _origin(url if path < 0 else url[:path])
+
+
+@lru_cache(maxsize=1024)  # each page asks several times
+def _origin(start: str) -> str:
+    """Return the origin of URLs that begin so; what follows behind a slash is no part of it."""
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(start)
         port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
     except ValueError:
         return ""
