@@ -337,7 +337,7 @@ FAULTS: dict[str, Fault] = {
     "a pipeline loses the document": Fault(ITEMS, "PipelineLoses", told=True),
     "a pipeline never closes": Fault(ITEMS, "CloseHangs", outcome="NEW", told=True),
     "a handler never returns": Fault("handler", "HandlerHangs", told=True),
-    "a handler raises no Exception": Fault("handler", "HandlerOdd", told=True),
+    "a handler raises no Exception": Fault("handler", "HandlerOdd"),
     "links raise": Fault("class", "Links"),
     "links raise no Exception": Fault("class", "Links", act="odd"),
     "links raise GeneratorExit": Fault("class", "Links", act="generator exit"),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 META_KEY = "ultracrawl_visit"
 VIEWS_KEY = "ultracrawl_views"
 """Where the meta of a request has what the filters of the source know of its URL."""
+HANDLED = "ultracrawl_handled"
+"""Where the meta of a request says that its answer was handled: who gets it has nothing to do."""
 PATIENCE = 10
 """How often the time limit of a request fits into the longest that a step of a visit may take."""
 

@@ -43,6 +43,12 @@ def access_of(crawler: Crawler) -> AuthChain | None:
         return None
 
 
+def is_heard(sender: object, signal: object) -> bool:
+    """Return whether a signal of a sender has receivers; sending it without any costs as much as a small page."""
+    get = dispatcher.getReceivers
+    return bool(get(sender, signal) or get(dispatcher.Any, signal))
+
+
 _SIGNALS = (signals.headers_received, signals.bytes_received)
 
 
@@ -73,8 +79,7 @@ class DownloadWatch:
         return self._send(signals.bytes_received, request, data=data)
 
     def _is_heard(self, signal: object) -> bool:
-        get = dispatcher.getReceivers
-        return bool(get(self._sender, signal) or get(dispatcher.Any, signal))
+        return is_heard(self._sender, signal)
 
     def _send(self, signal: object, request: Request, **values: Any) -> StopDownload | None:
         spider = self._crawler.spider

@@ -15,7 +15,7 @@ from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.run.control import CrawlControl
 from ultracrawl.crawl.run.visit_watch import VisitWatch
-from ultracrawl.crawl.visit import META_KEY
+from ultracrawl.crawl.visit import HANDLED, META_KEY
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import site_of, url_key
@@ -117,8 +117,8 @@ class ReplayScheduler(BaseScheduler):
         return bool(self._keys) and not self._context.run.failed
 
     def enqueue_request(self, request: Request) -> bool:
-        """Refuse what a spider asks for."""
-        return False
+        """Refuse what a spider asks for; what the downloader gives back was handled."""
+        return HANDLED in request.meta
 
     def next_request(self) -> Request | None:
         """Hand out the next stored answer as a request that the download handler answers."""

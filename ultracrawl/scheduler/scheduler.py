@@ -12,6 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlContext, begin_crawl, context_of, end_crawl, visit_of
+from ultracrawl.crawl.visit import HANDLED
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.scheduler.alarm import Alarm
@@ -96,7 +97,9 @@ class UltracrawlScheduler(BaseScheduler):
         return bool(self._direct or self._frontier.pending or self._features.sitemaps.waiting_sites)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request of a spider or a middleware."""
+        """Take a request of a spider or a middleware, or one whose answer was handled by the downloader."""
+        if request.meta.get(HANDLED):
+            return True
         if visit_of(request) or request.callback or request.method != "GET" or request.body:
             self._direct.append(request)
             return True

@@ -28,6 +28,7 @@ tuned: dict[str, Any] = {
     # Every response would otherwise create 100 asyncio tasks (about 1 ms of CPU).
     "CONCURRENT_ITEMS": 1,
     "DOWNLOAD_WARNSIZE": 0,
+    "DOWNLOADER": "ultracrawl.handlers.downloader.DirectDownloader",
     "DOWNLOADER_STATS": False,
     # Whoever keeps answers (HTTPCACHE_ENABLED) keeps pages: that one was as before is no answer to the next question.
     "HTTPCACHE_IGNORE_HTTP_CODES": [304],
