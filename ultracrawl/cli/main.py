@@ -41,6 +41,7 @@ VERBS = {
     "lint": Verb("look.lint", "Report every mistake in definition files at once."),
     "lists": Verb("manage.lists", "Print the values that search attributes may have."),
     "load-metadata": Verb("manage.load_metadata", "Load lists of values from an XML file."),
+    "notices": Verb("serve.notices", "Try the ways on which people are told of failures."),
     "pause": Verb("crawl.steering", "Pause running crawls.", "pause"),
     "plan": Verb("look.plan", "Show what a change of the definition drops and adds."),
     "probe": Verb("look.probe", "Test a site: DNS, redirects, robots.txt, sitemaps, TLS."),

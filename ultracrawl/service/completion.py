@@ -14,6 +14,7 @@ from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.sections.completion import CompletedRun
 
 logger = logging.getLogger(__name__)
 
@@ -44,23 +45,18 @@ def registered(report: RunReport) -> int:
 
 
 def run_command(source: DataSource, report: RunReport, say: Say) -> None:
-    """Run the command of a source after one of its runs, to its end.
+    """Run the command of a source after one of its runs, if it is for such runs, to its end.
 
-    It is not run after a run that was interrupted, or that registered nothing. The environment tells it of which
-    source and run; how it ends is told and changes nothing.
+    It is not run after a run that was interrupted. The environment tells it of which source and run, and what came of
+    it; how it ends is told and changes nothing.
     """
     section = source.completion
-    if not section.command or report.interrupted or not registered(report):
+    if not section.command or report.interrupted or not kinds_of(report) & frozenset(section.after):
         return
     command = shlex.join(section.command)
     say(f"Run cmd: {command}")
-    facts = {
-        "ULTRACRAWL_SOURCE": source.name,
-        "ULTRACRAWL_RUN": report.run_id,
-        "ULTRACRAWL_REGISTERED": str(registered(report)),
-    }
     try:
-        ended = Programs(section.programs).run(section.command, section.timeout, facts)
+        ended = Programs(section.programs).run(section.command, section.timeout, _facts(source, report))
     except OSError as error:
         say(f"Complete cmd: {command} (could not be run: {error})")
         return
@@ -69,8 +65,36 @@ def run_command(source: DataSource, report: RunReport, say: Say) -> None:
         say(f"  {line}")
 
 
+def kinds_of(report: RunReport) -> frozenset[CompletedRun]:
+    """Return what a run is for `completion.after`."""
+    kinds = {CompletedRun.DOCUMENTS} if registered(report) else set()
+    if report.problems:
+        kinds.add(CompletedRun.FAILURE)
+    return frozenset(kinds or {CompletedRun.NOTHING_NEW})
+
+
+def _facts(source: DataSource, report: RunReport) -> dict[str, str]:
+    return {
+        "ULTRACRAWL_SOURCE": source.name,
+        "ULTRACRAWL_RUN": report.run_id,
+        "ULTRACRAWL_REGISTERED": str(registered(report)),
+        "ULTRACRAWL_RESULT": "failed" if report.problems else "done",
+        "ULTRACRAWL_FETCHED": str(report.fetched),
+        "ULTRACRAWL_INDEXED": str(report.indexed),
+        "ULTRACRAWL_DELETED": str(report.deleted),
+        "ULTRACRAWL_PROBLEM": next(iter(report.problems), ""),
+    }
+
+
 async def complete(crawl: RunningCrawl) -> None:
     """Do what `run_command` does, in a thread; a run that a function of the filters broke off is not complete."""
     if not (crawl.restarts or crawl.ends_all):
         say = robot_voice(crawl.context.project, crawl.context.source)
         await asyncio.to_thread(run_command, crawl.context.source, crawl.context.report, say)
+
+
+async def complete_refused(project: Project, source: DataSource, error: Exception) -> None:
+    """Do the same for a run that could not begin."""
+    if source.completion.command:
+        say = robot_voice(project, source)
+        await asyncio.to_thread(run_command, source, RunReport.not_begun(source.name, error), say)

@@ -17,7 +17,7 @@ from scrapy.utils.project import get_project_settings
 from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
-from ultracrawl.service.completion import complete
+from ultracrawl.service.completion import complete, complete_refused
 from ultracrawl.settings.presets import WATCHED
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -129,7 +129,9 @@ class CrawlRunner:
         try:
             crawler = await self._crawl(source, of_spider)
         except Exception as error:  # the edge to the class and the settings of a source
-            raise _refused(self._project, source, error) from error
+            told = _refused(self._project, source, error)
+            await complete_refused(self._project, source, told)
+            raise told from error
         crawl = feature_of(crawler, RunningCrawl)
         self._restarts[source.name] = self._restarts[source.name] + 1 if crawl.restarts else 0
         return crawl

@@ -16,6 +16,7 @@ from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.documents.lists import ListedValues
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
+from ultracrawl.sources.sections.notices import NoticesSection
 from ultracrawl.sources.sections.project import (
     CacheSection,
     DestinationSection,
@@ -92,6 +93,10 @@ class DefinitionHead(Section):
         default={}, examples=[{"nightly": {"sources": ["handbook"], "cron": "0 3 * * *"}}]
     )
     """Schedules by name: which sources are crawled when, as long as `ultracrawl serve` or `crawl --continuous` runs."""
+    notices: NoticesSection = Field(
+        default=NoticesSection(), examples=[{"to": {"operators": {"url": "${OPERATORS_MAIL}"}}}]
+    )
+    """Who is told by `ultracrawl serve` when something needs a person."""
     search: SearchSection = Field(default=SearchSection(), examples=[{"synonyms": "config/synonyms.txt"}])
     """How searches are answered: synonyms, what comes first for a query."""
     processes: ProcessesSection = Field(default=ProcessesSection(), examples=[{"jobs": 4, "memory": "1 GB"}])

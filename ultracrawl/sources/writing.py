@@ -56,7 +56,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
     for name in ("destinations", "key_file", "attributes", "lists", "schedules"):
         if value := getattr(project, name):
             head[name] = _plain(value)
-    for name in ("search", "processes"):
+    for name in ("notices", "search", "processes"):
         if section := _section(getattr(project, name), getattr(defaults, name)):
             head[name] = section
     return head

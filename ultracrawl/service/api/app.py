@@ -18,7 +18,7 @@ from ultracrawl.service.api.guard import LOOPBACK_NAMES, RequestGuard
 from ultracrawl.service.api.problems import MEDIA_TYPE, Problem, json_answer, problem_answer, tell_problems
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.api.tokens import TokenStore
-from ultracrawl.service.metrics import Metrics
+from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import Supervision
 from ultracrawl.sources import Project
 

@@ -1,5 +1,1 @@
-"""The numbers of the service in the form of Prometheus; `Metrics` collects them when they are asked for."""
-
-from ultracrawl.service.metrics.collector import Metrics
-
-__all__ = ["Metrics"]
+"""The numbers of the service: what sources hold and disks have left, and `collector.Metrics`, which tells Prometheus."""

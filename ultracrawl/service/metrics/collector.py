@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -21,6 +20,7 @@ from ultracrawl.index import IndexFacts
 from ultracrawl.index.opening import open_index
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.control import readable_sign
+from ultracrawl.service.metrics.disk import free_bytes
 from ultracrawl.service.metrics.holdings import Holdings, HoldingsReader
 from ultracrawl.service.orders import CrawlEnd, Event, SourcePhase, Supervision
 from ultracrawl.sources import Project
@@ -239,12 +239,4 @@ def resident_bytes(pid: int) -> float:
     """Return the resident memory of a process; 0 for one that is gone, or where the system does not tell."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
-    return 0.0
-
-
-def free_bytes(path: Path) -> float:
-    """Return the free space on the disk of a path, which need not exist yet."""
-    for folder in (path, *path.parents):
-        with suppress(OSError):
-            return float(shutil.disk_usage(folder).free)
     return 0.0

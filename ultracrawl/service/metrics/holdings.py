@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ultracrawl.errors import StateError
 from ultracrawl.model.dates import parse_w3c_date
 from ultracrawl.sources import Project
-from ultracrawl.stores import RunMark
+from ultracrawl.stores import RunMark, Store
 from ultracrawl.stores.opening import state_to_read
 
 FRESH = 60.0
@@ -52,7 +53,7 @@ def read_holdings(project: Project, name: str) -> Holdings:
         with state_to_read(project, name) as state:
             if state is None:
                 return Holdings()
-            counts, runs = state.records.count_urls(), state.runs(_RUNS_LOOKED_AT)
+            counts, success = state.records.count_urls(), _latest_success(state)
     except StateError:
         return Holdings(readable=False)
     numbers = {
@@ -60,7 +61,18 @@ def read_holdings(project: Project, name: str) -> Holdings:
         "leaving": counts.removals,
     }  # fmt: skip
     outcomes = {outcome.value: number for outcome, number in counts.outcomes.items()}
-    return Holdings(numbers, outcomes, next(filter(None, map(_success, runs)), None))
+    return Holdings(numbers, outcomes, success)
+
+
+def last_success(project: Project, name: str) -> float | None:
+    """Return when the last run of a source ended that did what it was asked for; None if none did, or is known."""
+    with suppress(StateError), state_to_read(project, name) as state:
+        return None if state is None else _latest_success(state)
+    return None
+
+
+def _latest_success(state: Store) -> float | None:
+    return next(filter(None, map(_success, state.runs(_RUNS_LOOKED_AT))), None)
 
 
 def _success(run: RunMark) -> float | None:

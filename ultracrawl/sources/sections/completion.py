@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,7 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds
+from ultracrawl.sources.values import Seconds, one_or_list
 
 
 def _words(value: object) -> object:
@@ -30,11 +31,25 @@ Command = Annotated[
 """A program and its arguments."""
 
 
+class CompletedRun(StrEnum):
+    """Kinds of runs that are over."""
+
+    DOCUMENTS = "documents"
+    """A document came into the index."""
+    FAILURE = "failure"
+    """It has a problem, or could not begin; its documents may have come into the index all the same."""
+    NOTHING_NEW = "nothing new"
+
+
 class CompletionSection(Section):
     """What happens when a run is over, all of it done (portal robot 13.3)."""
 
     command: Command = Field(default=(), examples=["/usr/local/bin/mail-report --to webmaster"])
-    """A program that is run then, if a document came into the index: words, or one text. No shell."""
+    """A program that is run then: words, or one text. No shell."""
+    after: Annotated[tuple[CompletedRun, ...], one_or_list(CompletedRun)] = Field(
+        default=(CompletedRun.DOCUMENTS, CompletedRun.FAILURE), examples=["failure"]
+    )
+    """After which runs: those by which a document came into the index, those that failed, all others."""
     timeout: Seconds = Field(default=600.0, gt=0, examples=[60])
     """Seconds after which that program is ended."""
     programs: Path | None = Field(default=None, examples=["/opt/robot/bin"])

@@ -17,7 +17,8 @@ from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Network, PluginName, Seconds, Size, is_site, one_or_list
 
 
-def _check_url(url: str) -> str:
+def check_web_url(url: str) -> str:
+    """Return the URL of a web server. Raises a mistake for anything else."""
     if not is_site(url) or url.lower().startswith("ftp"):
         raise mistake(
             "this is not the URL of a web server", "write it in full, as `https://www.example.com/documents`"
@@ -77,7 +78,7 @@ class DestinationSection(Section):
     """`jsonl`: a file with one JSON object a line. `http`: a web server that gets such lines by POST."""
     path: Path | None = Field(default=None, examples=["var/export.jsonl"])
     """The file, for `jsonl`."""
-    url: Annotated[str, AfterValidator(_check_url)] | None = Field(
+    url: Annotated[str, AfterValidator(check_web_url)] | None = Field(
         default=None, examples=["https://portal.example.com/documents"]
     )
     """Where documents are sent, for `http` (and all that follows)."""

@@ -31,6 +31,7 @@ from ultracrawl.sources.dialects.portal_robot.rules_file import (
     read_rules,
 )
 from ultracrawl.sources.loading.wording import explain
+from ultracrawl.sources.sections.completion import CompletedRun
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 DATA = "robot"
@@ -60,6 +61,7 @@ _PROPERTY_OF = {
     "proxy": "auto-proxy",
     "limits.max_size": "max-filesize-kb",
     "completion.programs": "bindir",
+    "completion.after": "cmd-hook",
 }
 """Options of a source, and the properties that they come from."""
 _TYPES = {"Depth": "number", "RD_Expires": "date", "RD_Last_Modified": "date"}
@@ -229,6 +231,8 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         options["headers"]["From"] = properties["email"]
     if properties["bindir"]:
         options["completion"]["programs"] = files.instance / properties["bindir"]
+    if properties["cmd-hook"]:
+        options["completion"]["after"] = (CompletedRun.DOCUMENTS,)
     if properties["max-filesize-kb"]:
         options["limits"]["max_size"] = properties["max-filesize-kb"] * 1024
     return options | {

@@ -24,6 +24,7 @@ SAID = (
     "headers.From",
     "limits.max_size",
     "completion.programs",
+    "completion.after",
     "ftp.email",
     "filters",
 )

@@ -1,0 +1,59 @@
+"""`ultracrawl notices`: who is told when something needs a person."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from ultracrawl.cli.options import json_option, print_json, project_option
+from ultracrawl.cli.terminal import tell
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.service.notices.channels import open_channels
+from ultracrawl.service.notices.notice import Notice
+from ultracrawl.sources import Project
+from ultracrawl.sources.sections.notices import NoticeKind
+
+
+@click.group("notices")
+def command() -> None:
+    """Try the ways on which `ultracrawl serve` tells people of failures.
+
+    \b
+    Example:
+      ultracrawl notices test operators
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("test", short_help="Send a notice on each way.")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@project_option
+@json_option
+def test(names: tuple[str, ...], project: Project, as_json: bool) -> None:
+    """Send a notice on the ways called NAME of the section `notices`, or on all; exit code 1 if one does not work.
+
+    \b
+    Examples:
+      ultracrawl notices test
+      ultracrawl notices test operators --json
+    """  # noqa: D301 - as above
+    channels = {one.name: one for one in open_channels(project)}
+    if not channels:
+        raise UserError("nobody would be told; add a way to `notices: {to: …}` of the definition file")
+    if unknown := [name for name in names if name not in channels]:
+        raise UserError(f"there is no way {unknown[0]!r}; the ways are: {', '.join(channels)}")
+    notice = Notice(NoticeKind.TEST, "", "a notice to see whether notices arrive", time.time())
+    chosen, problems = names or tuple(channels), dict[str, str]()
+    for name in chosen:
+        try:
+            channels[name].send([notice])
+        except WorkError as error:
+            problems[name] = str(error)
+        if not as_json:
+            tell(problems.get(name) or f"notices.to.{name}: sent", err=name in problems)
+    if as_json:
+        rows = [
+            {"name": name, "sent": name not in problems, "problem": problems.get(name)} for name in chosen
+        ]
+        print_json({"notices": rows})
+    raise SystemExit(1 if problems else 0)

@@ -1,0 +1,127 @@
+"""Looks for what nobody tells: disks that fill up, sources that nobody crawled, certificates near their end."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from cryptography.x509 import load_der_x509_certificate
+
+from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
+from ultracrawl.model.dates import as_text
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.service.metrics.disk import free_bytes
+from ultracrawl.service.metrics.holdings import last_success, read_holdings
+from ultracrawl.service.notices.notice import Notice
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.sections.notices import NoticeKind
+
+DAY = 86_400.0
+_TIMEOUT = 10.0
+
+CertificateEnd = Callable[[str, int, AddressPolicy], float | None]
+"""Returns when the certificate of a host and port ends; None if that cannot be found out."""
+
+
+class ServiceWatch:
+    """Looks at a project now and then, each call at everything that is due."""
+
+    def __init__(self, project: Callable[[], Project], certificate_end: CertificateEnd | None = None) -> None:
+        self._project = project
+        self._certificate_end = certificate_end or certificate_end_of
+        self._since: dict[str, float] = {}
+        """When sources were seen first, for those that were never crawled well."""
+        self._certificates_at = 0.0
+
+    def notices(self, now: float) -> Iterator[Notice]:
+        """Yield what needs a person now; reads files, and asks sites for their certificates once a day."""
+        project = self._project()
+        yield from self._low_disks(project, now)
+        yield from self._stale_sources(project, now)
+        if project.notices.certificate_days and now >= self._certificates_at + DAY:
+            self._certificates_at = now
+            yield from self._certificates(project, now)
+
+    def deletions_waiting(self, name: str, now: float) -> Notice | None:
+        """Return a notice if documents of a source wait for `approve-deletions`."""
+        leaving = read_holdings(self._project(), name).counts.get("leaving", 0)
+        if not leaving:
+            return None
+        text = f"{leaving:,} documents are to leave the index; `ultracrawl approve-deletions {name}` decides"
+        return Notice(NoticeKind.DELETIONS_HELD, name, text, now)
+
+    def _low_disks(self, project: Project, now: float) -> Iterator[Notice]:
+        least = project.notices.disk_free
+        free = {path: free_bytes(path) for path in (project.state.path, project.index.path)}
+        low = {path: left for path, left in free.items() if left < least}
+        if low:
+            path, left = min(low.items(), key=lambda one: one[1])
+            text = f"the disk of {path} has {left / 1e9:.2f} GB left, less than {least / 1e9:.2f} GB"
+            yield Notice(NoticeKind.DISK_LOW, "", text, now)
+
+    def _stale_sources(self, project: Project, now: float) -> Iterator[Notice]:
+        for name, source in project.sources.items():
+            interval = interval_of(project, source, now)
+            if interval is None:
+                continue
+            since = last_success(project, name) or self._since.setdefault(name, now)
+            if now - since > project.notices.stale_after * interval:
+                text = f"its last good run is {_duration(now - since)} ago, its interval is {_duration(interval)}"
+                yield Notice(NoticeKind.SOURCE_STALE, name, text, now)
+
+    def _certificates(self, project: Project, now: float) -> Iterator[Notice]:
+        seen = set[tuple[str, int]]()
+        for name, source in project.sources.items():
+            policy = AddressPolicy.for_source(
+                seed_addresses(source.start_urls), map(str, source.boundary.networks)
+            )
+            for url in source.start_urls:
+                parts = urlsplit(url)
+                site = parts.hostname or "", parts.port or 443
+                if parts.scheme != "https" or site in seen:
+                    continue
+                seen.add(site)
+                end = self._certificate_end(*site, policy)
+                if end is not None and end - now < project.notices.certificate_days * DAY:
+                    text = f"the certificate of {site[0]}:{site[1]} ends {as_text(end)}"
+                    yield Notice(NoticeKind.CERTIFICATE_EXPIRES, name, text, now)
+
+
+def interval_of(project: Project, source: DataSource, now: float) -> float | None:
+    """Return the seconds between two crawls of a source; None if it is crawled by hand."""
+    name = project.schedule_of(source.name)
+    if not name:
+        return source.refresh.interval
+    schedule = project.schedules[name]
+    if not schedule.enabled:
+        return None
+    following = schedule.times.next_after(now)
+    return schedule.times.next_after(following) - following
+
+
+def certificate_end_of(host: str, port: int, policy: AddressPolicy) -> float | None:
+    """Return when the certificate of a server ends, trusted or not; None if no server answers there."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is looked at, and nothing is sent
+    for address in addresses_of(host):
+        if policy.refuses(address) is not None:
+            continue
+        with (
+            suppress(OSError, ValueError),
+            socket.create_connection((address, port), _TIMEOUT) as opened,
+            context.wrap_socket(opened, server_hostname=host) as secured,
+        ):
+            shown = secured.getpeercert(binary_form=True)
+            if shown is not None:
+                return load_der_x509_certificate(shown).not_valid_after_utc.timestamp()
+    return None
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((DAY, "d"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
