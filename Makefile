@@ -12,7 +12,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test servers-test soak coverage bench clean
+.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test servers-test soak coverage bench budget clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -102,6 +102,9 @@ bench: servers venv ## Measure rules, index, answers, and crawls beside those of
 	$(BIN)/python benchmarks/index.py /usr/share/doc/postgresql-doc-15/html
 	$(BIN)/python benchmarks/answers.py
 	$(BIN)/python benchmarks/peers.py --corpora pg --repeat 1
+
+budget: servers venv ## Print what each part of the program takes for a page, beside the last release; nothing fails
+	$(BIN)/python benchmarks/budget.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo
 	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain var/coverage

@@ -33,6 +33,11 @@ sources:
 """
 
 
+def definition(url: str, *, source: str = "", project: str = "") -> str:
+    """Return a definition of one source, with further lines of its own and of the project."""
+    return _DEFINITION.format(url=url, source=source, project=project)
+
+
 def command(*arguments: str, tree: Path = ROOT) -> tuple[list[str], dict[str, str]]:
     """Return the command line of a verb and what its environment needs."""
     path = os.pathsep.join([str(tree), str(ROOT / "benchmarks")])
@@ -66,8 +71,8 @@ class Ours:
 
     def measure(self, url: str, folder: Path) -> Iterator[tuple[str, Measured]]:
         """Crawl, and crawl again and search."""
-        definition = _DEFINITION.format(url=url, project=self.project, source=self.source)
-        (folder / "ultracrawl.yaml").write_text(definition)
+        text = definition(url, source=self.source, project=self.project)
+        (folder / "ultracrawl.yaml").write_text(text)
         yield self.name, crawled(ultracrawl(folder, "crawl", "--json"))
         if self.again:
             yield "unchanged", crawled(ultracrawl(folder, "crawl", "--json"))

@@ -1,0 +1,186 @@
+"""CPU of a page by component, beside the last release: `python benchmarks/budget.py` prints a table.
+
+    python benchmarks/budget.py --rounds 5 --write          # and put it into docs/performance.md
+    python benchmarks/budget.py --store                     # keep the figures as those of this release
+    python benchmarks/budget.py --tree ../other-checkout    # of another version of the package
+
+A first crawl of Debian's PostgreSQL manual, a fixed corpus, is sampled by a timer of CPU time in each of its processes
+(measuring/sampler), which changes what it measures by a hundredth; a profile of every call changes it several times
+over, and counting instructions (valgrind) takes fifty times as long and does not see functions of Python. What the
+last release took is stored in budget.json and is scaled by the speed of the machine, for which a piece of work that
+stays the same is timed between the rounds. Nothing here fails: it tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from judging.corpora import CORPORA  # noqa: E402 - after the path is set
+from measuring.cost import run  # noqa: E402
+from measuring.ours import INDEX_PROCESS, command, crawled, definition  # noqa: E402
+from measuring.table import replace_blocks  # noqa: E402
+from support.nginx import nginx_site  # noqa: E402
+
+import ultracrawl  # noqa: E402
+
+STORED = ROOT / "benchmarks" / "budget.json"
+SAMPLER = ROOT / "benchmarks" / "measuring" / "sampler"
+COMPONENTS: dict[str, tuple[str, ...]] = {
+    "start: imports, settings, definitions": (
+        "import",
+        *(
+            f"ultracrawl/{wing}"
+            for wing in ("__", "cli", "addon", "settings", "sources", "plugins", "service", "face")
+        ),
+    ),
+    "reading": (
+        "ultracrawl/content",
+        "ultracrawl/model/page",
+        "ultracrawl/crawl/reading",
+        "ultracrawl/spiders/page",
+    ),
+    "texts of links": ("ultracrawl/crawl/indexing/anchors", "ultracrawl/stores/sqlite/link"),
+    "links": (
+        *(f"ultracrawl/rules/{room}" for room in ("urls", "boundary", "candidates", "robots", "acceptance")),
+        "ultracrawl/scheduler/candidates",
+    ),
+    "scheduler": ("ultracrawl/scheduler", "ultracrawl/rules/frontier", "ultracrawl/rules/recrawl"),
+    "Scrapy, Twisted, asyncio": ("scrapy", "twisted", "asyncio"),
+    "handler": ("ultracrawl/handlers",),
+    "middlewares": ("ultracrawl/middlewares",),
+    "state": ("ultracrawl/stores",),
+    "pipelines, hand-over to the index": (
+        *(f"ultracrawl/{room}" for room in ("pipelines", "crawl/writing", "crawl/indexing", "index")),
+        "ultracrawl/rules/attributes",
+        "ultracrawl/rules/duplicates",
+    ),
+    "the rest of a visit": ("ultracrawl",),
+}
+"""Which files count for what; of those that fit the longest decides."""
+OTHER = "not sampled: births and ends of processes, the sampling"
+INDEX, START_OF_INDEX = "index process", "index process: its start"
+ROWS = (*COMPONENTS, OTHER, START_OF_INDEX, INDEX)
+_LONGEST_FIRST = sorted(
+    ((prefix, name) for name, prefixes in COMPONENTS.items() for prefix in prefixes),
+    key=lambda pair: -len(pair[0]),
+)
+
+
+def component(place: str) -> str:
+    """Return what the time in a file counts for."""
+    return next((name for prefix, name in _LONGEST_FIRST if place.startswith(prefix)), OTHER)
+
+
+def seconds_by_component(processes: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the CPU seconds of all processes of a crawl by component."""
+    found: dict[str, float] = defaultdict(float)
+    for process in processes:
+        of_index = INDEX_PROCESS in " ".join(process["command"])
+        for place, seconds in process["places"].items():
+            name = component(place)
+            if of_index:
+                name = START_OF_INDEX if name == component("import") else INDEX
+            found[name] += seconds
+        found[INDEX if of_index else OTHER] += process["threads"]
+    return found
+
+
+def speed() -> float:
+    """Return the CPU milliseconds of a piece of work that stays the same: loops, dictionaries, and a parse in C."""
+    page = b"<ul>" + b"<li class=a><a href=page.html>a link</a> and <b>text</b>" * 2000
+    started = time.process_time()
+    for _ in range(5):
+        LexborHTMLParser(page)
+        words: dict[str, int] = {}
+        for number in range(20_000):
+            words[str(number % 5000)] = words.get(str(number % 500), 0) + number
+    return (time.process_time() - started) * 1000
+
+
+def one_round(url: str, tree: Path) -> dict[str, float]:
+    """Crawl once; returns CPU microseconds a page by component."""
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as samples:
+        folder = Path(name)
+        (folder / "ultracrawl.yaml").write_text(definition(url))
+        words, environment = command("crawl", "--json", tree=tree)
+        environment["PYTHONPATH"] = f"{SAMPLER}:{environment['PYTHONPATH']}"
+        cost = run(words, folder, environment={**environment, "BUDGET_FOLDER": samples}, accepted=(0, 1))
+        processes = [json.loads(file.read_text()) for file in Path(samples).iterdir()]
+    seconds = seconds_by_component(processes)
+    seconds[OTHER] += cost.cpu - sum(seconds.values())
+    pages = crawled(cost).pages
+    return {name: seconds.get(name, 0.0) / pages * 1e6 for name in ROWS}
+
+
+def measure(manual: Path, rounds: int, tree: Path) -> dict[str, Any]:
+    """Crawl some times; returns the medians, and how fast the machine was meanwhile."""
+    found, speeds = [], []
+    with nginx_site(manual) as server:
+        for _ in range(rounds):
+            speeds.append(speed())
+            found.append(one_round(f"{server.url}/index.html", tree))
+    rows = {name: round(median(one[name] for one in found), 1) for name in ROWS}
+    head = {"version": ultracrawl.__version__, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
+    return {**head, "speed": round(median(speeds), 2), "us_a_page": rows}
+
+
+def table(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
+    """Return what each component takes, and the difference to what is stored, scaled to how fast the machine is."""
+    scale = now["speed"] / before["speed"] if before else 1.0
+    head = f"version {before['version']}, {before['date']}" if before else "nothing stored"
+    lines = [f"| CPU µs a page | now | {head} | difference |", "| --- | --- | --- | --- |"]
+    ours = now["us_a_page"]
+    theirs = {name: value * scale for name, value in before["us_a_page"].items()} if before else {}
+    for name in (*ROWS, "all"):
+        new = sum(ours.values()) if name == "all" else ours.get(name, 0.0)
+        old = sum(theirs.values()) if name == "all" else theirs.get(name, 0.0)
+        said = f"{new - old:+.0f}" if before else ""
+        lines.append(f"| {name} | {new:.0f} | {old:.0f} | {said} |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print, and keep or write where that is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tree", type=Path, default=ROOT, help="a checkout whose package is measured")
+    parser.add_argument("--store", action="store_true", help="keep the figures in benchmarks/budget.json")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
+    options = parser.parse_args(arguments)
+    corpus = CORPORA["postgresql"]
+    manual = corpus.manual(options.packages.absolute())
+    if manual is None:
+        sys.exit(f"{corpus.package} cannot be had")
+    before = json.loads(STORED.read_text()) if STORED.exists() else None
+    now = measure(manual, options.rounds, options.tree.absolute())
+    text = table(now, before)
+    print(text)
+    if options.store:
+        STORED.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n")
+    if options.write:
+        replace_blocks(
+            ROOT / "docs" / "performance.md",
+            {"budget": f"Version {now['version']}, {now['date']}:\n\n{text}"},
+        )
+
+
+if __name__ == "__main__":
+    main()

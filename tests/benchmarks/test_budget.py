@@ -1,0 +1,109 @@
+"""benchmarks/budget.py: what counts for which component, the table, and the sampler in a process."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from support.project import ROOT
+
+FOLDER = ROOT / "benchmarks"
+BUSY = """
+import time
+
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        sum(range(99))
+"""
+INDEX = [sys.executable, "-m", "ultracrawl.index.writing.worker", "{}"]
+
+
+@pytest.fixture
+def budget(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    spec = importlib.util.spec_from_file_location("benchmark_budget", FOLDER / "budget.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("place", "counts_for"),
+    [
+        ("ultracrawl/content/html/walk.py", "reading"),
+        ("ultracrawl/rules/urls/canonical.py", "links"),
+        ("ultracrawl/scheduler/candidates/link_ingest.py", "links"),
+        ("ultracrawl/scheduler/scheduler.py", "scheduler"),
+        ("twisted/internet/defer.py", "Scrapy, Twisted, asyncio"),
+        ("ultracrawl/crawl/writing/writer.py", "pipelines, hand-over to the index"),
+        ("ultracrawl/crawl/visit.py", "the rest of a visit"),
+        ("import", "start: imports, settings, definitions"),
+    ],
+)
+def test_the_longest_part_of_a_path_says_what_time_counts_for(
+    budget: ModuleType, place: str, counts_for: str
+) -> None:
+    assert budget.component(place) == counts_for
+
+
+def test_every_file_that_counts_is_there(budget: ModuleType) -> None:
+    parts = [part for parts in budget.COMPONENTS.values() for part in parts if part.startswith("ultracrawl")]
+    assert [part for part in parts if not list(ROOT.glob(f"{part}*"))] == []
+
+
+def test_all_of_the_index_process_is_of_the_index_but_its_start(budget: ModuleType) -> None:
+    places = {"import": 1.0, "ultracrawl/content/text.py": 2.0, "ultracrawl/index/whoosh/index.py": 4.0}
+    processes = [
+        {"command": [sys.executable, "-m", "ultracrawl", "crawl"], "places": places, "threads": 8.0},
+        {"command": INDEX, "places": places, "threads": 16.0},
+    ]
+    assert budget.seconds_by_component(processes) == {
+        "start: imports, settings, definitions": 1.0,
+        "reading": 2.0,
+        "pipelines, hand-over to the index": 4.0,
+        budget.OTHER: 8.0,
+        budget.START_OF_INDEX: 1.0,
+        budget.INDEX: 22.0,
+    }
+
+
+def test_the_last_release_is_scaled_to_how_fast_the_machine_is(budget: ModuleType) -> None:
+    now = {"speed": 10.0, "us_a_page": {"reading": 500.0, "links": 100.0}}
+    before = {
+        "speed": 20.0,
+        "version": "1.0",
+        "date": "2026-11-01",
+        "us_a_page": {"reading": 800.0, "links": 200.0},
+    }
+    lines = budget.table(now, before).splitlines()
+    assert lines[0] == "| CPU µs a page | now | version 1.0, 2026-11-01 | difference |"
+    assert "| reading | 500 | 400 | +100 |" in lines
+    assert lines[-1] == "| all | 600 | 500 | +100 |"
+
+
+def test_what_is_stored_has_the_rows_of_the_table(budget: ModuleType) -> None:
+    assert list(json.loads(budget.STORED.read_text())["us_a_page"]) == list(budget.ROWS)
+
+
+@pytest.mark.processes
+def test_time_goes_to_the_innermost_file_that_belongs_to_somebody(budget: ModuleType, tmp_path: Path) -> None:
+    package = tmp_path / "ultracrawl"
+    package.mkdir()
+    (package / "busy.py").write_text(BUSY)
+    script = "import sys; sys.path.insert(0, '.'); from ultracrawl.busy import work; work(0.5)"
+    environment = {"PYTHONPATH": str(budget.SAMPLER), "BUDGET_FOLDER": str(tmp_path)}
+
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True)
+
+    (found,) = [json.loads(file.read_text()) for file in tmp_path.glob("*.json")]
+    assert max(found["places"], key=found["places"].get) == "ultracrawl/busy.py"
+    assert found["command"][-2:] == ["-c", script]
