@@ -20,6 +20,13 @@ UNUSED = {
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
         "twisted.internet.reactor",
     ],
+    "ultracrawl.cli.search": [
+        "rich", "scrapy", "twisted", "asyncio", "sqlite3", "cryptography", "charset_normalizer", "lxml",
+        "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader",
+        "ultracrawl.sources.compilation.source", "ultracrawl.sources.writing", "ultracrawl.sources.schema",
+        "ultracrawl.sources.dialects.fast_xml",
+    ],
+    "ultracrawl.index.whoosh": ["asyncio", "cached_property", "pydantic", "ultracrawl.sources"],
     "ultracrawl.pipelines, ultracrawl.middlewares": [
         "ultracrawl.crawl.standalone.definition", "ultracrawl.sources.loading.settings_loader",
         "ultracrawl.stores.sqlite.answers.spider_state",
@@ -36,6 +43,16 @@ def test_a_start_loads_nothing_that_few_need(module: str) -> None:
     command = [sys.executable, "-c", program]
     loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert set(loaded) & set(UNUSED[module]) == set()
+
+
+def test_no_group_of_options_is_built_before_a_definition_uses_it() -> None:
+    program = (
+        "from ultracrawl.sources.project import DefinitionFile, Section\n"
+        "def below(one): return [one, *(inner for each in one.__subclasses__() for inner in below(each))]\n"
+        "print(*(one.__name__ for one in below(Section) if one.__pydantic_complete__))"
+    )
+    command = [sys.executable, "-c", program]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split() == []
 
 
 @pytest.fixture

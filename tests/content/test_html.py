@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content.html.links import DEFAULT_KINDS
+from ultracrawl.content.followed import DEFAULT_KINDS
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.reader import PageReader
 from ultracrawl.model import LinkKind, Page, RobotsDirectives

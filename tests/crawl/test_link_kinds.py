@@ -9,7 +9,7 @@ from support.network import NetworkSite
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.content.html.links import DEFAULT_KINDS
+from ultracrawl.content.followed import DEFAULT_KINDS
 from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.sections.scope.links import LinksSection

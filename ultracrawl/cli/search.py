@@ -8,8 +8,6 @@ from functools import wraps
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.terminal import shown
@@ -21,7 +19,6 @@ from ultracrawl.index.hits.snippet import END_MARK, START_MARK, as_line
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import value_lists
 
 _READINGS = {
     Reading.PARTS: "No document has the names as they are written; these have their parts.",
@@ -152,8 +149,8 @@ def command(
       ultracrawl search --complete "create ind" --limit 5
       ultracrawl search 'salary bands' --principal staff --principal ann.lee
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    names = DisplayNames(value_lists(project) if language else {}, language)
     with Searcher(project, index, principals=principals) as searcher:
+        names = DisplayNames(searcher.lists if language else {}, language)
         if order.pop("complete"):
             found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
             return _print_completions(query, found, as_json=as_json)
@@ -173,49 +170,43 @@ def _print_completions(query: str, found: list[Completion], *, as_json: bool) ->
     if as_json:
         print_json(completions_json(query, found))
         return
-    console = Console(highlight=False, soft_wrap=True)
     for one in found:
-        console.print(Text(as_line(one.text), style="bold").append(f"  {shown(one.url)}", style="green"))
+        click.echo(f"{click.style(as_line(one.text), bold=True)}  {click.style(shown(one.url), fg='green')}")
     if not found:
-        console.print(Text(f"No title goes on from {query!r}."))
+        click.echo(f"No title goes on from {query!r}.")
 
 
 def _print(
     query: str, result: SearchResult, offset: int, took: float, names: DisplayNames, *, empty: bool
 ) -> None:
-    console = Console(highlight=False, soft_wrap=True)
     if empty:
-        console.print(Text("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it."))
+        click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return
     better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
     if not result.total:
-        console.print(Text(f"Nothing found{f' for {query!r}' if query else ''}.{better}"))
+        click.echo(f"Nothing found{f' for {query!r}' if query else ''}.{better}")
         return
     if said := _READINGS.get(result.reading, "") + better:
-        console.print(Text(said.strip(), style="dim"))
+        click.secho(said.strip(), dim=True)
     for number, hit in enumerate(result.hits, start=offset + 1):
-        console.print(Text(f"{number:>2}. ").append(as_line(hit.title) or shown(hit.url), style="bold"))
+        click.secho(f"{number:>2}. {as_line(hit.title) or shown(hit.url)}", bold=True)
         if hit.section is not None:
-            console.print(Text(f"    {as_line(hit.section.title)}", style="bold"))
-        console.print(Text(f"    {shown(hit.section_url)}", style="green"))
-        console.print(_marked(f"    {hit.snippet}"))
+            click.secho(f"    {as_line(hit.section.title)}", bold=True)
+        click.secho(f"    {shown(hit.section_url)}", fg="green")
+        click.echo(_marked(f"    {hit.snippet}"))
     for name, values in result.facets.items():
         found = (f"{names.of(name, one.value) or _shown(one.value)} ({one.count:,})" for one in values)
         counts = ", ".join(found) or "no values"
-        console.print(Text(f"{name}: ", style="bold").append(counts))
-    console.print(Text(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", style="dim"))
+        click.echo(click.style(f"{name}: ", bold=True) + counts)
+    click.secho(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", dim=True)
 
 
 def _shown(value: str | float) -> str:
     return as_line(value) if isinstance(value, str) else f"{value:g}"
 
 
-def _marked(snippet: str) -> Text:
-    text = Text()
-    for part in snippet.split(START_MARK):
-        matched, end, rest = part.partition(END_MARK)
-        if end:
-            text.append(matched, style="bold yellow").append(rest)
-        else:
-            text.append(part)
-    return text
+def _marked(text: str) -> str:
+    """Return a snippet with its matches in colour; where output is no terminal, click leaves colours out."""
+    first, *others = text.split(START_MARK)
+    marked = (part.partition(END_MARK) for part in others)
+    return first + "".join(click.style(hit, bold=True, fg="yellow") + rest for hit, _, rest in marked)

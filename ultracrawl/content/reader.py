@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ultracrawl.content.directives import parse_directives
+from ultracrawl.content.followed import DEFAULT_KINDS, LINK_TYPES, XHTML
 from ultracrawl.content.html.jsonld import jsonld_attributes
-from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls
+from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.refresh import parse_refresh
@@ -18,8 +19,6 @@ from ultracrawl.content.mime import type_matches
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
-
-XHTML = "application/xhtml+xml"
 
 MARKUP = frozenset(
     {
@@ -34,9 +33,6 @@ MARKUP = frozenset(
     }
 )
 """Media types that are read as HTML; those of mobile phones are near enough to it."""
-
-LINK_TYPES = ("text/*", XHTML, "x-application/wml")
-"""Media types whose links are followed unless a source says otherwise."""
 
 _NO_KINDS: frozenset[LinkKind] = frozenset()
 

@@ -11,6 +11,9 @@ from ultracrawl.index.engine import IndexEngine, OpenEngine
 from ultracrawl.plugins import ENGINES
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
+_IN_FOLDER = "ultracrawl.index.whoosh:WhooshIndex"
+"""An engine of which two things are known without importing it: it can be used, and its index lies in the folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
@@ -38,11 +41,21 @@ class IndexConfig:
 def open_index(config: IndexConfig) -> IndexEngine:
     """Open the index; the first change creates it. Raises `UserError` if its engine cannot be used."""
     attributes = {attribute.name: attribute for attribute in config.attributes}
-    return engine_opener(config.engine)(path=config.path, attributes=attributes)
+    return _opener(config.engine)(path=config.path, attributes=attributes)
 
 
-def engine_opener(engine: str) -> OpenEngine:
-    """Return what opens indexes of an engine. Raises `UserError` if it cannot be used."""
+def is_new(config: IndexConfig) -> bool:
+    """Return whether it is certain, without opening it, that there is no index yet."""
+    return ENGINES.find(config.engine).reference == _IN_FOLDER and not config.path.exists()
+
+
+def check_engine(engine: str) -> None:
+    """Raise the `UserError` that opening an index of this engine would raise."""
+    if ENGINES.find(engine).reference != _IN_FOLDER:
+        _opener(engine)
+
+
+def _opener(engine: str) -> OpenEngine:
     found = ENGINES.load(engine)
     if not callable(found):
         raise ENGINES.find(engine).unfit("an ultracrawl.index.engine.OpenEngine")

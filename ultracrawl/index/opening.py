@@ -8,7 +8,7 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
-from ultracrawl.index.engines import IndexConfig, engine_opener
+from ultracrawl.index.engines import IndexConfig, check_engine
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
@@ -113,5 +113,5 @@ def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
         open_destination(settings).close()
         return IndexProcess(settings)
     config = index_config(project, name)
-    engine_opener(config.engine)
+    check_engine(config.engine)
     return IndexProcess(config)

@@ -20,7 +20,6 @@ from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, Valu
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
-from ultracrawl.stores.opening import value_lists
 
 MOST_COMPLETING = 100
 """Documents among which titles are looked for that complete what was typed."""
@@ -176,6 +175,8 @@ class Searcher:
     def lists(self) -> Mapping[str, ValueList]:
         """The lists of values by search attribute, those of the definition and those that were loaded."""
         if self._lists is None:
+            from ultracrawl.stores.opening import value_lists  # noqa: PLC0415 - slow, and few searches want them
+
             self._lists = value_lists(self._project)
         return self._lists
 

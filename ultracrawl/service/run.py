@@ -200,4 +200,8 @@ def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     settings.set(WATCHED, True, priority="cmdline")
     # The definition's own `settings` win over these.
     settings.setdict({"LOG_LEVEL": "WARNING", "STATS_DUMP": False, **overrides}, priority="project")
+    if settings["LOG_LEVEL"] not in {"DEBUG", "INFO"}:
+        settings.set(
+            "LOG_VERSIONS", [], priority="project"
+        )  # takes long to find out, and nobody would see it
     return settings

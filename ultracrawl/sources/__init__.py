@@ -6,20 +6,52 @@ gives `Loaded` (a project, or findings), `load_tree` gives it for a `Tree` of an
 project without mistakes, `usable` sets mistaken sources apart; `render_findings` shows mistakes.
 `definition_text` writes a project as YAML. `Catalog` finds sources by name, `adhoc` makes a project from URLs.
 `compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
+Each is loaded when it is used.
 """
 
-from ultracrawl.sources.catalog import Catalog, adhoc
-from ultracrawl.sources.compilation.pace import compile_level_selector
-from ultracrawl.sources.compilation.source import CompiledSource, compile_source
-from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.loading.loaded import Loaded, render_findings, require, usable
-from ultracrawl.sources.loading.yaml_loader import load_project, load_tree
-from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
-from ultracrawl.sources.reading.locations import PROJECT_FILE
-from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place
-from ultracrawl.sources.schema import json_schema
-from ultracrawl.sources.sections.scope.limits import LimitsSection
-from ultracrawl.sources.writing import definition_text
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultracrawl.sources.catalog import Catalog, adhoc
+    from ultracrawl.sources.compilation.pace import compile_level_selector
+    from ultracrawl.sources.compilation.source import CompiledSource, compile_source
+    from ultracrawl.sources.definition import DataSource
+    from ultracrawl.sources.loading.loaded import Loaded, render_findings, require, usable
+    from ultracrawl.sources.loading.yaml_loader import load_project, load_tree
+    from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
+    from ultracrawl.sources.reading.locations import PROJECT_FILE
+    from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place
+    from ultracrawl.sources.schema import json_schema
+    from ultracrawl.sources.sections.scope.limits import LimitsSection
+    from ultracrawl.sources.writing import definition_text
+
+_FACE = {
+    "Catalog": "catalog",
+    "adhoc": "catalog",
+    "compile_level_selector": "compilation.pace",
+    "CompiledSource": "compilation.source",
+    "compile_source": "compilation.source",
+    "DataSource": "definition",
+    "Loaded": "loading.loaded",
+    "render_findings": "loading.loaded",
+    "require": "loading.loaded",
+    "usable": "loading.loaded",
+    "load_project": "loading.yaml_loader",
+    "load_tree": "loading.yaml_loader",
+    "DefinitionHead": "project",
+    "MistakenSource": "project",
+    "Project": "project",
+    "make_project": "project",
+    "PROJECT_FILE": "reading.locations",
+    "Data": "reading.tree",
+    "Path": "reading.tree",
+    "PathFinding": "reading.tree",
+    "Place": "reading.tree",
+    "json_schema": "schema",
+    "LimitsSection": "sections.scope.limits",
+    "definition_text": "writing",
+}
 
 __all__ = [
     "PROJECT_FILE",
@@ -47,3 +79,9 @@ __all__ = [
     "require",
     "usable",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FACE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_FACE[name]}"), name)

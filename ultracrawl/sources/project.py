@@ -61,7 +61,7 @@ def _check_destinations(
 class DefinitionHead(Section):
     """The part of a definition file that concerns the whole project."""
 
-    index: IndexSection = Field(default=IndexSection(), examples=["var/index"])
+    index: IndexSection = Field(default=IndexSection.by_default(), examples=["var/index"])
     """The full-text index, or its path alone."""
     indexes: Annotated[Mapping[SourceName, FurtherIndex], AfterValidator(_check_indexes)] = Field(
         default={}, examples=[{"archive": {"engine": "whoosh", "path": "var/archive"}}]
@@ -71,13 +71,13 @@ class DefinitionHead(Section):
         Field(default={}, examples=[{"export": {"type": "jsonl", "path": "var/export.jsonl"}}])
     )
     """What gets documents and is no index, by names that `feeding` of sources may name."""
-    state: StateSection = Field(default=StateSection(), examples=["var/state"])
+    state: StateSection = Field(default=StateSection.by_default(), examples=["var/state"])
     """The document tables and queues, or their path alone."""
-    cache: CacheSection = Field(default=CacheSection(), examples=["var/cache"])
+    cache: CacheSection = Field(default=CacheSection.by_default(), examples=["var/cache"])
     """The durable document cache, or its path alone."""
-    documents: DocumentsSection = Field(default=DocumentsSection(), examples=["var/documents"])
+    documents: DocumentsSection = Field(default=DocumentsSection.by_default(), examples=["var/documents"])
     """The documents that sources keep, or their path alone."""
-    logs: LogsSection = Field(default=LogsSection(), examples=["var/log"])
+    logs: LogsSection = Field(default=LogsSection.by_default(), examples=["var/log"])
     """The logs of sources, or their path alone."""
     key_file: Path | None = Field(default=None, examples=["config/password.key"])
     """The key of encrypted passwords; `ultracrawl secret new-key` makes one."""
@@ -94,12 +94,16 @@ class DefinitionHead(Section):
     )
     """Schedules by name: which sources are crawled when, as long as `ultracrawl serve` or `crawl --continuous` runs."""
     notices: NoticesSection = Field(
-        default=NoticesSection(), examples=[{"to": {"operators": {"url": "${OPERATORS_MAIL}"}}}]
+        default=NoticesSection.by_default(), examples=[{"to": {"operators": {"url": "${OPERATORS_MAIL}"}}}]
     )
     """Who is told by `ultracrawl serve` when something needs a person."""
-    search: SearchSection = Field(default=SearchSection(), examples=[{"synonyms": "config/synonyms.txt"}])
+    search: SearchSection = Field(
+        default=SearchSection.by_default(), examples=[{"synonyms": "config/synonyms.txt"}]
+    )
     """How searches are answered: synonyms, what comes first for a query."""
-    processes: ProcessesSection = Field(default=ProcessesSection(), examples=[{"jobs": 4, "memory": "1 GB"}])
+    processes: ProcessesSection = Field(
+        default=ProcessesSection.by_default(), examples=[{"jobs": 4, "memory": "1 GB"}]
+    )
     """The processes of crawls that go on at the same time."""
 
     def storage_below(self, base: Path, instead_of: Path = _HERE) -> dict[str, Any]:
@@ -116,7 +120,7 @@ class DefinitionHead(Section):
 class DefinitionFile(DefinitionHead):
     """A whole definition file, for its JSON schema."""
 
-    defaults: SourceOptions = Field(default=SourceOptions(), examples=[{"depth": 5}])
+    defaults: SourceOptions = Field(default=SourceOptions.by_default(), examples=[{"depth": 5}])
     """Options for all sources; what a source says itself wins, option by option."""
     sources: Mapping[SourceName, SourceEntry] = Field(
         default={}, examples=[{"handbook": {"start_urls": ["https://handbook.example.com/"]}}]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 
-from charset_normalizer import from_bytes
-
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
 from ultracrawl.content.charset.latin import latin_codec
 from ultracrawl.content.charset.prescan import charset_parameter, declared_in_html, declared_in_xml
@@ -146,6 +144,8 @@ def _detect(body: bytes) -> str:
     if not paired and (latin := latin_codec(sample)):
         return latin
     guesses = _GUESSES_OF_PAIRS if paired else _GUESSES
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - slow, and few pages leave it to a guess
+
     best = from_bytes(
         sample, steps=4, chunk_size=512, cp_isolation=guesses, preemptive_behaviour=False
     ).best()

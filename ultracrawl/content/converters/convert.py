@@ -7,9 +7,10 @@ from typing import Protocol, cast
 
 from ultracrawl.content.converters.conversion import ConversionError, LimitReachedError, Sink, Source
 from ultracrawl.content.converters.registry import converter_for, missing, type_of_name
+from ultracrawl.content.followed import XHTML
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import sniff_type
-from ultracrawl.content.reader import MARKUP, XHTML
+from ultracrawl.content.reader import MARKUP
 from ultracrawl.content.text import parse_text
 from ultracrawl.content.xml import XmlBrokenError, XmlRefusedError
 from ultracrawl.errors import is_panic

@@ -18,20 +18,6 @@ from ultracrawl.model.page import Link, LinkKind
 
 Reader = Callable[[Harvest, LexborNode], None]
 
-DEFAULT_KINDS = frozenset(
-    {
-        LinkKind.A,
-        LinkKind.AREA,
-        LinkKind.FRAME,
-        LinkKind.IFRAME,
-        LinkKind.CANONICAL,
-        LinkKind.ALTERNATE,
-        LinkKind.NEXT,
-        LinkKind.META_REFRESH,
-    }
-)
-"""What a source follows unless it says otherwise: ways from page to page, not the parts of one page."""
-
 _SERIES = frozenset(
     {"next", "prev", "previous", "start", "first", "last", "contents", "index", "chapter", "up"}
 )

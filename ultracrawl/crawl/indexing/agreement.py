@@ -11,6 +11,7 @@ from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
+from ultracrawl.index.engines import is_new
 from ultracrawl.index.opening import cache_folder, index_config, open_index, readable_indexes
 from ultracrawl.index.soundness import sound_count
 from ultracrawl.index.writing.destination_queues import leave_unfilled
@@ -90,6 +91,8 @@ class Agreement(Feature):
         """Return how many documents of the source an index has, None if it cannot be asked now."""
         context, source = self._context, self._context.source.name
         config = index_config(context.project, name)
+        if is_new(config):
+            return 0
         with closing(open_index(context.project, name)) as index:
             try:
                 return sound_count(index, config.path, source, self.problems, self.remarks)

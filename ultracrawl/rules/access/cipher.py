@@ -7,9 +7,6 @@ import hmac
 import os
 from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 from ultracrawl.errors import UserError
 
 MARK = "{aes}"
@@ -17,6 +14,26 @@ MARK = "{aes}"
 _KEY = 16
 _NONCE = 12
 _PURPOSE = b"ultracrawl password"
+
+
+class _Box:
+    """AES-128 in Galois/Counter Mode, whose library is loaded with the first key; few definitions have one."""
+
+    def __init__(self, key: bytes) -> None:
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as said above
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+
+        self._cipher, self._refusals = AESGCM(key), (InvalidTag, ValueError)
+
+    def seal(self, text: str, purpose: bytes) -> bytes:
+        nonce = os.urandom(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, text.encode(), purpose)
+
+    def unseal(self, sealed: bytes, purpose: bytes) -> str | None:
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose).decode()
+        except self._refusals:
+            return None
 
 
 class PasswordCipher:
@@ -27,7 +44,7 @@ class PasswordCipher:
             raise UserError(
                 f"the key has {len(key)} bytes and not {_KEY}; make one with `ultracrawl secret new-key`"
             )
-        self._cipher = AESGCM(key)
+        self._box = _Box(key)
 
     @classmethod
     def of_text(cls, text: str) -> PasswordCipher:
@@ -36,19 +53,17 @@ class PasswordCipher:
 
     def encrypt(self, password: str) -> str:
         """Return a password as it may stand in a definition; each call gives another text."""
-        nonce = os.urandom(_NONCE)
-        return (
-            MARK
-            + urlsafe_b64encode(nonce + self._cipher.encrypt(nonce, password.encode(), _PURPOSE)).decode()
-        )
+        return MARK + urlsafe_b64encode(self._box.seal(password, _PURPOSE)).decode()
 
     def decrypt(self, text: str) -> str:
         """Return the password of an encrypted text."""
         try:
-            sealed = urlsafe_b64decode(text.removeprefix(MARK).encode())
-            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], _PURPOSE).decode()
-        except (InvalidTag, ValueError, binascii.Error):
-            raise UserError("the password was encrypted with another key, or its text was changed") from None
+            password = self._box.unseal(urlsafe_b64decode(text.removeprefix(MARK).encode()), _PURPOSE)
+        except (ValueError, binascii.Error):
+            password = None
+        if password is None:
+            raise UserError("the password was encrypted with another key, or its text was changed")
+        return password
 
 
 class SessionCipher:
@@ -60,7 +75,7 @@ class SessionCipher:
     def __init__(self, text: str) -> None:
         key = _key_of(text)
         self._names = hmac.digest(key, b"ultracrawl session name", "sha256")
-        self._cipher = AESGCM(hmac.digest(key, b"ultracrawl session", "sha256")[:_KEY])
+        self._box = _Box(hmac.digest(key, b"ultracrawl session", "sha256")[:_KEY])
 
     def name_of(self, identity: str) -> str:
         """Return the name of a session; whoever has no key cannot try what the identity may be."""
@@ -68,15 +83,11 @@ class SessionCipher:
 
     def seal(self, text: str, name: str) -> bytes:
         """Return a text that is opened under the same name only; each call gives another one."""
-        nonce = os.urandom(_NONCE)
-        return nonce + self._cipher.encrypt(nonce, text.encode(), name.encode())
+        return self._box.seal(text, name.encode())
 
     def unseal(self, sealed: bytes, name: str) -> str | None:
         """Return the text; None if it was sealed with another key, under another name, or changed."""
-        try:
-            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], name.encode()).decode()
-        except (InvalidTag, ValueError):
-            return None
+        return self._box.unseal(sealed, name.encode())
 
 
 def _key_of(text: str) -> bytes:

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from ultracrawl.content.converters.registry import converter_for, converter_table
-from ultracrawl.content.reader import PageReader
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.plugins import SOURCE_KINDS, PluginError
@@ -121,6 +120,8 @@ def check_crawling_mode(source: DataSource) -> Iterator[PathFinding]:
 def check_types(source: DataSource) -> Iterator[PathFinding]:
     """Yield types that nothing reads, if that may be for want of a plug-in that cannot be loaded."""
     lost = converter_table().lost
+    if lost:
+        from ultracrawl.content.reader import PageReader  # noqa: PLC0415 - slow, and definitions are read without it
     for option in ("types", "follow_only_types") if lost else ():
         for name in getattr(source, option):
             if "*" not in name and not PageReader().reads(name) and converter_for(name) is None:

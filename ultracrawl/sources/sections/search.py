@@ -78,7 +78,9 @@ class SearchSection(Section):
     )
     """URLs that come first for a query, if who asks may see them."""
 
-    weights: WeightsSection = Field(default=WeightsSection(), examples=[{"title": 10, "freshness": 0.5}])
+    weights: WeightsSection = Field(
+        default=WeightsSection.by_default(), examples=[{"title": 10, "freshness": 0.5}]
+    )
     """What words count where they stand, and what else raises a document among the best ones."""
 
     def below(self, base: Path) -> Self:

@@ -45,36 +45,36 @@ class DocumentOptions(Section):
     exclude_headers: HeaderExpressions = Field(default={}, examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}])
     """Response headers whose value drops the document: expressions for each, covering all of it."""
     conversion: ConversionSection = Field(
-        default=ConversionSection(), examples=[{"workers": 2, "timeout": 30}]
+        default=ConversionSection.by_default(), examples=[{"workers": 2, "timeout": 30}]
     )
     """How PDF, Office and other documents become text."""
     javascript: JavascriptSection = Field(
-        default=JavascriptSection(),
+        default=JavascriptSection.by_default(),
         examples=[{"use": True, "urls": ["https://www.example.com/app/"], "keep_html": True}],
     )
     """Which pages are opened in a browser, so that their scripts run."""
     focused: FocusedSection = Field(
-        default=FocusedSection(), examples=[{"languages": ["german", "unknown"], "depth": 1}]
+        default=FocusedSection.by_default(), examples=[{"languages": ["german", "unknown"], "depth": 1}]
     )
     """Which languages are kept, and how far links are followed through others."""
-    languages: LanguagesSection = Field(default=LanguagesSection(), examples=[{"trust": "both"}])
+    languages: LanguagesSection = Field(default=LanguagesSection.by_default(), examples=[{"trust": "both"}])
     """How the language of documents is told."""
-    duplicates: DuplicatesSection = Field(default=DuplicatesSection(), examples=[{"by": "body"}])
+    duplicates: DuplicatesSection = Field(default=DuplicatesSection.by_default(), examples=[{"by": "body"}])
     """When pages are one document, and what becomes of their URLs."""
     relations: RelationsSection = Field(
-        default=RelationsSection(), examples=[{"tell": ["duplicates", "redirects"]}]
+        default=RelationsSection.by_default(), examples=[{"tell": ["duplicates", "redirects"]}]
     )
     """What documents in the index tell of other URLs that belong to them."""
-    storage: StorageOptions = Field(default=StorageOptions(), examples=[{"keep": True}])
+    storage: StorageOptions = Field(default=StorageOptions.by_default(), examples=[{"keep": True}])
     """Whether and how fetched documents are kept."""
     feeding: FeedingSection = Field(  # word: the option of users
-        default=FeedingSection(), examples=[{"paused": True}]
+        default=FeedingSection.by_default(), examples=[{"paused": True}]
     )
     """Which indexes get the documents, and whether they get them now."""
     acl: PrincipalNames = Field(default=(), examples=[["staff"]])
     """Users and groups that may see the documents, apart from those that name others themselves; empty: everybody."""
     content: ContentSection = Field(
-        default=ContentSection(), examples=[{"exclude": ".share", "main": "auto"}]
+        default=ContentSection.by_default(), examples=[{"exclude": ".share", "main": "auto"}]
     )
     """What of a page is its text, and what is navigation."""
     attributes: Annotated[Mapping[str, str], BeforeValidator(lower_keys)] = Field(

@@ -44,7 +44,7 @@ class AccessOptions(Section):
     )
     """HTML forms that are filled in before a site is crawled, by names of your own."""
     proxy: ProxySection = Field(
-        default=ProxySection(),
+        default=ProxySection.by_default(),
         repr=False,
         examples=[{"servers": {"main": {"url": "http://proxy.example.com:3128"}}}],
     )
@@ -59,7 +59,7 @@ class AccessOptions(Section):
         examples=[{"api": {"url": "https://api.example.com/", "headers": {"X-Api-Key": "${API_KEY}"}}}],
     )
     """Headers that only a part of the web gets, by names of your own."""
-    cookies: CookiesSection = Field(default=CookiesSection(), examples=[{"enabled": True}])
+    cookies: CookiesSection = Field(default=CookiesSection.by_default(), examples=[{"enabled": True}])
     """Whether cookies are taken and sent back."""
     client_certificates: Mapping[EntryName, CertificateEntry] = Field(
         default={},
@@ -67,5 +67,5 @@ class AccessOptions(Section):
         examples=[{"staff": {"url": "https://www.example.com/", "certificate": "tls/client.pem"}}],
     )
     """Certificates that prove to https sites who asks, by names of your own."""
-    http: HttpSection = Field(default=HttpSection(), examples=[{"compression": False}])
+    http: HttpSection = Field(default=HttpSection.by_default(), examples=[{"compression": False}])
     """The version of HTTP, and whether answers may be compressed."""

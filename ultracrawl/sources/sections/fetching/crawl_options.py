@@ -36,9 +36,11 @@ class CrawlOptions(Section):
         "refresh", "orphans", "redirects", "user_agent", "errors", "deletion", "completion", "log",
     })  # fmt: skip
 
-    boundary: BoundarySection = Field(default=BoundarySection(), examples=[{"schemes": ["https"]}])
+    boundary: BoundarySection = Field(default=BoundarySection.by_default(), examples=[{"schemes": ["https"]}])
     """What belongs to the source."""
-    urls: UrlsSection = Field(default=UrlsSection(), examples=[{"remove_params": ["session", "tracking"]}])
+    urls: UrlsSection = Field(
+        default=UrlsSection.by_default(), examples=[{"remove_params": ["session", "tracking"]}]
+    )
     """How links become URLs: canonical form and rewriting."""
     crawling_mode: Literal["accept-all", "examine", "index-only"] = Field(
         default="accept-all", examples=["examine"]
@@ -48,25 +50,27 @@ class CrawlOptions(Section):
     """
     depth: Depth = Field(default=None, examples=[10])
     """Most link steps from a start URL, which has depth 0; `FULL` is no limit."""
-    robots: RobotsSection = Field(default=RobotsSection(), examples=[{"name": "ultracrawl"}])
+    robots: RobotsSection = Field(default=RobotsSection.by_default(), examples=[{"name": "ultracrawl"}])
     """How far the wishes of site owners are followed."""
-    sitemaps: SitemapsSection = Field(default=SitemapsSection(), examples=[{"trust_lastmod": False}])
+    sitemaps: SitemapsSection = Field(
+        default=SitemapsSection.by_default(), examples=[{"trust_lastmod": False}]
+    )
     """Which sitemaps are read, and how far they are believed."""
-    politeness: PolitenessSection = Field(default=PolitenessSection(), examples=[{"delay": 0.5}])
+    politeness: PolitenessSection = Field(default=PolitenessSection.by_default(), examples=[{"delay": 0.5}])
     """How gently sites are treated."""
-    sites: SitesSection = Field(default=SitesSection(), examples=[{"max_sites": 16}])
+    sites: SitesSection = Field(default=SitesSection.by_default(), examples=[{"max_sites": 16}])
     """How many sites are crawled at a time, and which hosts belong together."""
     priority: PrioritySection = Field(
-        default=PrioritySection(), examples=[{"levels": 2, "pop_scheme": "pri"}]
+        default=PrioritySection.by_default(), examples=[{"levels": 2, "pop_scheme": "pri"}]
     )
     """Levels of the queue: which URLs go ahead of others."""
-    limits: LimitsSection = Field(default=LimitsSection(), examples=[{"timeout": 30}])
+    limits: LimitsSection = Field(default=LimitsSection.by_default(), examples=[{"timeout": 30}])
     """Bounds for one page and one run."""
     refresh: RefreshSection = Field(
-        default=RefreshSection(), examples=[{"mode": "scratch", "interval": "36 h"}]
+        default=RefreshSection.by_default(), examples=[{"mode": "scratch", "interval": "36 h"}]
     )
     """What is fetched again, and when."""
-    orphans: OrphansSection = Field(default=OrphansSection(), examples=[{"after": 5}])
+    orphans: OrphansSection = Field(default=OrphansSection.by_default(), examples=[{"after": 5}])
     """What becomes of documents that nothing leads to any more."""
     redirects: Literal["follow-temporary", "strict"] = Field(default="follow-temporary", examples=["strict"])
     """Which redirects may leave the boundary: temporary ones (302, 303, 307), or none."""
@@ -74,12 +78,16 @@ class CrawlOptions(Section):
         default=f"ultracrawl/{__version__}", examples=["ultracrawl (+https://www.example.com/crawler)"]
     )
     """The User-Agent header. Add an address where site owners can reach you."""
-    links: LinksSection = Field(default=LinksSection(), examples=[{"img": True, "refresh_seconds": 5}])
+    links: LinksSection = Field(
+        default=LinksSection.by_default(), examples=[{"img": True, "refresh_seconds": 5}]
+    )
     """Which kinds of links are followed, and what is a redirect."""
-    errors: ErrorsSection = Field(default=ErrorsSection(), examples=[{"http": {"5xx": "DELETE:10"}}])
+    errors: ErrorsSection = Field(
+        default=ErrorsSection.by_default(), examples=[{"http": {"5xx": "DELETE:10"}}]
+    )
     """What errors mean for a URL and its document."""
     feeds: FeedsSection = Field(
-        default=FeedsSection(),
+        default=FeedsSection.by_default(),
         examples=[{"urls": ["https://news.example.com/feed.xml"], "follow_links": False}],
     )
     """Which RSS and Atom feeds are read, and what becomes of what they name."""
@@ -89,15 +97,20 @@ class CrawlOptions(Section):
     """Bodies sent by POST, as form fields unless a header says otherwise: by URL, or by `prefix:` and the
     beginning of URLs. An exact URL wins, then the longest beginning.
     """
-    ftp: FtpSection = Field(default=FtpSection(), examples=[{"passive": False}])
+    ftp: FtpSection = Field(default=FtpSection.by_default(), examples=[{"passive": False}])
     """How FTP servers are spoken to."""
-    deletion: DeletionSection = Field(default=DeletionSection(), examples=[{"percent": 5}])
+    deletion: DeletionSection = Field(default=DeletionSection.by_default(), examples=[{"percent": 5}])
     """How many documents may leave the index in one run."""
-    filters: FiltersSection = Field(default=FiltersSection(), examples=[{"file": "config/filter.conf"}])
+    filters: FiltersSection = Field(
+        default=FiltersSection.by_default(), examples=[{"file": "config/filter.conf"}]
+    )
     """Filters of the portal robot, which decide over links and documents."""
     completion: CompletionSection = Field(
-        default=CompletionSection(), examples=[{"command": "/usr/local/bin/mail-report"}]
+        default=CompletionSection.by_default(), examples=[{"command": "/usr/local/bin/mail-report"}]
     )
     """What happens when a run is over."""
-    log: LogSection = Field(default=LogSection(), examples=[{"screened": True}])  # word: the option of users
+    log: LogSection = Field(
+        default=LogSection.by_default(),
+        examples=[{"screened": True}],  # word: the option of users
+    )
     """Logs that are kept beside the document table."""

@@ -62,7 +62,9 @@ class PolitenessSection(Section):
         default={}, examples=[{"Mon:08.30-Fri:17.45": 30, "Tue:02-Tue:04": "suspend"}]
     )
     """Other delays in spans of the week (local time), or `suspend`: nothing is fetched."""
-    backoff: BackOffSection = Field(default=BackOffSection(), examples=[{"longest": 300, "limit": 8}])
+    backoff: BackOffSection = Field(
+        default=BackOffSection.by_default(), examples=[{"longest": 300, "limit": 8}]
+    )
     """What network errors do to the delay of a site."""
     longest_retry_after: Seconds = Field(default=3600.0, examples=[600])
     """Most seconds for which `Retry-After` of an answer 429 or 503 is obeyed."""

@@ -84,10 +84,12 @@ class AdaptiveSection(Section):
     """Order of known URLs: by what a visit adds to average freshness, or by the score alone."""
     longest: int = Field(default=8, ge=0, examples=[12])
     """Cycles without a visit after which a known URL goes first; 0: it waits for its score."""
-    weights: WeightsSection = Field(default=WeightsSection(), examples=[{"change_history": 8, "sitemap": 4}])
+    weights: WeightsSection = Field(
+        default=WeightsSection.by_default(), examples=[{"change_history": 8, "sitemap": 4}]
+    )
     """How much each scorer counts."""
     sitemap_weights: SitemapWeightsSection = Field(
-        default=SitemapWeightsSection(), examples=[{"hourly": 0.8}]
+        default=SitemapWeightsSection.by_default(), examples=[{"hourly": 0.8}]
     )
     """What each `changefreq` of a sitemap is worth."""
 
@@ -103,7 +105,7 @@ class RefreshSection(Section):
     """With `crawl --continuous`, begin the next cycle as soon as nothing is left to do."""
     conditional: bool = Field(default=True, examples=[False])
     """Ask for known pages on condition that they have changed (If-None-Match, If-Modified-Since)."""
-    adaptive: AdaptiveSection = Field(default=AdaptiveSection(), examples=[{"refresh_count": 6}])
+    adaptive: AdaptiveSection = Field(default=AdaptiveSection.by_default(), examples=[{"refresh_count": 6}])
     """How `mode: adaptive` chooses."""
 
     @property

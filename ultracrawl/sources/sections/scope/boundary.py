@@ -150,7 +150,9 @@ class OtherHostsSection(Section):
 class BoundarySection(Section):
     """Which hosts, paths, ports and URLs belong to the source."""
 
-    domains: DomainsSection = Field(default=DomainsSection(), examples=[{"include": [".example.com"]}])
+    domains: DomainsSection = Field(
+        default=DomainsSection.by_default(), examples=[{"include": [".example.com"]}]
+    )
     """Rules about host names."""
     paths: Mapping[Host, PathsSection] = Field(
         default={}, examples=[{"docs.example.com": {"include": ["/docs/"], "exclude": ["/docs/private/"]}}]
@@ -160,7 +162,9 @@ class BoundarySection(Section):
         default={}, examples=[{"docs.example.com": {"include": [443]}}]
     )
     """Rules about ports, for each host (or `*`); a host without rules is open."""
-    uris: UrisSection = Field(default=UrisSection(), examples=[{"exclude": [{"suffix": "/print.html"}]}])
+    uris: UrisSection = Field(
+        default=UrisSection.by_default(), examples=[{"exclude": [{"suffix": "/print.html"}]}]
+    )
     """Rules about whole URLs."""
     elsewhere: Mapping[str, AreaSection] = Field(
         default={}, examples=[{"news": {"uris": [{"prefix": "https://a.example/news/"}]}}]
@@ -172,7 +176,9 @@ class BoundarySection(Section):
     """File-name extensions that are never fetched; case does not count."""
     combine: Literal["all", "any"] = Field(default="all", examples=["any"])
     """Whether a URL has to be included by host rules and by URL rules (`all`), or by one of them (`any`)."""
-    other_hosts: OtherHostsSection = Field(default=OtherHostsSection(), examples=[{"links": False}])
+    other_hosts: OtherHostsSection = Field(
+        default=OtherHostsSection.by_default(), examples=[{"links": False}]
+    )
     """Links and redirects from one host to another."""
     start_urls_exempt: bool = Field(default=True, examples=[False])
     """Host rules do not hold for the start URLs themselves."""

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from ultracrawl.content.converters.registry import OUR_TYPES, converter_table
-from ultracrawl.content.html.links import DEFAULT_KINDS
-from ultracrawl.content.reader import LINK_TYPES
+from ultracrawl.content.followed import DEFAULT_KINDS, LINK_TYPES
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import MediaTypes, Seconds
