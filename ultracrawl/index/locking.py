@@ -12,6 +12,9 @@ from ultracrawl.errors import IndexLockedError
 
 LOCK = "write.lock"
 """The file in the folder of an index that is locked while somebody writes, unless its format has another one."""
+WHOOSH_LOCK = "MAIN_WRITELOCK"
+"""The file that programs with Whoosh lock, too."""
+LOCKS = (LOCK, WHOOSH_LOCK)
 
 
 @contextmanager

@@ -16,14 +16,13 @@ from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.files import set_contents_aside
-from ultracrawl.index.locking import write_lock
+from ultracrawl.index.locking import WHOOSH_LOCK, write_lock
 from ultracrawl.index.whoosh.fields import made_here
 from ultracrawl.index.whoosh.postings import DAMAGE
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 LOCK_SECONDS = 60.0
 _NAME = "MAIN"
-_LOCK = f"{_NAME}_WRITELOCK"
 _OPEN_ATTEMPTS = 20
 
 
@@ -59,7 +58,7 @@ class IndexDirectory:
         patience = self._lock_seconds if seconds is None else seconds
         with ExitStack() as held:
             with self.errors("written"):
-                held.enter_context(write_lock(self.path, patience, _LOCK))
+                held.enter_context(write_lock(self.path, patience, WHOOSH_LOCK))
             yield
 
     def open_or_create(self, schema: Schema) -> StoredIndex:
@@ -75,7 +74,7 @@ class IndexDirectory:
         """Put an index without segments in the place of this one, which is set aside; the lock is held."""
         with self.errors("written"):
             generation = TOC._latest_generation(self._storage, _NAME) + 1
-            set_contents_aside(self.path, but=(_LOCK,))
+            set_contents_aside(self.path, but=(WHOOSH_LOCK,))
             TOC(schema, [], generation).write(self._storage, _NAME)
 
     def _refuse_lost(self) -> None:

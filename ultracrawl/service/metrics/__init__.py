@@ -1,1 +1,1 @@
-"""The numbers of the service: what sources hold and disks have left, and `collector.Metrics`, which tells Prometheus."""
+"""The numbers of the service: what sources hold, what disks have left, and `collector.Metrics` for Prometheus."""

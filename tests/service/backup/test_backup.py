@@ -1,0 +1,138 @@
+"""What was saved is there again: state and index are equal, and the next crawl goes on."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+import yaml
+from service.backup.conftest import move
+from support.project import Workspace
+from support.same_index import index_differences
+from support.site import Site
+from support.until import until
+
+from ultracrawl.index.locking import LOCKS, write_lock
+
+
+def tables(workspace: Workspace) -> dict[str, list[str]]:
+    """Return all rows of all databases of a project."""
+    found = {}
+    for path in sorted((workspace.directory / "var").rglob("*.sqlite")):
+        with closing(sqlite3.connect(path)) as db:
+            found[str(path.relative_to(workspace.directory))] = list(db.iterdump())
+    return found
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_state_and_index_are_equal_after_a_restore(
+    workspace: Workspace, elsewhere: Workspace, url: str, site: Site, engine: str
+) -> None:
+    workspace.define(f"{url}/", storage={"keep": True})
+    definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
+    workspace.write({**definition, "index": {"engine": engine}})
+    workspace.crawl()
+    before = tables(workspace)
+    move(workspace, elsewhere)
+    assert tables(elsewhere) == before == tables(workspace)
+    assert len(before) == 3, "the source, the sites, the stored answers"
+    assert index_differences(workspace, elsewhere) == []
+    site.reset()
+    run = elsewhere.crawl().run
+    assert (run["outcomes"], run["problems"], run["indexed"]) == ({"NOT_MODIFIED": 21}, [], 0)
+
+
+def test_an_archive_is_for_its_owner_and_replaced_by_force_alone(
+    workspace: Workspace, elsewhere: Workspace, url: str
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    archive = move(workspace, elsewhere)
+    assert archive.stat().st_mode & 0o777 == 0o600
+    again = workspace.command("backup", str(archive))
+    assert (again.code, "is there already" in again.err) == (2, True)
+    assert workspace.command("backup", str(archive), "--force").code == 0
+    assert sorted(path.name for path in archive.parent.iterdir()) == ["elsewhere", "here", "saved.tgz"]
+
+
+def test_what_is_there_is_replaced_by_force_alone(
+    workspace: Workspace, elsewhere: Workspace, url: str, site: Site
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    archive = move(workspace, elsewhere)
+    site.page("/new", title="New")
+    site.page("/", title="Start", links=["/new"])
+    elsewhere.crawl()
+    assert "/new" in elsewhere.indexed()
+    refused = elsewhere.command("restore", str(archive))
+    assert (refused.code, "holds data already" in refused.err) == (2, True)
+    assert "/new" in elsewhere.indexed()
+    assert elsewhere.command("restore", str(archive), "--force").code == 0
+    assert index_differences(workspace, elsewhere) == []
+    assert sorted(path.name for path in (elsewhere.directory / "var").iterdir()) == [
+        "cache", "documents", "index", "log", "state",
+    ]  # fmt: skip
+
+
+def test_another_definition_is_told(workspace: Workspace, elsewhere: Workspace, url: str) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    archive = move(workspace, elsewhere)
+    elsewhere.define(f"{url}/", depth=1)
+    told = elsewhere.command("restore", str(archive), "--force")
+    assert (told.code, "another one" in told.out) == (0, True)
+
+
+@pytest.mark.processes
+def test_a_backup_of_a_running_crawl_loses_nothing(
+    workspace: Workspace, elsewhere: Workspace, url: str, site: Site
+) -> None:
+    released = site.hold("/7")
+    workspace.define(f"{url}/", politeness={"delay": 0, "concurrency": 2})
+    definition = yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text())
+    workspace.write({**definition, "cache": {"size": "1 kB"}})
+    crawl = workspace.start("crawl", "--json")
+    until(lambda: site.count("/19") == 1)
+    move(workspace, elsewhere)
+    assert crawl.poll() is None, "it was saved while it was crawled"
+    released.set()
+    out, err = crawl.communicate(timeout=60)
+    assert crawl.returncode == 0, out + err
+    assert elsewhere.crawl().run["problems"] == []
+    assert index_differences(workspace, elsewhere) == []
+    assert elsewhere.indexed() == sorted(["/", *(f"/{number}" for number in range(20))])
+
+
+@pytest.mark.processes
+def test_nothing_is_restored_while_a_source_is_crawled(
+    workspace: Workspace, elsewhere: Workspace, url: str, site: Site
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    archive = move(workspace, elsewhere)
+    site.page("/7", title="Seven")
+    released = site.hold("/7")
+    crawl = workspace.start("crawl")
+    until(lambda: site.count("/7") == 2)
+    refused = workspace.command("restore", str(archive), "--force")
+    released.set()
+    crawl.communicate(timeout=60)
+    assert (refused.code, "being crawled" in refused.err) == (2, True)
+
+
+def test_a_backup_waits_for_who_writes_to_the_index(
+    workspace: Workspace, elsewhere: Workspace, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    monkeypatch.setattr("ultracrawl.service.backup.saving.LOCK_SECONDS", 0.1)
+    index = workspace.directory / "var" / "index"
+    (name,) = (one for one in LOCKS if (index / one).exists())
+    archive = workspace.directory.parent / "saved.tgz"
+    with write_lock(index, 1.0, name):
+        refused = workspace.command("backup", str(archive))
+    assert (refused.code, "locked" in refused.err) == (1, True)
+    assert not archive.exists()
+    assert [path for path in archive.parent.iterdir() if path.name.startswith((".", "saved"))] == []

@@ -1,0 +1,63 @@
+"""`ultracrawl backup` and `ultracrawl restore`: a whole project in one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ultracrawl.cli.options import json_option, print_json, project_option
+from ultracrawl.cli.terminal import tell
+from ultracrawl.service.backup.manifest import Manifest, definition_mark
+from ultracrawl.service.backup.restoring import restore_backup
+from ultracrawl.service.backup.saving import save_backup
+from ultracrawl.sources import Project
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@project_option
+@json_option
+def backup(file: Path, force: bool, project: Project, as_json: bool) -> None:
+    """Save states, document cache, stored documents and indexes to FILE, while crawls and searches go on.
+
+    FILE is a tar archive, compressed unless it ends in .tar, for your account alone. Beside it as much room is needed
+    meanwhile as states, cache and stored documents take. Definitions and logs are not in it.
+
+    \b
+    Example:
+      ultracrawl backup /backups/crawl.tgz
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    manifest = save_backup(project, file, force=force)
+    _tell("saved", manifest, as_json=as_json, same=True)
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--force", is_flag=True, help="Replace what the folders of the project hold.")
+@project_option
+@json_option
+def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
+    """Put what FILE holds into the folders that the definition names; the next crawl goes on from there.
+
+    Nothing is changed before all of FILE was read and found sound. While a source is crawled nothing is restored.
+
+    \b
+    Example:
+      ultracrawl restore /backups/crawl.tgz
+    """  # noqa: D301 - as above
+    manifest = restore_backup(project, file, force=force)
+    _tell("restored", manifest, as_json=as_json, same=manifest.definition == definition_mark(project))
+
+
+def _tell(done: str, manifest: Manifest, *, as_json: bool, same: bool) -> None:
+    if as_json:
+        facts = {"files": len(manifest.files), "bytes": manifest.bytes, "sources": manifest.sources}
+        print_json({done: facts, "created": manifest.created, "same_definition": same})
+        return
+    tell(f"{len(manifest.files):,} files, {manifest.bytes / 1e6:,.1f} MB, of {manifest.created}, are {done}.")
+    if not same:
+        tell(
+            "The definition is another one than when they were saved; `ultracrawl plan` shows what that means."
+        )

@@ -1,0 +1,150 @@
+"""Puts what an archive holds into the folders of a project: all of it, or nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from gzip import BadGzipFile
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.files import writing
+from ultracrawl.service.backup.manifest import NAME, FileMark, Manifest, parse_manifest
+from ultracrawl.service.backup.places import places_of
+from ultracrawl.service.control import running_crawl
+from ultracrawl.sources import Project
+
+_PIECE = 1 << 20
+_LARGEST_MANIFEST = 1 << 28
+_GZIP = b"\x1f\x8b"
+
+
+def restore_backup(project: Project, archive: Path, *, force: bool = False) -> Manifest:
+    """Restore an archive; folders that hold something are replaced with `force` alone, when all was read and is sound.
+
+    Raises `UserError` for what is no whole archive, for folders that are not empty, and while a source is crawled.
+    """
+    places = places_of(project)
+    _check_idle(project)
+    if not force and (full := next((path for path in places.values() if _holds_something(path)), None)):
+        raise UserError(f"{full} holds data already; give --force to have them replaced")
+    with ExitStack() as at_end:
+        drafts = {name: path.with_name(f".{path.name}.restored") for name, path in places.items()}
+        for draft in drafts.values():
+            shutil.rmtree(draft, ignore_errors=True)
+            at_end.callback(shutil.rmtree, draft, ignore_errors=True)
+        with writing(project.base):
+            manifest = _unpack(archive, drafts)
+            _check_idle(project)
+            for name, path in places.items():
+                _put_in_place(drafts[name], path)
+    return manifest
+
+
+def _check_idle(project: Project) -> None:
+    crawled = [name for name in project.known_sources if running_crawl(project, name) is not None]
+    if crawled:
+        raise UserError(
+            f"{', '.join(crawled)}: being crawled; stop the crawl, and the service, before you restore"
+        )
+
+
+def _holds_something(path: Path) -> bool:
+    return path.is_dir() and any(one.is_file() for one in path.rglob("*"))
+
+
+def _unpack(archive: Path, drafts: Mapping[str, Path]) -> Manifest:
+    """Unpack into drafts of the folders, and compare with what the archive says about itself."""
+    found: dict[str, FileMark] = {}
+    manifest = None
+    try:
+        with archive.open("rb") as file, _opened(file) as tar:
+            for member in tar:
+                if manifest is not None:
+                    raise UserError(
+                        f"{archive} is no backup of this program: something follows its list of files"
+                    )
+                if member.name == NAME and member.isreg() and member.size <= _LARGEST_MANIFEST:
+                    manifest = parse_manifest(b"".join(_pieces(tar, member)), archive)
+                else:
+                    target = _target_of(member, drafts, archive)
+                    found[member.name] = _write(target, _pieces(tar, member))
+    except FileNotFoundError as error:
+        if error.filename == str(archive):
+            raise UserError(f"there is no file {archive}") from None
+        raise
+    except (tarfile.TarError, EOFError, zlib.error, BadGzipFile):
+        raise UserError(f"{archive} is damaged, or no backup of this program") from None
+    if manifest is None:
+        raise UserError(f"{archive} is not whole, or no backup of this program: its list of files is missing")
+    if found != manifest.files:
+        wrong = sorted(
+            name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name)
+        )
+        raise UserError(f"{archive} is damaged: {wrong[0]!r} is not what it was when it was saved")
+    return manifest
+
+
+def _opened(file: BinaryIO) -> tarfile.TarFile:
+    compressed = file.read(len(_GZIP)) == _GZIP
+    file.seek(0)
+    return tarfile.open(fileobj=file, mode="r:gz" if compressed else "r:")
+
+
+def _pieces(tar: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]:
+    stream = tar.extractfile(member)
+    while stream is not None and (piece := stream.read(_PIECE)):
+        yield piece
+
+
+def _target_of(member: tarfile.TarInfo, drafts: Mapping[str, Path], archive: Path) -> Path:
+    """Return where a member goes; only plain files below the folders of the project are taken. Raises `UserError`."""
+    for name, draft in drafts.items():
+        inner = member.name.removeprefix(f"{name}/")
+        if member.isreg() and inner != member.name:
+            try:
+                tarfile.data_filter(member.replace(name=inner, deep=False), str(draft))
+            except tarfile.FilterError:
+                break
+            if not any(part in ("", ".", "..") for part in inner.split("/")):
+                return draft / inner
+    raise UserError(
+        f"{archive} holds {member.name!r}, which is no file of a folder of this project; "
+        "is it a backup, and of this definition?"
+    )
+
+
+def _write(path: Path, pieces: Iterator[bytes]) -> FileMark:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = sha256(), 0
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        for piece in pieces:
+            digest.update(piece)
+            size += len(piece)
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    return FileMark(size, digest.hexdigest())
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Have a folder be what its draft is; a folder without a draft is empty then."""
+    before = path.with_name(f".{path.name}.replaced")
+    shutil.rmtree(before, ignore_errors=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        path.replace(before)
+    try:
+        draft.mkdir(parents=True, exist_ok=True)
+        draft.replace(path)
+    except OSError as error:
+        if before.exists():
+            before.replace(path)
+        raise WorkError(f"{path} cannot be replaced: {error.strerror or error}") from error
+    shutil.rmtree(before, ignore_errors=True)
