@@ -1,14 +1,16 @@
-"""The baseline of `peers.py`: a plain CrawlSpider with Scrapy's defaults and Whoosh's stock writer.
+"""The baseline of `peers.py` and `latency.py`: a plain CrawlSpider with Scrapy's defaults and Whoosh's stock writer.
 
-Run as `python benchmarks/baseline.py URL INDEX_DIR`; prints one JSON line.
+    python benchmarks/baseline.py URL INDEX_DIR
+    python benchmarks/baseline.py --urls FILE --at-once 64 --per-site 2    # many sites, no index
+
+Prints one JSON line.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import resource
-import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -23,15 +25,21 @@ from whoosh.index import create_in
 class WhooshPipeline:
     """Adds every item with the stock writer and commits once at the end."""
 
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> WhooshPipeline:
+        return cls(Path(crawler.settings["INDEX_DIRECTORY"]))
+
     def open_spider(self) -> None:
         schema = fields.Schema(
             url=fields.ID(unique=True, stored=True),
             title=fields.TEXT(stored=True),
             text=fields.TEXT(stored=True),
         )
-        directory = Path(sys.argv[2])
-        directory.mkdir(parents=True, exist_ok=True)
-        self.writer = create_in(directory, schema).writer()
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self.writer = create_in(self._directory, schema).writer()
 
     def process_item(self, item: dict[str, str]) -> dict[str, str]:
         self.writer.update_document(**item)
@@ -42,25 +50,22 @@ class WhooshPipeline:
 
 
 class Plain(CrawlSpider):
-    """Follows every link of one host, as a Scrapy user would write it."""
+    """Follows every link of its hosts, as a Scrapy user would write it."""
 
     name = "plain"
     pages = 0
     rules = (Rule(LinkExtractor(), callback="page", follow=True),)
     custom_settings: ClassVar[dict[str, Any]] = {
-        "ITEM_PIPELINES": {WhooshPipeline: 100},
         "LOG_LEVEL": "ERROR",
-        "CONCURRENT_REQUESTS": 32,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
         "DOWNLOAD_DELAY": 0,
         "ROBOTSTXT_OBEY": True,
         "TELNETCONSOLE_ENABLED": False,
     }
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, urls: Sequence[str]) -> None:
         super().__init__()
-        self.start_urls = [url]
-        self.allowed_domains = [urlsplit(url).hostname]
+        self.start_urls = list(urls)
+        self.allowed_domains = [str(urlsplit(url).hostname) for url in urls]
 
     def parse_start_url(self, response: Any) -> Any:
         return self.page(response)
@@ -73,23 +78,21 @@ class Plain(CrawlSpider):
 
 
 def main() -> None:
-    started = time.perf_counter()
-    process = AsyncCrawlerProcess()
-    process.crawl(Plain, url=sys.argv[1])
-    process.start()
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = time.perf_counter() - started
-    print(
-        json.dumps(
-            {
-                "pages": Plain.pages,
-                "seconds": round(seconds, 2),
-                "pages_per_second": round(Plain.pages / seconds, 1),
-                "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 2),
-                "peak_mb": round(usage.ru_maxrss / 1024),
-            }
-        )
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("url", nargs="?")
+    parser.add_argument("index", nargs="?", help="folder of the index; none is made without it")
+    parser.add_argument("--urls", type=Path, help="a file of first URLs, one a line")
+    parser.add_argument("--at-once", type=int, default=32)
+    parser.add_argument("--per-site", type=int, default=32)
+    options = parser.parse_args()
+    limits = {"CONCURRENT_REQUESTS": options.at_once, "CONCURRENT_REQUESTS_PER_DOMAIN": options.per_site}
+    index = {"ITEM_PIPELINES": {WhooshPipeline: 100}, "INDEX_DIRECTORY": options.index}
+    process = AsyncCrawlerProcess({**limits, **(index if options.index else {})})
+    process.crawl(Plain, urls=options.urls.read_text().split() if options.urls else [options.url])
+    process.start()
+    print(json.dumps({"pages": Plain.pages}))
 
 
 if __name__ == "__main__":

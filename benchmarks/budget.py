@@ -20,7 +20,6 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -33,10 +32,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 from judging.corpora import CORPORA  # noqa: E402 - after the path is set
 from measuring.cost import run  # noqa: E402
 from measuring.ours import INDEX_PROCESS, command, crawled, definition  # noqa: E402
+from measuring.results import Stamp  # noqa: E402
 from measuring.table import replace_blocks  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
-
-import ultracrawl  # noqa: E402
 
 STORED = ROOT / "benchmarks" / "budget.json"
 SAMPLER = ROOT / "benchmarks" / "measuring" / "sampler"
@@ -135,8 +133,7 @@ def measure(manual: Path, rounds: int, tree: Path) -> dict[str, Any]:
             speeds.append(speed())
             found.append(one_round(f"{server.url}/index.html", tree))
     rows = {name: round(median(one[name] for one in found), 1) for name in ROWS}
-    head = {"version": ultracrawl.__version__, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
-    return {**head, "speed": round(median(speeds), 2), "us_a_page": rows}
+    return {"speed": round(median(speeds), 2), "us_a_page": rows}
 
 
 def table(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
@@ -170,15 +167,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if manual is None:
         sys.exit(f"{corpus.package} cannot be had")
     before = json.loads(STORED.read_text()) if STORED.exists() else None
+    stamp = Stamp.of_now()
     now = measure(manual, options.rounds, options.tree.absolute())
     text = table(now, before)
     print(text)
     if options.store:
-        STORED.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n")
+        kept = {"version": stamp.version, "date": stamp.date, **now}
+        STORED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     if options.write:
         replace_blocks(
             ROOT / "docs" / "performance.md",
-            {"budget": f"Version {now['version']}, {now['date']}:\n\n{text}"},
+            {"budget": f"{stamp}:\n\n{text}"},
         )
 
 

@@ -15,12 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,10 +29,8 @@ from measuring import plot, table  # noqa: E402
 from measuring.cost import CommandError  # noqa: E402
 from measuring.others import OTHERS, NotAvailableError  # noqa: E402
 from measuring.ours import OURS  # noqa: E402
-from measuring.results import Results  # noqa: E402
+from measuring.results import Results, Stamp  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
-
-import ultracrawl  # noqa: E402
 
 CORPORA = {"pg": MANUALS["postgresql"], "jdk": MANUALS["java-all"]}
 REPEATS = {"pg": 3, "jdk": 1}
@@ -86,9 +82,7 @@ def reading(manual: Path) -> float:
 
 def compare(options: argparse.Namespace) -> Results:
     """Measure what was asked for."""
-    load = round(os.getloadavg()[0], 1)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    results = Results(ultracrawl.__version__, f"{datetime.now(UTC):%Y-%m-%d}", machine, load=load)
+    results = Results(Stamp.of_now())
     names = available(options.only or list(CONTENDERS), options.builds.absolute())
     for corpus in options.corpora:
         manual = CORPORA[corpus].manual(options.packages.absolute())
@@ -106,7 +100,7 @@ def write(results: Results) -> None:
     STORED.write_text(json.dumps(results.to_json(), indent=1) + "\n")
     plot.draw(results, PICTURE)
     blocks = {
-        "measurements": f"{table.heading(results)}.\n\n{table.measurements(results)}",
+        "measurements": f"{results.stamp}.\n\n{table.measurements(results)}",
         "commands": table.commands(results),
         "ratios": table.ratios(results),
         "aims": table.verdicts(results),

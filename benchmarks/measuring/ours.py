@@ -44,10 +44,10 @@ def command(*arguments: str, tree: Path = ROOT) -> tuple[list[str], dict[str, st
     return [sys.executable, "-m", "ultracrawl", *arguments], {"PYTHONPATH": path}
 
 
-def ultracrawl(folder: Path, *arguments: str) -> Cost:
-    """Run a verb in a folder."""
+def ultracrawl(folder: Path, *arguments: str, **further: str) -> Cost:
+    """Run a verb in a folder, with further variables in its environment."""
     words, environment = command(*arguments)
-    return run(words, folder, environment=environment, accepted=(0, 1))
+    return run(words, folder, environment={**environment, **further}, accepted=(0, 1))
 
 
 def crawled(cost: Cost) -> Measured:

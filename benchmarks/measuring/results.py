@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
 from measuring.cost import Cost
+from ultracrawl import __version__
 
 
 @dataclass(frozen=True)
@@ -76,19 +80,36 @@ class Measured:
         return self.index_cpu * 1000 / self.pages
 
 
-@dataclass
-class Results:
-    """All runs, with what they were made by."""
+@dataclass(frozen=True)
+class Stamp:
+    """What figures were made by."""
 
     version: str
     date: str
     machine: str
+    load: float = 0.0
+    """Load of the machine when it began; above 0.5 the times are not to be believed."""
+
+    @classmethod
+    def of_now(cls) -> Stamp:
+        """Return that of this version on this machine."""
+        machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        return cls(__version__, f"{datetime.now(UTC):%Y-%m-%d}", machine, round(os.getloadavg()[0], 1))
+
+    def __str__(self) -> str:
+        said = f"Version {self.version}, {self.date}, {self.machine}"
+        return said + (f"; **load of the machine {self.load:g}**" if self.load >= 0.5 else "")
+
+
+@dataclass
+class Results:
+    """All runs, with what they were made by."""
+
+    stamp: Stamp
     runs: dict[str, dict[str, list[Measured]]] = field(default_factory=dict)
     """By corpus and row."""
     reading: dict[str, float] = field(default_factory=dict)
     """By corpus: reading a page, as a multiple of the parser's own way through it."""
-    load: float = 0.0
-    """Load of the machine when the runs began; above 0.5 the times are not to be believed."""
 
     def add(self, corpus: str, row: str, measured: Measured) -> None:
         """Note a run."""
@@ -129,4 +150,4 @@ class Results:
             corpus: {row: [Measured(**one) for one in found] for row, found in rows.items()}
             for corpus, rows in values["runs"].items()
         }
-        return cls(**{**values, "runs": runs})
+        return cls(Stamp(**values["stamp"]), runs, dict(values["reading"]))

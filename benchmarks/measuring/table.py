@@ -14,12 +14,6 @@ _FIRST = {"whoosh": "first crawl, whoosh", "tantivy": "first crawl, tantivy", "n
 """What others are held against: those that end in something searchable against the first crawls."""
 
 
-def heading(results: Results) -> str:
-    """Say what the figures are of."""
-    said = f"Version {results.version}, {results.date}, {results.machine}"
-    return said + (f"; **load of the machine {results.load:g}**" if results.load >= 0.5 else "")
-
-
 def measurements(results: Results) -> str:
     """Return a line for each crawler: speed, CPU and memory on each corpus."""
     corpora = list(results.runs)
@@ -79,7 +73,7 @@ def verdicts(results: Results) -> str:
 
 def report(results: Results) -> str:
     """Return everything, as it is printed."""
-    parts = [heading(results), measurements(results), commands(results)]
+    parts = [str(results.stamp), measurements(results), commands(results)]
     parts += ["Pages/s as a multiple of theirs:", ratios(results), "Aims:", verdicts(results)]
     disagreements = results.disagreements()
     if disagreements:
@@ -95,7 +89,7 @@ def summary(results: Results, corpus: str) -> str:
         if row is not None and results.has(corpus, key):
             cells = [_cell(results, corpus, row, name) for name in ("pages_a_second", "cpu_ms_a_page")]
             lines.append(_line(row.label, *(f"**{cell}**" if row.ours else cell for cell in cells)))
-    return f"{heading(results)}:\n\n" + "\n".join(lines)
+    return f"{results.stamp}:\n\n" + "\n".join(lines)
 
 
 def replace_blocks(file: Path, blocks: Mapping[str, str]) -> None:

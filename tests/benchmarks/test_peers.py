@@ -40,7 +40,9 @@ def test_ratios_of_medians_are_held_against_the_aims(peers: ModuleType) -> None:
     }
     head = {"version": "1.2.3", "date": "2026-11-22", "machine": "a machine"}
 
-    said = peers.table.report(peers.Results.from_json({**head, "runs": {"pg": rows}, "reading": {"pg": 1.4}}))
+    said = peers.table.report(
+        peers.Results.from_json({"stamp": head, "runs": {"pg": rows}, "reading": {"pg": 1.4}})
+    )
 
     lines = said.splitlines()
     assert lines[0] == "Version 1.2.3, 2026-11-22, a machine"

@@ -1,6 +1,7 @@
 """A certificate authority for tests: servers on loopback and clients, in PEM files."""
 
 import ipaddress
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,12 +23,14 @@ class Authority:
         self._own = self._builder(self._name, self._key).add_extension(basic, critical=True)
         self.file = self._write("ca.pem", self._own.sign(self._key, hashes.SHA256()).public_bytes(_PEM))
 
-    def issue(self, name: str, password: str = "") -> tuple[Path, Path]:
-        """Return certificate and key for a client, or for a server on 127.0.0.1 and localhost."""
+    def issue(
+        self, name: str, password: str = "", *, addresses: Sequence[str] = ("127.0.0.1", "127.0.0.2")
+    ) -> tuple[Path, Path]:
+        """Return certificate and key for a client, or for a server on localhost and some addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-        names.append(x509.IPAddress(ipaddress.ip_address("127.0.0.2")))
+        names = [x509.DNSName("localhost")]
+        names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
         built = self._builder(subject, key).add_extension(x509.SubjectAlternativeName(names), critical=False)
         certificate = built.sign(self._key, hashes.SHA256()).public_bytes(_PEM)
         encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
