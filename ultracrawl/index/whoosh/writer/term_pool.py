@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from operator import sub
 from pickle import dumps
 from struct import Struct
 
 from ultracrawl.index.whoosh.fields import Passages
+from ultracrawl.index.words.analysis import Memory
 
 Posting = tuple[bytes, int, float, bytes]
 """Term, frequency, weight and encoded positions, as Whoosh's fields give them."""
@@ -33,7 +33,7 @@ class TermPool:
         places: defaultdict[str, list[int]] = defaultdict(list)
         for position, word in enumerate(found):
             places[word].append(position)
-        self._add_places(fieldname, docnum, places, len(found))
+        self._add_places(fieldname, docnum, places)
         return len(found)
 
     def add_passages(self, fieldname: str, docnum: int, passages: Passages) -> int:
@@ -44,24 +44,23 @@ class TermPool:
             for position, word in enumerate(passage, start):
                 places[word].append(position)
             start += len(passage) + 1
-        self._add_places(fieldname, docnum, places, start)
+        self._add_places(fieldname, docnum, places)
         return start - len(passages)
 
-    def _add_places(self, fieldname: str, docnum: int, places: dict[str, list[int]], end: int) -> None:
-        """Add words with their positions, which are below `end`."""
+    def _add_places(self, fieldname: str, docnum: int, places: dict[str, list[int]]) -> None:
         terms = self.fields[fieldname]
-        numbers = _pickled_numbers(end)
         for word, positions in places.items():
-            if len(positions) == 1:
-                terms[word] += (docnum, 1.0, _ONE + numbers[positions[0]] + _ONE_END)
+            count = len(positions)
+            if count == 1:
+                terms[word] += (docnum, 1.0, _AT[positions[0]])
             else:
-                terms[word] += (docnum, float(len(positions)), _encode(positions, numbers))
+                terms[word] += (docnum, _WEIGHTS[count], encode_positions(positions))
 
     def add_counted(self, fieldname: str, docnum: int, found: Iterable[str]) -> None:
         """Add words with their frequencies only."""
         terms = self.fields[fieldname]
         for word, count in Counter(found).items():
-            terms[word] += (docnum, float(count), _pack_count(count))
+            terms[word] += (docnum, _WEIGHTS[count], _COUNTS[count])
 
     def add_values(self, fieldname: str, docnum: int, values: Iterable[str]) -> None:
         """Add whole values as terms that are only known to occur."""
@@ -88,34 +87,16 @@ class TermPool:
 
 def encode_positions(positions: list[int]) -> bytes:
     """Return positions as Whoosh's Positions format does: their count, then the pickled differences."""
-    return _encode(positions, _pickled_numbers(positions[-1] + 1))
-
-
-def _encode(positions: list[int], numbers: Sequence[bytes]) -> bytes:
-    """Write the pickle of a short list by hand, which takes half the time; `numbers` are pickled numbers."""
-    count = len(positions)
+    first, count = positions[0], len(positions)
     if count == 1:
-        return _ONE + numbers[positions[0]] + _ONE_END
-    if count == 2:
-        first, second = positions
-        return _TWO + numbers[first] + numbers[second - first] + _MANY_END
-    differences = list(map(sub, positions, chain((0,), positions)))
-    if count > _PICKLE_BATCH:
-        return _pack_count(count) + dumps(differences, 2)
-    return _pack_count(count) + _MANY + b"".join([numbers[n] for n in differences]) + _MANY_END
-
-
-def _pickled_numbers(below: int) -> Sequence[bytes]:
-    """Return a table of numbers, at least all below a bound, as they stand inside a pickle."""
-    if below > len(_numbers):
-        more = [_pickled_number(n) for n in range(len(_numbers), below)]
-        if below > _TABLE_LIMIT:
-            return _numbers + more
-        _numbers.extend(more)
-    return _numbers
+        return _AT[first]
+    if count == _BY_HAND:
+        return _TWO + _NUMBERS[first] + _NUMBERS[positions[1] - first] + b"e."
+    return _COUNTS[count] + dumps([first, *map(sub, positions[1:], positions)], 2)
 
 
 def _pickled_number(number: int) -> bytes:
+    """Return a number as it stands inside a pickle."""
     if number < 0x100:
         return b"K" + number.to_bytes(1, "little")
     if number < 0x10000:
@@ -123,12 +104,11 @@ def _pickled_number(number: int) -> bytes:
     return b"J" + number.to_bytes(4, "little")
 
 
-_PICKLE_BATCH = 1000
-"""A pickle writes longer lists in parts."""
-_TABLE_LIMIT = 1 << 17
-_numbers: list[bytes] = []
-_ONE = _pack_count(1) + b"\x80\x02]q\x00"
-_ONE_END = b"a."
-_MANY = b"\x80\x02]q\x00("
-_TWO = _pack_count(2) + _MANY
-_MANY_END = b"e."
+_BY_HAND = 2
+"""So few numbers are written faster by hand than by `pickle`."""
+_TWO = _pack_count(2) + b"\x80\x02]q\x00("
+_NUMBERS = Memory[int, bytes](_pickled_number)
+_WEIGHTS = Memory[int, float](float)
+_COUNTS = Memory[int, bytes](_pack_count)
+_AT = Memory[int, bytes](lambda place: _COUNTS[1] + b"\x80\x02]q\x00" + _pickled_number(place) + b"a.")
+"""What is written of a word that stands at one place only, as most words do: one object for all of them."""
