@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from heapq import merge
 from itertools import islice, takewhile
 from os.path import commonprefix
 
@@ -102,9 +101,11 @@ class Matcher:
             return
         plain = plain_words(text) if self._literals else None
         if plain is not None:
-            yield from merge(
-                *(self._beginning_with(one, plain, text, language, start) for one in self._literals)
-            )
+            for match in self._beginning.finditer(b" " + plain, start):
+                at, end = match.start(), match.end() - 1
+                bits = self._bits(text[at:end].lower(), language)
+                if bits:
+                    yield at, end, bits
             return
         for found in self._candidates.finditer(text, start):
             bits = self._bits(found.group().lower(), language)
@@ -112,23 +113,15 @@ class Matcher:
                 yield found.start(), found.end(), bits
 
     @cached_property
+    def _beginning(self) -> re.Pattern[bytes]:
+        """What finds the words that may be sought ones, and the blank before, among words without accents."""
+        return re.compile(b" (?:" + b"|".join(map(re.escape, self._literals)) + b")[^ ]*")
+
+    @cached_property
     def _candidates(self) -> re.Pattern[str]:
         """What finds all words that may be sought ones, in texts with any letters."""
         forms = sorted({_form(leaf) for leaf in self._leaves})
         return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
-
-    def _beginning_with(
-        self, literal: bytes, plain: bytes, text: str, language: str, start: int
-    ) -> Iterator[Span]:
-        """Yield the words sought that begin so without accents; `plain` are the words of the text."""
-        at = 0 if start == 0 and plain.startswith(literal) else _next_word(plain, literal, start - 1)
-        while at >= 0:
-            end = plain.find(b" ", at)
-            end = len(plain) if end < 0 else end
-            bits = self._bits(text[at:end].lower(), language)
-            if bits:
-                yield at, end, bits
-            at = _next_word(plain, literal, end)
 
     def _bits(self, word: str, language: str) -> int:
         """Return which of the words sought a word of a text is."""
@@ -167,17 +160,8 @@ def bits_of(bits: int) -> Iterator[int]:
         bits ^= bit
 
 
-def _next_word(plain: bytes, literal: bytes, start: int) -> int:
-    """Return where the next word begins, behind the blank at or after a place, that begins so; -1 if none does."""
-    at = plain.find(b" " + literal, max(0, start))
-    return at + 1 if at >= 0 else -1
-
-
 def _literals(leaves: list[Word | Prefix]) -> list[bytes]:
-    """Return how words sought begin without accents, none of them twice; none if they have other letters.
-
-    They are looked for several times as fast as by an expression.
-    """
+    """Return how words sought begin without accents, none of them twice; none if they have other letters."""
     found = sorted({leaf_text(leaf) if _is_alone(leaf) else _common_beginning(leaf) for leaf in leaves})
     if not all(map(str.isascii, found)):
         return []

@@ -14,7 +14,7 @@ from whoosh.util.numeric import byte_to_length
 
 from ultracrawl.index.query.scoring import damping
 from ultracrawl.index.whoosh.mapped import MappedReader
-from ultracrawl.index.whoosh.postings import Postings, find_term, length_bytes, read_postings
+from ultracrawl.index.whoosh.postings import Postings, find_term, frequency_of, length_bytes, read_postings
 
 NO_POSTINGS = Postings((), (), None)
 
@@ -45,8 +45,7 @@ class OpenSegment:
 
     def frequency(self, fieldname: str, term: str) -> int:
         """Return in how many documents the term occurs."""
-        info = find_term(self.reader, fieldname, term.encode(errors="replace"))
-        return 0 if info is None else int(info.doc_frequency())
+        return frequency_of(self.reader, fieldname, term.encode(errors="replace"))
 
     def terms(self, fieldname: str, start: bytes = b"") -> Iterator[tuple[bytes, W3TermInfo]]:
         """Yield the terms of a field from `start` on, in order."""
