@@ -51,6 +51,7 @@ VERBS = {
     "restore": Verb("manage.backup", "Put what a backup holds back in place.", "restore"),
     "resume": Verb("crawl.steering", "Resume paused crawls.", "resume"),
     "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
+    "schedule": Verb("serve.schedule", "Show schedules, launch and stop them."),
     "schema": Verb("look.schema", "Print the JSON schema of the definition file."),
     "screened": Verb("look.screened", "List links that were excluded, and by which rule."),  # word: the verb
     "search": Verb("search", "Search the index."),

@@ -1,8 +1,8 @@
 """Running crawls of sources, and what is decided about them meanwhile.
 
 `run.run_sources` crawls in this process, one source after the other, `supervisor` in processes of their own, a few
-at a time; `continuous.run_continuously` crawls whenever a cycle is due. `orders` is what the parts of the service say
-to each other.
+at a time; `schedules` says when: `schedules.continuous.run_continuously` crawls whenever a source is due. `orders` is
+what the parts of the service say to each other.
 `approval.approval_of` decides on documents that wait, `deletions.deletions_of` on those that are to leave;
 `control.steer` tells a crawl in another process what to do.
 """

@@ -33,10 +33,6 @@ Look = Callable[[Crawler, RunningCrawl], Awaitable[None]]
 
 WATCH_EVERY = 0.2
 """Seconds between two calls of a watcher."""
-REST = 1.0
-"""Seconds between a run and the next one of a source that is crawled again and again."""
-REST_AFTER_FAILURE = 60.0
-"""Seconds after a run that failed, or a source that could not begin, before the next one."""
 
 
 def run_sources(
@@ -121,13 +117,13 @@ class CrawlRunner:
         if failures:
             raise failures[0]
 
-    async def crawl(self, source: DataSource, **of_spider: object) -> RunningCrawl:
-        """Crawl a source; `of_spider` are attributes of its spider.
+    async def crawl(self, source: DataSource, *, force: bool = False, **of_spider: object) -> RunningCrawl:
+        """Crawl a source; `of_spider` are attributes of its spider. With `force` it makes all its documents anew.
 
         Raises `UserError` or `WorkError` with a line that says why it could not begin, which is noted for `status`.
         """
         try:
-            crawler = await self._crawl(source, of_spider)
+            crawler = await self._crawl(source, force, of_spider)
         except Exception as error:  # the edge to the class and the settings of a source
             told = _refused(self._project, source, error)
             await complete_refused(self._project, source, told)
@@ -136,12 +132,14 @@ class CrawlRunner:
         self._restarts[source.name] = self._restarts[source.name] + 1 if crawl.restarts else 0
         return crawl
 
-    async def _crawl(self, source: DataSource, of_spider: dict[str, object]) -> Crawler:
+    async def _crawl(self, source: DataSource, force: bool, of_spider: dict[str, object]) -> Crawler:
         spider = spider_class(self._project, source)
         spider.restarts = self._restarts[source.name]
         for name, value in of_spider.items():
             setattr(spider, name, value)
         crawler = self._process.create_crawler(spider)
+        if force:
+            crawler.settings.set("ULTRACRAWL_FORCE", True, priority="cmdline")
         watch = asyncio.ensure_future(self._watch(crawler))
         try:
             await self._process.crawl(crawler)

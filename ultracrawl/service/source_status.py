@@ -9,6 +9,7 @@ from ultracrawl.errors import StateError
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.destinations import DestinationStatus, destination_status
+from ultracrawl.service.schedules.looking import next_run_of
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note
@@ -17,7 +18,13 @@ from ultracrawl.stores.opening import state_file, state_to_read
 
 def source_status(project: Project, source: DataSource) -> dict[str, Any]:
     """Return how a source stands; its `feeding` are values that still become JSON."""
-    return {**_live(project, _status(project, source.name)), "feeding": _destinations(project, source)}
+    due = next_run_of(project, source.name)
+    return {
+        **_live(project, _status(project, source.name)),
+        "feeding": _destinations(project, source),
+        "next_run": None if due is None else as_text(due),
+        "schedule": project.schedule_of(source.name) or None,
+    }
 
 
 def status_json(row: dict[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from ultracrawl.cli.crawl.report import print_report, print_total
 from ultracrawl.cli.options import config_option, json_option, open_project, print_all
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.continuous import run_continuously
 from ultracrawl.service.run import run_sources
+from ultracrawl.service.schedules.continuous import run_continuously
+from ultracrawl.service.supervisor.continuous import keep_together
 from ultracrawl.service.supervisor.messages import Live
 from ultracrawl.service.supervisor.pool import default_jobs
 from ultracrawl.service.supervisor.together import crawl_together
@@ -77,10 +78,10 @@ def command(
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
     settings = _log_settings(verbose)
-    if continuous:
-        _stay(project, chosen, refused, force, settings, as_json)
-        return
     jobs = min(jobs or project.processes.jobs or default_jobs(), len(chosen))
+    if continuous:
+        _stay(project, chosen, refused, jobs, force, settings, as_json)
+        return
     with ProgressLine(enabled=not verbose) as progress:
         if jobs > 1:
             reports = _crawl_together(project, chosen, jobs, force, settings, progress)
@@ -132,6 +133,7 @@ def _stay(
     project: Project,
     chosen: list[DataSource],
     refused: list[RunReport],
+    jobs: int,
     force: bool,
     settings: dict[str, Any],
     as_json: bool,
@@ -140,9 +142,16 @@ def _stay(
         print_all("runs", [report], print_report, as_json=as_json)
         sys.stdout.flush()
 
+    def say_aside(line: str) -> None:
+        click.echo(line, err=True)
+
     for report in refused:
         print_run(report)
-    run_continuously(project, chosen, told=print_run, force=force, settings=settings)
+    if jobs > 1:
+        level = settings["LOG_LEVEL"]
+        keep_together(project, chosen, jobs, told=print_run, say=say_aside, force=force, log_level=level)
+    else:
+        run_continuously(project, chosen, told=print_run, say=say_aside, force=force, settings=settings)
 
 
 def _with_delay(source: DataSource, delay: float) -> DataSource:

@@ -10,7 +10,8 @@ import click
 
 from ultracrawl.cli.options import json_option, known_sources, print_all, project_option
 from ultracrawl.errors import UserError
-from ultracrawl.service.control import Steered, steer
+from ultracrawl.service.control import Steered
+from ultracrawl.service.schedules.steering import steer_source
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
 
@@ -45,7 +46,7 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
         results, problems = [], []
         for source in known_sources(project, sources):
             try:
-                results.append(steer(project, source.name, order, timeout=0.0 if no_wait else timeout))
+                results.append(steer_source(project, source.name, order, timeout=0.0 if no_wait else timeout))
             except UserError as error:
                 problems.append(error)
         if results or not problems or not as_json:
@@ -66,7 +67,8 @@ def pause() -> None:
     """Pause the running crawls of SOURCES, whatever started them.
 
     A paused crawl finishes what is in flight, has it indexed, and then waits for `resume` or `stop`. The pause ends
-    with its process: the next `ultracrawl crawl` resumes the run.
+    with its process: the next `ultracrawl crawl` resumes the run. A source that is kept (`crawl --continuous`,
+    `serve`) and idle is not begun until `resume`.
 
     \b
     Examples:
@@ -79,7 +81,8 @@ def pause() -> None:
 def resume() -> None:
     """Resume the paused crawls of SOURCES.
 
-    A crawl that was stopped or killed is resumed by `ultracrawl crawl`.
+    A crawl that was stopped or killed is resumed by `ultracrawl crawl`. A source that was paused or stopped while it
+    was kept is begun when it is due again.
 
     \b
     Example:
@@ -92,7 +95,9 @@ def stop() -> None:
     """End the running crawls of SOURCES as one Ctrl-C in their terminal does.
 
     What is in flight is finished and indexed, what waits stays queued, and the next crawl goes on with it. The process
-    of the crawl ends with exit code 1, or goes on with its next source. Works on paused crawls too.
+    of the crawl ends with exit code 1, or goes on with its next source. Works on paused crawls too. A source that is
+    kept at its own interval (`crawl --continuous`, `serve`) is not begun until `resume`; a command that keeps
+    nothing else ends. `ultracrawl schedule stop` stops a schedule.
 
     \b
     Examples:

@@ -70,6 +70,9 @@ def _print_status(row: dict[str, Any]) -> None:
         )
     elif row["state"] == "unfinished":
         click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
+    if row["next_run"]:
+        schedule = f" by the schedule {row['schedule']}" if row["schedule"] else ""
+        click.echo(f"  next run {row['next_run']}{schedule}, if it is kept (`serve`, `crawl --continuous`)")
     if row["failure"]:
         at = row["failure"]["time"]
         tell(f"  the last crawl failed{f', {at}' if at else ''}: {row['failure']['problem']}")

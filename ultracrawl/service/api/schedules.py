@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from enum import StrEnum
-from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from ultracrawl.model.dates import iso
 from ultracrawl.service.api.access import Administrator, Reader, State
 from ultracrawl.service.api.problems import NotFoundError, json_answer
 from ultracrawl.service.api.sources import carried_out
 from ultracrawl.service.orders import ScheduleState, Supervision
+from ultracrawl.service.schedules.looking import state_as_json
 
 router = APIRouter(tags=["schedules"])
 
@@ -41,7 +39,7 @@ _METHODS: dict[ScheduleOrder, Callable[[Supervision, str], Awaitable[None]]] = {
 @router.get("/schedules")
 async def schedules(state: State, _token: Reader) -> Response:
     """Return how all schedules stand."""
-    return json_answer({"schedules": [schedule_json(one) for one in state.supervisor.schedules()]})
+    return json_answer({"schedules": [state_as_json(one) for one in state.supervisor.schedules()]})
 
 
 @router.post("/schedules/{name}/{order}", status_code=202)
@@ -49,7 +47,7 @@ async def steer(state: State, _token: Administrator, name: str, order: ScheduleO
     """Launch a schedule now, have it launched at its times or not, stop its crawls or have them go on."""
     _state_of(state.supervisor, name)
     await carried_out(_METHODS[order](state.supervisor, name))
-    return json_answer(schedule_json(_state_of(state.supervisor, name)), 202)
+    return json_answer(state_as_json(_state_of(state.supervisor, name)), 202)
 
 
 def _state_of(supervisor: Supervision, name: str) -> ScheduleState:
@@ -57,9 +55,3 @@ def _state_of(supervisor: Supervision, name: str) -> ScheduleState:
         if one.name == name:
             return one
     raise NotFoundError(f"no schedule is named {name!r}")
-
-
-def schedule_json(one: ScheduleState) -> dict[str, Any]:
-    """Return how a schedule stands as JSON."""
-    times = {name: iso(getattr(one, name)) for name in ("next_run", "last_begin", "last_end")}
-    return {**asdict(one), "status": one.status.value, "error": one.error or None, **times}

@@ -15,7 +15,8 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.completion import Say, complete, robot_voice
 from ultracrawl.service.control import robot_sign
-from ultracrawl.service.run import REST, REST_AFTER_FAILURE, WATCH_EVERY, CrawlRunner
+from ultracrawl.service.run import WATCH_EVERY, CrawlRunner
+from ultracrawl.service.schedules.plans import REST, REST_AFTER_FAILURE
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 from ultracrawl.stores.opening import robot_file

@@ -12,6 +12,7 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.schedules.status import BUSY
 from ultracrawl.service.orders import ScheduleState
+from ultracrawl.service.schedules.optimising import optimisation_plan
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
@@ -42,7 +43,9 @@ def has_pending(project: Project, source: str) -> bool:
 def schedule_states(project: Project) -> list[ScheduleState]:
     """Return what the schedules of a project do, in their order. Raises `StateError`."""
     with closing(open_schedules(project, read_only=True)) as store:
-        return [_state(project, plan, store) for plan in plans_of(project) if not plan.own]
+        optimisation = optimisation_plan(project)
+        plans = [*plans_of(project), *([optimisation] if optimisation else [])]
+        return [_state(project, plan, store) for plan in plans if not plan.own]
 
 
 def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
@@ -77,15 +80,14 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
     )
 
 
-def next_runs(project: Project) -> dict[str, float]:
-    """Return when each source is due, by its schedule or its own interval, whether anything keeps it or not."""
-    due = {one.name: one.next_run for one in schedule_states(project)} if project.schedules else {}
-    found: dict[str, float] = {}
-    for plan in plans_of(project):
-        at = plan.rhythm.first_due(time.time(), None) if plan.own else due.get(plan.name)
-        if at is not None:
-            found |= dict.fromkeys(plan.sources, at)
-    return found
+def next_run_of(project: Project, source: str) -> float | None:
+    """Return when a source is due, by its schedule or its own interval, whether anything keeps it or not."""
+    for plan in plans_of(project, [source]):
+        if plan.own:
+            return plan.rhythm.first_due(time.time(), None)
+        with suppress(StateError), closing(open_schedules(project, read_only=True)) as store:
+            return _state(project, plan, store).next_run
+    return None
 
 
 def history(project: Project, name: str, limit: int) -> list[ScheduleRun]:
@@ -104,7 +106,7 @@ def state_as_json(state: ScheduleState) -> dict[str, Any]:
         "next_run": _text(state.next_run),
         "last_begin": _text(state.last_begin),
         "last_end": _text(state.last_end),
-        "logs": state.log.splitlines(),
+        "log": state.log or None,
         "force": state.force,
         "mode": state.mode or None,
         "profile": state.profile or None,
@@ -118,7 +120,7 @@ def run_as_json(run: ScheduleRun) -> dict[str, Any]:
         "ended": _text(run.ended),
         "status": run.status.value,
         "error": run.error or None,
-        "logs": run.log.splitlines(),
+        "log": run.log or None,
         "sources": {name: why or None for name, why in run.sources.items()},
     }
 

@@ -153,7 +153,7 @@ class PlanCrawls:
             ending.add_done_callback(self._orders.discard)
 
     def _take_end(self, crawl: _Crawl, end: CrawlEnd) -> None:
-        source, reason, stopped = crawl.source, crawl.stopped_for, _was_stopped(end)
+        source, reason, stopped = crawl.source, crawl.stopped_for, _was_stopped(crawl, end)
         del self._crawls[source]
         self._ports.crawl_ended(end)
         if not (stopped and reason in {Reason.WINDOW, Reason.RUNNER_ENDS}):
@@ -164,15 +164,16 @@ class PlanCrawls:
         self._changed(source, True)
 
 
-def _was_stopped(end: CrawlEnd) -> bool:
+def _was_stopped(crawl: _Crawl, end: CrawlEnd) -> bool:
     """Return whether a crawl ended before it was done, because somebody wanted that."""
     if end.report is None:
-        return not end.died
-    return end.report.begun and end.report.interrupted
+        return not end.died and bool(end.error)
+    ended_early = bool(end.report.ended_by) and crawl.stopped_for is not None
+    return end.report.begun and (end.report.interrupted or ended_early)
 
 
 def _why(end: CrawlEnd) -> str:
     """Return why a crawl failed, in one line; empty if it did not."""
     if end.report is None:
-        return "" if not end.died and not end.error else end.error or "its process died"
+        return end.error or ("its process died" if end.died else "")
     return "; ".join(end.report.problems) or end.error or ("interrupted" if end.report.interrupted else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import ScheduleStatus
@@ -81,12 +81,17 @@ class ScheduleRunner:
         log_of: Callable[[str], str] = _no_log,
         has_pending: Callable[[str], bool] = _never,
         longest_rest: float = LONGEST_REST,
+        forgets_sources: bool = False,
     ) -> None:
-        """`events` are those of the launcher: they say when a crawl that was ordered begins."""
+        """Hear from `events` of the launcher when a crawl that was ordered begins.
+
+        With `forgets_sources`, sources at their own interval are taken up whatever they were told earlier.
+        """
         self._store = store
         self._clock = clock
-        self._events = events
+        self._events = events or EventStream()
         self._longest_rest = longest_rest
+        self._forgets_sources = forgets_sources
         self._wake = asyncio.Event()
         self._writer = _ScheduleWriter(store)
         self._ending = False
@@ -123,6 +128,11 @@ class ScheduleRunner:
             for source in one.plan.sources
         }
 
+    @property
+    def busy(self) -> bool:
+        """Whether a run of something goes on."""
+        return any(one.busy for one in self._kept.values())
+
     def paused_sources(self) -> frozenset[str]:
         """Return the sources that are not begun until they are resumed."""
         return frozenset(self._paused)
@@ -130,19 +140,19 @@ class ScheduleRunner:
     @property
     def all_stopped(self) -> bool:
         """Whether a person has stopped everything that is kept, so that nothing is left to be waited for."""
-        return all(one.row.status is ScheduleStatus.STOPPED for one in self._kept.values())
+        crawled = [one for one in self._kept.values() if one.plan.launcher is None]
+        return all(one.row.status is ScheduleStatus.STOPPED for one in crawled)
 
     # ---- the loop
 
-    async def keep(self, *, until_stopped: bool = False) -> None:
-        """Keep all plans, until `end_crawls` or, if wanted, until everything was stopped."""
-        tasks = [asyncio.ensure_future(one) for one in self._listeners()]
+    async def keep(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Keep all plans, until `end_crawls` or something holds."""
+        hearing = asyncio.ensure_future(_hear_events(self._events, self.note_begun))
         try:
-            while not (self._ending or (until_stopped and self.all_stopped)):
+            while not (self._ending or until()):
                 await self._rest(min(self._look() - self._clock.now(), self._longest_rest))
         finally:
-            for task in tasks:
-                task.cancel()
+            hearing.cancel()
 
     def _look(self) -> float:
         """Do what is due; returns when to look again."""
@@ -172,25 +182,21 @@ class ScheduleRunner:
             await asyncio.sleep(0)
         self._wake.clear()
 
-    def _listeners(self) -> Iterator[Awaitable[None]]:
-        if self._events is not None:
-            yield self._hear_events(self._events)
+    def note_begun(self, source: str) -> None:
+        """Take note that the crawl of a source is under way, which may have waited for its turn."""
+        plan = self._plan_of(source)
+        if plan is not None:
+            plan.note_begun()
 
-    async def _hear_events(self, events: EventStream) -> None:
-        subscription = events.subscribe()
-        try:
-            async for event in subscription:
-                plan = self._plan_of(event.source)
-                if event.kind is EventKind.RUN_BEGAN and plan is not None:
-                    plan.note_begun()
-        finally:
-            subscription.close()
+    def begin_end(self) -> list[asyncio.Task[None]]:
+        """Launch nothing more and have all crawls end cleanly; returns what to wait for."""
+        self._ending = True
+        self._wake.set()
+        return [work for one in self._kept.values() for work in one.put_off()]
 
     async def end_crawls(self) -> None:
         """Launch nothing more, have all crawls end cleanly, and return when they have; the next runner goes on."""
-        self._ending = True
-        self._wake.set()
-        works = [work for one in self._kept.values() for work in one.put_off()]
+        works = self.begin_end()
         if works:
             await asyncio.wait(works)
         self._writer.write_again()
@@ -206,7 +212,8 @@ class ScheduleRunner:
     def _taken(self, key: str, plan: Plan) -> KeptPlan:
         known = self._kept.get(key)
         if known is None:
-            return KeptPlan(plan, self._ports, self._store.get_schedule(key))
+            forgotten = plan.own and self._forgets_sources
+            return KeptPlan(plan, self._ports, None if forgotten else self._store.get_schedule(key))
         known.take_plan(plan)
         return known
 
@@ -253,3 +260,13 @@ class ScheduleRunner:
             raise UserError(f"nothing keeps the source {source!r}")
         plan.stop_source(source)
         self._wake.set()
+
+
+async def _hear_events(events: EventStream, began: Callable[[str], None]) -> None:
+    subscription = events.subscribe()
+    try:
+        async for event in subscription:
+            if event.kind is EventKind.RUN_BEGAN:
+                began(event.source)
+    finally:
+        subscription.close()

@@ -14,7 +14,7 @@ from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
-from ultracrawl.service.supervisor.wall import WallClock
+from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import DataSource, Project
 
 SHOW_EVERY = 0.5
@@ -72,7 +72,7 @@ class _Together:
         """Crawl all sources; returns their reports."""
         for name in self._sources:
             self._ends[name] = asyncio.ensure_future(self._crawl(name, dict(self._ends)))
-        with self._signals():
+        with heard_signals(self._interrupt):
             while not all(end.done() for end in self._ends.values()):
                 await asyncio.wait(self._ends.values(), timeout=SHOW_EVERY)
                 self._tell()
@@ -105,24 +105,24 @@ class _Together:
         }
         self._show(sum(end.done() for end in self._ends.values()), going)
 
-    # ---- Ctrl-C
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        wanted = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
-            wanted.append(signal.SIGHUP)  # unless it was started to outlive its terminal
-        for one in wanted:
-            loop.add_signal_handler(one, self._interrupt)
-        try:
-            yield
-        finally:
-            for one in wanted:
-                loop.remove_signal_handler(one)
-
     def _interrupt(self) -> None:
         self._interrupts += 1
         for crawl in list(self._pool.crawls.values()):
             ending = crawl.stop_crawl() if self._interrupts < MOST_PATIENT else crawl.kill_crawl()
             self._orders.append(asyncio.ensure_future(ending))
+
+
+@contextmanager
+def heard_signals(interrupt: Callable[[], None]) -> Iterator[None]:
+    """Call a function, inside the block, for each signal that asks this process to end."""
+    loop = asyncio.get_running_loop()
+    wanted = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        wanted.append(signal.SIGHUP)  # unless it was started to outlive its terminal
+    for one in wanted:
+        loop.add_signal_handler(one, interrupt)
+    try:
+        yield
+    finally:
+        for one in wanted:
+            loop.remove_signal_handler(one)

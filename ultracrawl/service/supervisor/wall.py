@@ -1,18 +1,7 @@
-"""The clock on the wall, for what waits in the service."""
+"""The clock on the wall, where the supervisor looks for it."""
 
 from __future__ import annotations
 
-import asyncio
-import time
+from ultracrawl.service.wall import WallClock
 
-
-class WallClock:
-    """The time as it is, and real waiting."""
-
-    def now(self) -> float:
-        """Return the seconds since 1970."""
-        return time.time()
-
-    async def sleep(self, seconds: float) -> None:
-        """Return when so much time has gone by."""
-        await asyncio.sleep(seconds)
+__all__ = ["WallClock"]

@@ -85,6 +85,9 @@ class ScheduleStore(Protocol):
     def leave_order(self, order: ScheduleOrder, at: float) -> None:
         """Leave an order for who keeps what it names."""
 
+    def has_order(self, order: ScheduleOrder) -> bool:
+        """Return whether an order was left and is not taken yet."""
+
     def take_orders(self, schedules: Collection[str], sources: Collection[str]) -> list[ScheduleOrder]:
         """Return the orders for these and forget them, in the order in which they were left."""
 

@@ -114,6 +114,11 @@ class SqliteScheduleStore:
         values = (order.name, order.of_source, order.command.value, at)
         self._read("INSERT INTO command (name, of_source, command, at) VALUES (?,?,?,?)", *values)
 
+    def has_order(self, order: ScheduleOrder) -> bool:
+        """Return whether an order waits."""
+        query = "SELECT 1 FROM command WHERE name=? AND of_source=? AND command=?"
+        return bool(self._read(query, order.name, order.of_source, order.command.value))
+
     def take_orders(self, schedules: Collection[str], sources: Collection[str]) -> list[ScheduleOrder]:
         """Return the orders for these, and forget them."""
         wanted = {(name, 0) for name in schedules} | {(name, 1) for name in sources}

@@ -1,0 +1,210 @@
+"""`ultracrawl schedule`: what the schedules of a project do, and orders for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import Any, TypeVar
+
+import click
+
+from ultracrawl.cli.crawl.report import print_report
+from ultracrawl.cli.options import json_option, print_all, print_json, project_option
+from ultracrawl.cli.terminal import tell
+from ultracrawl.errors import UserError
+from ultracrawl.model import RunReport, ScheduleStatus
+from ultracrawl.model.dates import as_text
+from ultracrawl.service.orders import ScheduleState
+from ultracrawl.service.schedules.looking import (
+    history,
+    run_as_json,
+    runner_of,
+    schedule_states,
+    state_as_json,
+)
+from ultracrawl.service.schedules.steering import order_schedule
+from ultracrawl.sources import Project
+from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleRun
+
+F = TypeVar("F", bound=Callable[..., Any])
+_SHOWN = 10
+"""Runs that `show` shows."""
+
+
+@click.group("schedule")
+def command() -> None:
+    """Show schedules; launch, enable, disable, stop and resume them.
+
+    Orders go to the process that keeps the schedule (`ultracrawl serve`, `crawl --continuous`). While nothing keeps it,
+    `launch` crawls here, and the others are remembered for who keeps it next.
+
+    \b
+    Examples:
+      ultracrawl schedule list
+      ultracrawl schedule launch nightly
+      ultracrawl schedule disable nightly
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("list", short_help="List schedules: status, next and last time.")
+@project_option
+@json_option
+def list_schedules(project: Project, as_json: bool) -> None:
+    """List all schedules with what each does, when it is launched next, and when it was last.
+
+    \b
+    Example:
+      ultracrawl schedule list --json
+    """  # noqa: D301 - as above
+    states = schedule_states(project)
+    if as_json:
+        print_json({"schedules": [state_as_json(one) for one in states]})
+        return
+    for state in states or ():
+        _print_state(project, state)
+    if not states:
+        tell("No schedules are defined.")
+
+
+@command.command("show", short_help="Show one schedule with its latest runs.")
+@click.argument("name")
+@project_option
+@json_option
+def show(name: str, project: Project, as_json: bool) -> None:
+    """Show one schedule with its latest runs: when, how they ended, and their logs.
+
+    \b
+    Example:
+      ultracrawl schedule show nightly
+    """  # noqa: D301 - as above
+    state, runs = _state(project, name), history(project, name, _SHOWN)
+    if as_json:
+        print_json({**state_as_json(state), "runs": [run_as_json(one) for one in runs]})
+        return
+    _print_state(project, state)
+    for run in runs:
+        _print_run(run)
+
+
+@command.command("launch", short_help="Run a schedule now.")
+@click.argument("name")
+@project_option
+@json_option
+def launch(name: str, project: Project, as_json: bool) -> None:
+    """Run a schedule now.
+
+    The process that keeps it is told so; if there is none, its sources are crawled here, one after the other, and the
+    command ends with them.
+
+    \b
+    Example:
+      ultracrawl schedule launch nightly
+    """  # noqa: D301 - as above
+    if runner_of(project, name) is not None:
+        _order(project, name, ScheduleCommand.LAUNCH, as_json)
+    from ultracrawl.service.schedules.continuous import launch_here  # noqa: PLC0415 - it loads the crawler
+
+    _state(project, name)
+
+    def print_run(report: RunReport) -> None:
+        print_all("runs", [report], print_report, as_json=as_json)
+        sys.stdout.flush()
+
+    launch_here(project, name, told=print_run, settings={"LOG_LEVEL": "ERROR"})
+    ended = _state(project, name).status
+    raise SystemExit(0 if ended in {ScheduleStatus.SCHEDULED, ScheduleStatus.INDEXING_PENDING} else 1)
+
+
+def _order_verb(described: Callable[[], None]) -> None:
+    """Add the verb that gives the order of its name, with the description as its help."""
+    order = ScheduleCommand(described.__name__.rstrip("_"))
+    text = cleandoc(described.__doc__ or "")
+
+    @command.command(order.value, help=text, short_help=text.partition("\n")[0])
+    @click.argument("name")
+    @project_option
+    @json_option
+    def verb(name: str, project: Project, as_json: bool) -> None:
+        _order(project, name, order, as_json)
+
+
+@_order_verb
+def enable() -> None:
+    """Launch a schedule at its times again.
+
+    \b
+    Example:
+      ultracrawl schedule enable nightly
+    """  # noqa: D301 - as above
+
+
+@_order_verb
+def disable() -> None:
+    """Launch a schedule no more, until it is enabled.
+
+    \b
+    Example:
+      ultracrawl schedule disable nightly
+    """  # noqa: D301 - as above
+
+
+@_order_verb
+def stop() -> None:
+    """End the crawls of a schedule, and launch none until `resume`.
+
+    What is in flight is finished and indexed, what waits stays queued.
+
+    \b
+    Example:
+      ultracrawl schedule stop nightly
+    """  # noqa: D301 - as above
+
+
+@_order_verb
+def resume() -> None:
+    """Launch a schedule that was stopped at its times again.
+
+    \b
+    Example:
+      ultracrawl schedule resume nightly
+    """  # noqa: D301 - as above
+
+
+def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -> None:
+    taken = order_schedule(project, name, order, timeout=20.0)
+    state = _state(project, name)
+    if as_json:
+        print_json({**state_as_json(state), "obeyed": taken})
+    elif taken:
+        _print_state(project, state)
+    else:
+        tell(f"{name}: was told to {order}, and has not done it yet", err=True)
+    raise SystemExit(0 if taken else 1)
+
+
+def _state(project: Project, name: str) -> ScheduleState:
+    states = {one.name: one for one in schedule_states(project)}
+    if name not in states:
+        raise UserError(f"no schedule is named {name!r}; the schedules are: {', '.join(states) or 'none'}")
+    return states[name]
+
+
+def _print_state(project: Project, one: ScheduleState) -> None:
+    due = f"; next {as_text(one.next_run)}" if one.next_run else ""
+    tell(f"{one.name}: {one.status}{due}; {', '.join(one.sources)}")
+    if one.last_begin:
+        end = f" to {as_text(one.last_end)}" if one.last_end and one.last_end >= one.last_begin else ""
+        tell(f"  last  {as_text(one.last_begin)}{end}")
+    if one.error:
+        tell(f"  error {one.error}")
+    for log in one.log.splitlines():
+        tell(f"  log   {log}")
+    if one.next_run and runner_of(project, one.name) is None:
+        tell("  nothing keeps it now: `ultracrawl serve` and `ultracrawl crawl --continuous` do")
+
+
+def _print_run(run: ScheduleRun) -> None:
+    tell(f"  {as_text(run.begun)} to {as_text(run.ended)}: {run.status}")
+    for name, why in run.sources.items():
+        tell(f"    {name}: {why or 'done'}")
