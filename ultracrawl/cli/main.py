@@ -56,6 +56,7 @@ VERBS = {
     "screened": Verb("look.screened", "List links that were excluded, and by which rule."),  # word: the verb
     "search": Verb("search", "Search the index."),
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
+    "serve": Verb("serve.serve", "Crawl whenever it is due, with an API."),
     "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from support.launching import Launcher, settle
 
 from ultracrawl.errors import WorkError
-from ultracrawl.model import RunReport
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventKind, EventStream
 from ultracrawl.service.supervisor.pool import FIRST_REST, CrawlPool
 
@@ -31,44 +31,6 @@ class Leaping:
         self.time += seconds
 
 
-class Crawl:
-    def __init__(self, order: CrawlOrder) -> None:
-        self.order, self.begun = order, 1.0
-        self.end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
-
-    async def finished(self) -> CrawlEnd:
-        return await asyncio.shield(self.end)
-
-    async def stop_crawl(self) -> None:
-        self.finish(interrupted=True)
-
-    async def kill_crawl(self) -> None:
-        self.die()
-
-    def finish(self, **report: Any) -> None:
-        if not self.end.done():
-            self.end.set_result(
-                CrawlEnd(self.order.source, RunReport(self.order.source, "1", "2026", **report))
-            )
-
-    def die(self) -> None:
-        if not self.end.done():
-            self.end.set_result(CrawlEnd(self.order.source, None, "was killed", died=True))
-
-
-class Launcher:
-    def __init__(self) -> None:
-        self.launched: list[Crawl] = []
-
-    async def launch(self, order: CrawlOrder) -> Crawl:
-        self.launched.append(Crawl(order))
-        return self.launched[-1]
-
-    @property
-    def names(self) -> list[str]:
-        return [crawl.order.source for crawl in self.launched]
-
-
 class Scene:
     def __init__(self, jobs: int = 2, restarts: int = 0, turn: float = float("inf")) -> None:
         self.launcher, self.clock, self.events = Launcher(), Leaping(), EventStream()
@@ -84,11 +46,6 @@ class Scene:
     def kinds(self) -> list[EventKind]:
         waiting = self.seen._waiting
         return [waiting.get_nowait().kind for _ in range(waiting.qsize())]
-
-
-async def settle() -> None:
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 def played(scene: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from ultracrawl.errors import UltracrawlError, WorkError
@@ -49,13 +49,16 @@ class CrawlPool:
         jobs: int,
         restarts: int = 0,
         turn: float = TURN,
+        ended: Callable[[CrawlEnd], None] = lambda _: None,
     ) -> None:
+        """Call `ended` with the end of each crawl that was ordered."""
         self.jobs = jobs
         self.clock = clock
         self.restarts = restarts
         self.turn = turn
         self.events = events
         self.launcher = launcher
+        self.ended = ended
         self._crawls: dict[str, PooledCrawl] = {}
         self._waiting: deque[PooledCrawl] = deque()
         self._places: set[PooledCrawl] = set()
@@ -91,6 +94,7 @@ class CrawlPool:
     def take_place(self, crawl: PooledCrawl) -> None:
         """Count a crawl that goes on after a pause, whether there is room or not."""
         self._places.add(crawl)
+        crawl.placed.set()
 
     def leave_place(self, crawl: PooledCrawl) -> None:
         """Let the next one have the place of a crawl."""
@@ -154,7 +158,9 @@ class PooledCrawl:
             await self.current.kill_crawl()
 
     def note_pause(self, *, paused: bool) -> None:
-        """Leave the place to others while it is paused."""
+        """Leave the place to others while it is paused; does nothing if that is known already."""
+        if self.current is None or paused is not self.placed.is_set():
+            return
         if paused:
             self._pool.leave_place(self)
         else:
@@ -181,6 +187,7 @@ class PooledCrawl:
         kind = EventKind.RUN_FAILED if end.failed and not self.stopped else EventKind.RUN_ENDED
         text = end.report.summary() if end.report and not end.failed else end.line
         event = Event(kind, self._pool.clock.now(), self.order.source, f"{self.order.source}: {text}", end)
+        self._pool.ended(end)
         self._pool.events.publish_event(event)
         return end
 
@@ -192,7 +199,9 @@ class PooledCrawl:
         except UltracrawlError as error:
             return CrawlEnd(order.source, RunReport.not_begun(order.source, error)), False
         self.begun = self.begun or crawl.begun
-        pool.events.publish_event(Event(EventKind.RUN_BEGAN, pool.clock.now(), order.source))
+        pool.events.publish_event(
+            Event(EventKind.RUN_BEGAN, pool.clock.now(), order.source, f"{order.source}: the crawl begins")
+        )
         if self.stopped:
             await crawl.stop_crawl()
         ended = asyncio.ensure_future(crawl.finished())

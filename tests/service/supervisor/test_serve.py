@@ -1,0 +1,173 @@
+"""`ultracrawl serve` in processes: kills, signals, systemd, and what is left in the end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+from support.until import until
+
+from ultracrawl.service.control import readable_sign
+from ultracrawl.sources import Project, require
+from ultracrawl.sources.dialects import read_definitions
+
+pytestmark = pytest.mark.processes
+
+PAGES = 6
+
+
+class Served:
+    """A project of two sources, of which one is crawled again and again, and what `serve` says."""
+
+    def __init__(self, workspace: Workspace, stack: ExitStack) -> None:
+        self.workspace = workspace
+        self.sites = {name: Site() for name in ("busy", "quiet")}
+        self.definition: dict[str, Any] = {"sources": {}}
+        for name, site in self.sites.items():
+            site.page("/", title="Home", links=[f"/{number}" for number in range(PAGES)], text=f"of {name}")
+            for number in range(PAGES):
+                site.page(f"/{number}", title=f"{name} {number}", text=f"needle {name}{number}")
+            self.definition["sources"][name] = {
+                "start_urls": [f"{stack.enter_context(site.serve())}/"],
+                "boundary": LOOPBACK,
+                "politeness": {"delay": 0, "concurrency": 1},
+                "refresh": {"interval": "1 h"},
+            }
+        workspace.write(self.definition)
+        self._processes: list[subprocess.Popen[str]] = []
+        stack.callback(self._end)
+
+    @property
+    def project(self) -> Project:
+        return require(read_definitions(self.workspace.directory / "ultracrawl.yaml"))
+
+    def start(self, **env: str) -> subprocess.Popen[str]:
+        log = (self.workspace.directory / "serve.log").open("a")
+        with log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "ultracrawl", "serve", "--port", "0", "--jobs", "2"],
+                cwd=self.workspace.directory,
+                env={**os.environ, **env},
+                stdout=log,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        self._processes.append(process)
+        return process
+
+    @property
+    def log(self) -> str:
+        return (self.workspace.directory / "serve.log").read_text()
+
+    def pid_of(self, source: str) -> int:
+        sign = readable_sign(self.project, source)
+        return sign.pid if sign else 0
+
+    def end(self, process: subprocess.Popen[str]) -> None:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0, self.log
+        assert "Traceback" not in self.log
+
+    def _end(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with ExitStack() as stack:
+        yield Served(Workspace(tmp_path), stack)
+
+
+def test_it_crawls_what_is_due_and_ends_cleanly(served: Served) -> None:
+    process = served.start()
+    until(lambda: served.log.count(" 7 indexed") == 2, process)
+    served.end(process)
+    assert "all crawls have ended" in served.log
+    assert len(served.workspace.search("needle")) == 2 * PAGES
+
+
+def test_a_child_that_is_killed_is_begun_again_and_nothing_is_lost(served: Served) -> None:
+    held = served.sites["busy"].hold("/3")
+    process = served.start()
+    until(lambda: served.sites["busy"].count("/3"), process)
+    os.kill(served.pid_of("busy"), signal.SIGKILL)
+    held.set()
+    until(lambda: "busy: its process was killed by SIGKILL" in served.log, process)
+    until(lambda: re.search(r"busy: \d+ URLs", served.log), process)
+    served.end(process)
+    assert len(served.workspace.search("needle")) == 2 * PAGES
+
+
+def test_the_next_goes_on_where_one_was_killed_and_nobody_is_left_over(served: Served) -> None:
+    held = served.sites["busy"].hold("/3")
+    process = served.start()
+    until(lambda: served.sites["busy"].count("/3") and "quiet: 7 URLs" in served.log, process)
+    child = served.pid_of("busy")
+    process.kill()
+    process.wait()
+    held.set()
+    until(lambda: not psutil.pid_exists(child))
+    process = served.start()
+    until(lambda: re.search(r"busy: \d+ URLs", served.log), process)
+    served.end(process)
+    assert len(served.workspace.search("needle")) == 2 * PAGES
+
+
+def test_a_second_one_is_refused_in_one_line(served: Served) -> None:
+    process = served.start()
+    until(lambda: "is kept" in served.log, process)
+    ended = served.workspace.command("serve", "--port", "0")
+    assert ended.code == 1
+    assert f"a service keeps this project already (process {process.pid})" in ended.err
+    assert len(ended.err.splitlines()) == 1
+    served.end(process)
+
+
+def test_other_commands_steer_its_crawls(served: Served) -> None:
+    held = served.sites["busy"].hold("/3")
+    process = served.start()
+    until(lambda: served.sites["busy"].count("/3"), process)
+    stopped = served.workspace.start("stop", "busy", "--timeout", "60")
+    until(lambda: served.pid_of("busy") and "stopping" in str(readable_sign(served.project, "busy")), process)
+    held.set()
+    out, err = stopped.communicate(timeout=60)
+    assert "busy: stopped" in out, err
+    served.end(process)
+
+
+def test_sighup_reads_the_definitions_anew_and_systemd_hears_of_it(served: Served, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "n"))
+        systemd.settimeout(60)
+        process = served.start(NOTIFY_SOCKET=str(tmp_path / "n"), WATCHDOG_USEC="200000")
+        heard: list[str] = []
+
+        def hear(wanted: str) -> None:
+            while not heard or wanted not in heard[-1]:
+                heard.append(systemd.recv(1000).decode())
+
+        hear("READY=1")
+        hear("WATCHDOG=1")
+        process.send_signal(signal.SIGHUP)
+        hear("RELOADING=1")
+        hear("READY=1")
+        until(lambda: "the definitions were read anew" in served.log, process)
+        process.send_signal(signal.SIGTERM)
+        hear("STOPPING=1")
+        assert process.wait(60) == 0

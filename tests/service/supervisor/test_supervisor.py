@@ -1,0 +1,182 @@
+"""The supervisor in the process of the test: orders, phases, definitions that change; its crawls are none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.launching import Launcher, settle
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.service.orders import EventKind, SourcePhase
+from ultracrawl.service.supervisor.definitions import Definitions
+from ultracrawl.service.supervisor.supervisor import Supervisor
+from ultracrawl.service.supervisor.wall import WallClock
+from ultracrawl.stores.opening import open_schedules
+
+
+def source(**options: Any) -> dict[str, Any]:
+    return {"start_urls": ["http://127.0.0.1:1/"], **options}
+
+
+DEFINITION: dict[str, Any] = {
+    "sources": {
+        "hourly": source(refresh={"interval": "1 h"}),
+        "quiet": source(),
+        "nightly": source(),
+    },
+    "schedules": {"night": {"sources": ["nightly"], "cron": "0 3 * * *"}},
+}
+
+
+class Service:
+    def __init__(self, folder: Path, jobs: int) -> None:
+        self.file = folder / "ultracrawl.yaml"
+        self.write(DEFINITION)
+        self.definitions = Definitions(str(self.file))
+        self.launcher = Launcher()
+        self.jobs = jobs
+
+    def write(self, definition: dict[str, Any]) -> None:
+        self.file.write_text(yaml.safe_dump(definition, sort_keys=False))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Supervisor]:
+        with closing(open_schedules(self.definitions.project)) as store:
+            self.supervisor = Supervisor(
+                self.definitions, store, WallClock(), jobs=self.jobs, launcher=self.launcher
+            )
+            self.events = self.supervisor.events()
+            keeping = asyncio.ensure_future(self.supervisor.keep())
+            await settle()
+            yield self.supervisor
+            await self.supervisor.drain()
+            await keeping
+
+    def phases(self) -> dict[str, SourcePhase]:
+        return {one.name: one.phase for one in self.supervisor.sources()}
+
+    def kinds(self) -> list[EventKind]:
+        waiting = self.events._waiting
+        return [waiting.get_nowait().kind for _ in range(waiting.qsize())]
+
+
+Scene = Callable[[Service, Supervisor], Coroutine[Any, Any, None]]
+
+
+def played(jobs: int) -> Callable[[Scene], Callable[[Path], None]]:
+    def decorated(scene: Scene) -> Callable[[Path], None]:
+        def test(tmp_path: Path) -> None:
+            async def play() -> None:
+                service = Service(tmp_path, jobs)
+                async with service.running() as supervisor:
+                    await scene(service, supervisor)
+
+            asyncio.run(play())
+
+        test.__name__ = scene.__name__
+        return test
+
+    return decorated
+
+
+@played(jobs=1)
+async def test_what_has_an_interval_is_crawled_and_what_has_none_waits_for_a_person(
+    service: Service, supervisor: Supervisor
+) -> None:
+    assert service.launcher.names == ["hourly"]
+    assert service.phases() == {
+        "hourly": SourcePhase.RUNNING,
+        "quiet": SourcePhase.IDLE,
+        "nightly": SourcePhase.IDLE,
+    }
+    await supervisor.start_source("quiet", force=True)
+    await settle()
+    assert service.phases()["quiet"] is SourcePhase.QUEUED, "one at a time"
+    service.launcher.launched[0].finish()
+    await settle()
+    assert service.launcher.names == ["hourly", "quiet"]
+    assert service.launcher.launched[1].order.force
+    last = {one.name: one.last for one in supervisor.sources()}["hourly"]
+    assert last is not None
+
+
+@played(jobs=3)
+async def test_nothing_is_crawled_twice_at_a_time(service: Service, supervisor: Supervisor) -> None:
+    with pytest.raises(WorkError, match="crawled already"):
+        await supervisor.start_source("hourly")
+    with pytest.raises(UserError, match="no source is named"):
+        await supervisor.start_source("daily")
+    assert service.launcher.names == ["hourly"]
+
+
+@played(jobs=3)
+async def test_a_person_stops_what_a_person_began(service: Service, supervisor: Supervisor) -> None:
+    service.launcher.launched[0].finish()
+    await supervisor.start_source("quiet")
+    await settle()
+    await supervisor.stop_source("quiet")
+    await settle()
+    assert service.phases()["quiet"] is SourcePhase.IDLE
+    with pytest.raises(WorkError, match="not being crawled"):
+        await supervisor.stop_source("quiet")
+
+
+@played(jobs=3)
+async def test_a_source_that_is_paused_is_not_begun_until_it_is_resumed(
+    service: Service, supervisor: Supervisor
+) -> None:
+    await supervisor.pause_source("nightly")
+    assert [one.name for one in supervisor.sources() if one.paused_by_hand] == ["nightly"]
+    await supervisor.launch_schedule("night")
+    await settle()
+    assert service.launcher.names == ["hourly"]
+    await supervisor.resume_source("nightly")
+    await settle()
+    assert service.launcher.names == ["hourly", "nightly"]
+    assert supervisor.schedules()[0].status is ScheduleStatus.EXECUTING
+
+
+@played(jobs=3)
+async def test_changed_definitions_count_and_a_bad_file_changes_nothing(
+    service: Service, supervisor: Supervisor
+) -> None:
+    service.write({"sources": {**DEFINITION["sources"], "further": source()}})
+    found = await supervisor.reload_definitions()
+    assert not [one for one in found if one.fatal]
+    assert list(service.phases()) == ["hourly", "quiet", "nightly", "further"]
+    assert supervisor.schedules() == []
+    for bad in ({"sources": {"hourly": source(depth="deep")}}, {"sources": 5}, {"state": "elsewhere"}):
+        service.write(bad)
+        found = await supervisor.reload_definitions()
+        assert [one for one in found if one.fatal], bad
+        assert list(service.phases()) == ["hourly", "quiet", "nightly", "further"]
+    service.file.write_text("sources: [")
+    assert await supervisor.reload_definitions()
+    assert list(service.phases()) == ["hourly", "quiet", "nightly", "further"]
+    kinds = service.kinds()
+    assert (kinds.count(EventKind.RELOADED), kinds.count(EventKind.RELOAD_REFUSED)) == (1, 4)
+
+
+def test_a_change_of_the_file_is_seen(tmp_path: Path) -> None:
+    service = Service(tmp_path, jobs=1)
+    assert not service.definitions.have_changed()
+    service.write({"sources": {"one": source()}})
+    assert service.definitions.have_changed()
+    assert not service.definitions.have_changed()
+
+
+@played(jobs=3)
+async def test_one_that_is_draining_begins_nothing(service: Service, supervisor: Supervisor) -> None:
+    await supervisor.drain()
+    with pytest.raises(WorkError, match="ending"):
+        await supervisor.start_source("quiet")
+    with pytest.raises(WorkError, match="ending"):
+        await supervisor.launch_schedule("night")
+    assert set(service.phases().values()) == {SourcePhase.IDLE}

@@ -1,0 +1,246 @@
+"""Crawls the sources of a project when they are due, or when somebody wants it, for as long as it is wanted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model import Finding
+from ultracrawl.service.control import readable_sign, steer
+from ultracrawl.service.orders import (
+    Clock,
+    CrawlEnd,
+    CrawlOrder,
+    Event,
+    EventKind,
+    EventStream,
+    Launcher,
+    ScheduleState,
+    SourceState,
+    Subscription,
+)
+from ultracrawl.service.schedules.looking import has_pending, latest_log
+from ultracrawl.service.schedules.plans import plans_of
+from ultracrawl.service.schedules.runner import ScheduleRunner
+from ultracrawl.service.schedules.steering import hear_orders
+from ultracrawl.service.supervisor.definitions import Definitions
+from ultracrawl.service.supervisor.messages import ChildOrder
+from ultracrawl.service.supervisor.pool import CrawlPool, default_jobs
+from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
+from ultracrawl.service.supervisor.states import SourceStates
+from ultracrawl.sources import Catalog, Project
+from ultracrawl.stores.control_channel import Command
+from ultracrawl.stores.port.schedule_store import ScheduleStore
+
+RESTARTS = 5
+"""How often a crawl that died is begun again before its run counts as failed."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks at pauses and definitions."""
+
+
+class Supervisor:
+    """Keeps schedules and intervals, has crawls in processes of their own, and answers how they stand (`Supervision`).
+
+    The definitions may change while it runs: `reload_definitions` takes them over as a whole, or not at all; a crawl
+    that goes on ends with the definition with which it began.
+    """
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        store: ScheduleStore,
+        clock: Clock,
+        *,
+        jobs: int | None = None,
+        launcher: Launcher | None = None,
+        show_kept: Callable[[Collection[str], Collection[str]], None] = lambda *_: None,
+    ) -> None:
+        """Show to other processes which schedules and sources are kept here by `show_kept`."""
+        self._definitions = definitions
+        self._store = store
+        self._clock = clock
+        self._jobs = jobs
+        self._stream = EventStream()
+        self._states = SourceStates()
+        self._by_hand: set[str] = set()
+        """Sources whose crawls were ordered by a person, and by no schedule or interval."""
+        self._draining = False
+        memory = self.project.processes.memory
+        self._pool = CrawlPool(
+            launcher or ProcessLauncher(self._prepare, memory=memory),
+            clock,
+            self._stream,
+            jobs=self._wanted_jobs,
+            restarts=RESTARTS,
+            ended=self._note_end,
+        )
+        self._runner = ScheduleRunner(
+            plans_of(self.project),
+            self._pool,
+            store,
+            clock,
+            events=self._stream,
+            is_crawled=self._is_crawled,
+            log_of=lambda source: latest_log(self.project, source),
+            has_pending=lambda source: has_pending(self.project, source),
+        )
+        self._show_kept = show_kept
+        show_kept(self._runner.schedules, self._runner.sources)
+
+    @property
+    def project(self) -> Project:
+        """The project as its definitions say now."""
+        return self._definitions.project
+
+    @property
+    def runner(self) -> ScheduleRunner:
+        """What keeps schedules and intervals."""
+        return self._runner
+
+    @property
+    def _wanted_jobs(self) -> int:
+        return self._jobs or self.project.processes.jobs or default_jobs()
+
+    def _prepare(self, order: CrawlOrder) -> ChildOrder:
+        source = Catalog(self.project).find(order.source)
+        if order.mode:
+            source = source.model_copy(update={"crawling_mode": order.mode})
+        return ChildOrder(self.project, source, order.force)
+
+    def _note_end(self, end: CrawlEnd) -> None:
+        self._states.note_end(end, self._clock.now())
+        self._by_hand.discard(end.source)
+
+    def _is_crawled(self, source: str) -> bool:
+        return source in self._pool.crawls or readable_sign(self.project, source) is not None
+
+    # ---- keeping
+
+    async def keep(self) -> None:
+        """Keep schedules, intervals and definitions until `drain` is called."""
+        beside = [
+            asyncio.ensure_future(hear_orders(self._runner, self._store, self._clock)),
+            asyncio.ensure_future(self._look_around()),
+        ]
+        try:
+            await self._runner.keep()
+        finally:
+            for task in beside:
+                task.cancel()
+
+    async def _look_around(self) -> None:
+        while True:
+            await self._clock.sleep(LOOK_EVERY)
+            for crawl in list(self._pool.crawls.values()):
+                if isinstance(crawl.current, ChildCrawl):
+                    crawl.note_pause(paused=crawl.current.live.paused)
+            if self._definitions.have_changed():
+                await self.reload_definitions()
+
+    async def drain(self) -> None:
+        """Begin nothing more, have all crawls end cleanly, and return when they have."""
+        self._draining = True
+        await self._runner.end_crawls()
+        await self._pool.drain()
+
+    async def kill_crawls(self) -> None:
+        """End all crawls at once; what they did not finish is done after the next start."""
+        for crawl in list(self._pool.crawls.values()):
+            await crawl.kill_crawl()
+
+    async def reload_definitions(self) -> Sequence[Finding]:
+        """Read the definitions anew; findings that are fatal have changed nothing."""
+        found = await asyncio.to_thread(self._definitions.read_again)
+        mistakes = [finding for finding in found if finding.fatal]
+        if mistakes:
+            more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
+            self._publish(EventKind.RELOAD_REFUSED, f"the definitions stay as they were: {mistakes[0]}{more}")
+        else:
+            self._pool.jobs = self._wanted_jobs
+            self._runner.replace_plans(plans_of(self.project))
+            self._show_kept(self._runner.schedules, self._runner.sources)
+            self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
+        return found
+
+    def _publish(self, kind: EventKind, text: str) -> None:
+        self._stream.publish_event(Event(kind, self._clock.now(), text=text))
+
+    def events(self) -> Subscription:
+        """Return what happens from now on."""
+        return self._stream.subscribe()
+
+    # ---- how sources and schedules stand
+
+    def sources(self) -> list[SourceState]:
+        """Return all sources, in the order of the definition."""
+        return self._states.sources(
+            self.project, self._pool.crawls, self._runner.next_runs(), self._runner.paused_sources()
+        )
+
+    def schedules(self) -> list[ScheduleState]:
+        """Return all schedules, in the order of the definition."""
+        return self._runner.states()
+
+    # ---- orders
+
+    async def start_source(self, name: str, *, force: bool = False) -> None:
+        """Crawl a source now. Raises `WorkError` if that is so already."""
+        Catalog(self.project).find(name)
+        if self._draining:
+            raise WorkError("the service is ending")
+        if self._is_crawled(name):
+            raise WorkError(f"the source {name!r} is being crawled already")
+        await self._pool.launch(CrawlOrder(name, force=force))
+        self._by_hand.add(name)
+
+    async def stop_source(self, name: str) -> None:
+        """Have the crawl of a source end cleanly; the next one resumes it."""
+        Catalog(self.project).known([name])
+        crawl = self._pool.crawls.get(name)
+        if crawl is not None and name in self._by_hand:
+            await crawl.stop_crawl()
+        elif crawl is not None:
+            self._runner.stop_source(name)
+        elif readable_sign(self.project, name) is not None:
+            steer(self.project, name, Command.STOP, timeout=0)
+        else:
+            raise WorkError(f"the source {name!r} is not being crawled")
+
+    async def pause_source(self, name: str) -> None:
+        """Have the crawl of a source pause; one that is idle is not begun until it is resumed."""
+        Catalog(self.project).known([name])
+        if readable_sign(self.project, name) is not None:
+            steer(self.project, name, Command.PAUSE, timeout=0)
+        else:
+            self._runner.pause_source(name)
+
+    async def resume_source(self, name: str) -> None:
+        """Have a source that was paused go on."""
+        Catalog(self.project).known([name])
+        self._runner.resume_source(name)
+        with suppress(UserError):  # it is not being crawled
+            steer(self.project, name, Command.RESUME, timeout=0)
+
+    async def launch_schedule(self, name: str) -> None:
+        """Begin a schedule now."""
+        if self._draining:
+            raise WorkError("the service is ending")
+        self._runner.find_schedule(name).launch_by_hand()
+
+    async def enable_schedule(self, name: str) -> None:
+        """Have a schedule be launched at its times."""
+        self._runner.find_schedule(name).enable()
+
+    async def disable_schedule(self, name: str) -> None:
+        """Have a schedule not be launched any more."""
+        self._runner.find_schedule(name).disable()
+
+    async def stop_schedule(self, name: str) -> None:
+        """Have the crawls of a schedule end cleanly."""
+        self._runner.find_schedule(name).stop_by_hand()
+
+    async def resume_schedule(self, name: str) -> None:
+        """Have a schedule that was stopped go on."""
+        self._runner.find_schedule(name).resume_by_hand()
