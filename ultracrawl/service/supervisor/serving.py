@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.files import writing
+from ultracrawl.service.notices.noticing import Noticing
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import tell_reloading, tell_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
@@ -78,6 +79,9 @@ class _Service:
             async with AsyncExitStack() as stack:
                 await stack.enter_async_context(_told(supervisor))
                 await stack.enter_async_context(_api(supervisor, self._options))
+                await stack.enter_async_context(
+                    Noticing(lambda: supervisor.project, supervisor, clock).running()
+                )
                 await stack.enter_async_context(_watchdog())
                 with self._signals(supervisor):
                     keeping = asyncio.ensure_future(supervisor.keep())
@@ -111,15 +115,15 @@ class _Service:
     def _signals(self, supervisor: Supervisor) -> Iterator[None]:
         loop = asyncio.get_running_loop()
 
-        def end() -> None:
+        def end_service() -> None:
             (self._killing if self._ending.is_set() else self._ending).set()
 
-        def reload() -> None:
+        def reload_all() -> None:
             task = asyncio.ensure_future(self._reload(supervisor))
             self._reloads.add(task)
             task.add_done_callback(self._reloads.discard)
 
-        handlers = {signal.SIGINT: end, signal.SIGTERM: end, signal.SIGHUP: reload}
+        handlers = {signal.SIGINT: end_service, signal.SIGTERM: end_service, signal.SIGHUP: reload_all}
         for number, handler in handlers.items():
             loop.add_signal_handler(number, handler)
         try:
@@ -136,7 +140,7 @@ class _Service:
 
 @contextmanager
 def _only_one(project: Project) -> Iterator[ShowKept]:
-    """Keep a second service from the same project; gives what shows other processes what is kept. Raises `WorkError`."""
+    """Keep a second service from the project; gives what shows other processes what is kept. Raises `WorkError`."""
     folder = schedules_folder(project)
     if folder is None:
         yield lambda *_: None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
@@ -33,6 +34,8 @@ from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.port.schedule_store import ScheduleStore
+
+logger = logging.getLogger(__name__)
 
 RESTARTS = 5
 """How often a crawl that died is begun again before its run counts as failed."""
@@ -133,11 +136,17 @@ class Supervisor:
     async def _look_around(self) -> None:
         while True:
             await self._clock.sleep(LOOK_EVERY)
-            for crawl in list(self._pool.crawls.values()):
-                if isinstance(crawl.current, ChildCrawl):
-                    crawl.note_pause(paused=crawl.current.live.paused)
-            if self._definitions.have_changed():
-                await self.reload_definitions()
+            try:
+                await self._look_once()
+            except Exception as error:  # the service outlives whatever is wrong with a file
+                logger.warning("A look at the definitions failed: %s: %s", type(error).__name__, error)
+
+    async def _look_once(self) -> None:
+        for crawl in list(self._pool.crawls.values()):
+            if isinstance(crawl.current, ChildCrawl):
+                crawl.note_pause(paused=crawl.current.live.paused)
+        if self._definitions.have_changed():
+            await self.reload_definitions()
 
     async def drain(self) -> None:
         """Begin nothing more, have all crawls end cleanly, and return when they have."""
@@ -160,7 +169,8 @@ class Supervisor:
         else:
             self._pool.jobs = self._wanted_jobs
             self._runner.replace_plans(plans_of(self.project))
-            self._show_kept(self._runner.schedules, self._runner.sources)
+            with suppress(WorkError):  # another process keeps some of it, and shows that
+                self._show_kept(self._runner.schedules, self._runner.sources)
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
         return found
 
