@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.service.orders import CrawlOrder
+from ultracrawl.sources import Catalog, DataSource, Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,14 @@ class ChildOrder:
     source: DataSource
     force: bool = False
     log_level: str = "ERROR"
+
+
+def child_order(project: Project, order: CrawlOrder) -> ChildOrder:
+    """Return what the process of an order has to know. Raises `UserError` for a source that cannot be crawled."""
+    source = Catalog(project).find(order.source)
+    if order.mode:
+        source = source.model_copy(update={"crawling_mode": order.mode})
+    return ChildOrder(project, source, order.force)
 
 
 @dataclass(frozen=True, slots=True)

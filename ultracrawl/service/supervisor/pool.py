@@ -120,6 +120,11 @@ class CrawlPool:
             await crawl.stop_crawl()
         await asyncio.gather(*(crawl.finished() for crawl in crawls))
 
+    async def kill_crawls(self) -> None:
+        """End all crawls at once."""
+        for crawl in list(self._crawls.values()):
+            await crawl.kill_crawl()
+
 
 class PooledCrawl:
     """A crawl that was ordered: it waits, goes on, rests after a death, and is over once."""

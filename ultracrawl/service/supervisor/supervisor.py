@@ -27,7 +27,7 @@ from ultracrawl.service.schedules.plans import plans_of
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.steering import hear_orders
 from ultracrawl.service.supervisor.definitions import Definitions
-from ultracrawl.service.supervisor.messages import ChildOrder
+from ultracrawl.service.supervisor.messages import child_order
 from ultracrawl.service.supervisor.pool import CrawlPool, default_jobs
 from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
 from ultracrawl.service.supervisor.states import SourceStates
@@ -72,7 +72,7 @@ class Supervisor:
         self._draining = False
         memory = self.project.processes.memory
         self._pool = CrawlPool(
-            launcher or ProcessLauncher(self._prepare, memory=memory),
+            launcher or ProcessLauncher(lambda order: child_order(self.project, order), memory=memory),
             clock,
             self._stream,
             jobs=self._wanted_jobs,
@@ -98,19 +98,8 @@ class Supervisor:
         return self._definitions.project
 
     @property
-    def runner(self) -> ScheduleRunner:
-        """What keeps schedules and intervals."""
-        return self._runner
-
-    @property
     def _wanted_jobs(self) -> int:
         return self._jobs or self.project.processes.jobs or default_jobs()
-
-    def _prepare(self, order: CrawlOrder) -> ChildOrder:
-        source = Catalog(self.project).find(order.source)
-        if order.mode:
-            source = source.model_copy(update={"crawling_mode": order.mode})
-        return ChildOrder(self.project, source, order.force)
 
     def _note_end(self, end: CrawlEnd) -> None:
         self._states.note_end(end, self._clock.now())
@@ -156,8 +145,7 @@ class Supervisor:
 
     async def kill_crawls(self) -> None:
         """End all crawls at once; what they did not finish is done after the next start."""
-        for crawl in list(self._pool.crawls.values()):
-            await crawl.kill_crawl()
+        await self._pool.kill_crawls()
 
     async def reload_definitions(self) -> Sequence[Finding]:
         """Read the definitions anew; findings that are fatal have changed nothing."""
