@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -125,3 +126,25 @@ def print_all(key: str, found: Iterable[S], in_words: Callable[[S], object], *, 
 def print_json(value: object) -> None:
     """Print one JSON value on one line of standard output."""
     tell(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def server_option(verb: str) -> Callable[[F], F]:
+    """Add `--server`: with it a verb asks a service, by the function of this name in `cli.serve.remote`."""
+
+    def add_option(function: F) -> F:
+        @wraps(function)
+        def here_or_there(*, server: str, **options: Any) -> None:
+            if not server:
+                function(**options)
+                return
+            remote = importlib.import_module("ultracrawl.cli.serve.remote")  # most commands ask no service
+            getattr(remote, verb)(remote.client_for(server, options), **options)
+
+        return click.option(  # type: ignore[return-value]  # a function is wrapped, whatever its type
+            "--server",
+            metavar="URL",
+            default="",
+            help="Ask this `ultracrawl serve`, with the token in $ULTRACRAWL_TOKEN or the file $ULTRACRAWL_TOKEN_FILE.",
+        )(here_or_there)
+
+    return add_option

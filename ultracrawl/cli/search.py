@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.options import json_option, print_json, searchable_project_option
+from ultracrawl.cli.options import json_option, print_json, searchable_project_option, server_option
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchResult
@@ -64,6 +64,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("search")
+@server_option("search")
 @click.argument("query", default="")
 @searchable_project_option
 @click.option(
@@ -122,10 +123,8 @@ def command(
     group: tuple[str, ...],
     where: tuple[str, ...],
     every: tuple[str, ...],
-    like: str,
     principals: tuple[str, ...] | None,
     language: str,
-    offset: int,
     as_json: bool,
     **order: Any,
 ) -> None:
@@ -153,20 +152,21 @@ def command(
         names = DisplayNames(searcher.lists if language else {}, language)
         if order.pop("complete"):
             found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
-            return _print_completions(query, found, as_json=as_json)
+            return print_completions(query, found, as_json=as_json)
         started = time.perf_counter()
         result = searcher.search(
-            query, sources=source, groups=group, filters=[*where, *all_of(every)], like=like, language=language,
-            offset=offset, **order,
+            query, sources=source, groups=group, filters=[*where, *all_of(every)], language=language, **order,
         )  # fmt: skip
         took = (time.perf_counter() - started) * 1000
         if as_json:
             print_json(answer_json(query, result, took, names))
         else:
-            _print(query or like, result, offset, took, names, empty=not (result.total or searcher.count()))
+            empty = not (result.total or searcher.count())
+            print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
 
 
-def _print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
+def print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
+    """Print what completes a query."""
     if as_json:
         print_json(completions_json(query, found))
         return
@@ -176,9 +176,10 @@ def _print_completions(query: str, found: list[Completion], *, as_json: bool) ->
         click.echo(f"No title goes on from {query!r}.")
 
 
-def _print(
+def print_result(
     query: str, result: SearchResult, offset: int, took: float, names: DisplayNames, *, empty: bool
 ) -> None:
+    """Print an answer for people; `took` are milliseconds, `empty` says that the index is."""
     if empty:
         click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return

@@ -77,7 +77,7 @@ def hook(status: int) -> Iterator[tuple[str, list[Request]]]:
 
     def answer(request: Request) -> Reply:
         got.append(request)
-        return Reply(status, b"")
+        return Reply(status)
 
     server = Server(answer)
     server.start()

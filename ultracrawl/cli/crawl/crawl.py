@@ -12,7 +12,7 @@ import click
 
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_report, print_total
-from ultracrawl.cli.options import config_option, json_option, open_project, print_all
+from ultracrawl.cli.options import config_option, json_option, open_project, print_all, server_option
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.run import run_sources
@@ -27,6 +27,7 @@ from ultracrawl.sources import DataSource, Project
 
 
 @click.command("crawl")
+@server_option("crawl")
 @click.argument("sources", nargs=-1)
 @config_option
 @click.option(

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import json_option, known_sources, print_all, project_option
+from ultracrawl.cli.options import json_option, known_sources, print_all, project_option, server_option
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import Steered
 from ultracrawl.service.schedules.steering import steer_source
@@ -36,6 +36,7 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
     order = Command(described.__name__)
 
     @click.command(order.value, help=cleandoc(described.__doc__ or ""))
+    @server_option(order.value)
     @click.argument("sources", nargs=-1, required=True)
     @wait_options
     @project_option
@@ -50,7 +51,7 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
             except UserError as error:
                 problems.append(error)
         if results or not problems or not as_json:
-            print_all("sources", results, _print, as_json=as_json)
+            print_all("sources", results, print_steered, as_json=as_json)
         if problems:
             raise UserError("; ".join(map(str, problems)))
         raise SystemExit(0 if all(one.obeyed for one in results) else 1)
@@ -58,7 +59,8 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
     return command
 
 
-def _print(one: Steered) -> None:
+def print_steered(one: Steered) -> None:
+    """Print what became of an order."""
     click.echo(f"{one.source}: {one.note}", err=not one.obeyed)
 
 

@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from ultracrawl.cli.manage.feeding import in_words
-from ultracrawl.cli.options import first_of, json_option, known_sources, print_all, print_json, project_option
+from ultracrawl.cli.options import (
+    first_of,
+    json_option,
+    known_sources,
+    print_all,
+    print_json,
+    project_option,
+    server_option,
+)
 from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.inspection.site_view import SiteView, view_site
 from ultracrawl.errors import UserError
@@ -21,6 +29,7 @@ from ultracrawl.stores.opening import open_sites, state_to_read
 
 
 @click.command("status")
+@server_option("status")
 @project_option
 @click.argument("site", required=False)
 @json_option
@@ -46,9 +55,14 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"sources": [status_json(row) for row in rows]})
     else:
-        for row in rows:
-            _print_status(row)
+        print_rows(rows)
     raise SystemExit(1 if any(row["state"] == "unreadable" for row in rows) else 0)
+
+
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    """Print how sources stand, for people."""
+    for row in rows:
+        _print_status(row)
 
 
 def _print_status(row: dict[str, Any]) -> None:

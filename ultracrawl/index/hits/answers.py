@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from html import unescape
+from typing import Any
 
-from ultracrawl.index.engine import Hit, SearchResult
+from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchResult
 from ultracrawl.index.hits.snippet import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
+from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import ValueList
 
 
@@ -48,6 +51,36 @@ def hit_json(hit: Hit) -> dict[str, object]:
             "title": hit.section.title, "anchor": hit.section.anchor, "url": hit.section_url,
         },
     }  # fmt: skip
+
+
+def result_of(answer: Mapping[str, Any]) -> SearchResult:
+    """Return the result that an answer in the shape of `search --json` tells of."""
+    facets = {
+        name: tuple(FacetValue(one["value"], one["count"]) for one in values)
+        for name, values in answer["facets"].items()
+    }
+    hits = tuple(map(_hit_of, answer["hits"]))
+    return SearchResult(answer["total"], hits, facets, answer["suggestion"], Reading(answer["reading"]))
+
+
+def completions_of(answer: Mapping[str, Any]) -> list[Completion]:
+    """Return what an answer in the shape of `search --complete --json` tells of."""
+    return [Completion(**one) for one in answer["completions"]]
+
+
+def _hit_of(told: Mapping[str, Any]) -> Hit:
+    marked = told["snippet_html"].replace("<mark>", START_MARK).replace("</mark>", END_MARK)
+    part = told["section"]
+    section = None if part is None else Section(0, 1, part["anchor"], part["title"])
+    return Hit(
+        told["url"],
+        told["title"],
+        told["score"],
+        told["source"],
+        unescape(marked),
+        told["attributes"],
+        section,
+    )
 
 
 class DisplayNames:
