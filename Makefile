@@ -12,7 +12,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test servers-test soak coverage bench budget clean
+.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test servers-test soak coverage bench budget figures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -105,6 +105,12 @@ bench: servers venv ## Measure rules, index, answers, and crawls beside those of
 
 budget: servers venv ## Print what each part of the program takes for a page, beside the last release; nothing fails
 	$(BIN)/python benchmarks/budget.py
+
+figures: servers venv ## Measure all that docs/performance.md and the README show, and put it there; half an hour on a quiet machine
+	$(BIN)/python benchmarks/peers.py --write
+	$(BIN)/python benchmarks/budget.py --rounds 5 --write
+	$(BIN)/python benchmarks/features.py --write
+	$(BIN)/python benchmarks/latency.py --write
 
 clean: ## Remove the environment, caches, builds and the data of the demo
 	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain var/coverage

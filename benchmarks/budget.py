@@ -140,14 +140,15 @@ def table(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
     """Return what each component takes, and the difference to what is stored, scaled to how fast the machine is."""
     scale = now["speed"] / before["speed"] if before else 1.0
     head = f"version {before['version']}, {before['date']}" if before else "nothing stored"
-    lines = [f"| CPU µs a page | now | {head} | difference |", "| --- | --- | --- | --- |"]
+    lines = [f"| CPU µs a page | now | share | {head} | difference |", "| --- | --- | --- | --- | --- |"]
     ours = now["us_a_page"]
     theirs = {name: value * scale for name, value in before["us_a_page"].items()} if before else {}
+    total = sum(ours.values())
     for name in (*ROWS, "all"):
-        new = sum(ours.values()) if name == "all" else ours.get(name, 0.0)
+        new = total if name == "all" else ours.get(name, 0.0)
         old = sum(theirs.values()) if name == "all" else theirs.get(name, 0.0)
         said = f"{new - old:+.0f}" if before else ""
-        lines.append(f"| {name} | {new:.0f} | {old:.0f} | {said} |")
+        lines.append(f"| {name} | {new:.0f} | {new / total:.0%} | {old:.0f} | {said} |")
     return "\n".join(lines)
 
 

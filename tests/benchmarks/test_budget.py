@@ -85,9 +85,9 @@ def test_the_last_release_is_scaled_to_how_fast_the_machine_is(budget: ModuleTyp
         "us_a_page": {"reading": 800.0, "links": 200.0},
     }
     lines = budget.table(now, before).splitlines()
-    assert lines[0] == "| CPU µs a page | now | version 1.0, 2026-11-01 | difference |"
-    assert "| reading | 500 | 400 | +100 |" in lines
-    assert lines[-1] == "| all | 600 | 500 | +100 |"
+    assert lines[0] == "| CPU µs a page | now | share | version 1.0, 2026-11-01 | difference |"
+    assert "| reading | 500 | 83% | 400 | +100 |" in lines
+    assert lines[-1] == "| all | 600 | 100% | 500 | +100 |"
 
 
 def test_what_is_stored_has_the_rows_of_the_table(budget: ModuleType) -> None:

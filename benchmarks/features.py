@@ -1,0 +1,117 @@
+"""What a feature costs: `python benchmarks/features.py` prints CPU microseconds a page that each adds to a first crawl.
+
+    python benchmarks/features.py --only "near-duplicates" --repeat 5
+    python benchmarks/features.py --write                   # and put the table into docs/performance.md
+
+The PostgreSQL manual is crawled as it is, and with one feature more or less, in turns; the figure is the median of the
+differences of a turn, all processes included. What is on by itself is switched off, and the difference turned round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from judging.corpora import CORPORA  # noqa: E402 - after the path is set
+from measuring.ours import crawled, definition, ultracrawl  # noqa: E402
+from measuring.results import Stamp  # noqa: E402
+from measuring.table import replace_blocks  # noqa: E402
+from support.nginx import nginx_site  # noqa: E402
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Options of a source or of the project that switch it on, or off where it is on by itself."""
+
+    source: str = ""
+    project: str = ""
+    is_default: bool = False
+
+
+FEATURES = {
+    "texts of links": Feature(project="index: {anchors: false}", is_default=True),
+    "main content found": Feature('content: {main: "off"}', is_default=True),
+    "robots.txt, META robots": Feature("robots: {obey: false, meta: false}", is_default=True),
+    "sitemaps looked for": Feature("sitemaps: {use: false}", is_default=True),
+    "duplicates": Feature("duplicates: {detect: false}", is_default=True),
+    "near-duplicates": Feature("duplicates: {near: true}"),
+    "languages detected": Feature("languages: {trust: both}"),
+    "content by selectors": Feature('content: {exclude: ".navheader, .navfooter"}'),
+    "feeds among links": Feature("feeds: {discover: true}"),
+    "documents kept": Feature("storage: {keep: true}"),
+    "logs of links, downloads and items": Feature("log: {screened: true, fetch: true, postprocess: text}"),
+    "lists of links": Feature("storage: {link_lists: var/links}"),
+}
+
+
+def cpu_a_page(url: str, feature: Feature) -> float:
+    """Crawl into an empty folder; returns CPU microseconds a page."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        text = definition(url, source=feature.source, project=feature.project)
+        (folder / "ultracrawl.yaml").write_text(text)
+        return crawled(ultracrawl(folder, "crawl", "--json")).cpu_ms_a_page * 1000
+
+
+def measure(manual: Path, names: Sequence[str], repeat: int) -> dict[str, list[float]]:
+    """Return what each feature adds in each turn, in CPU microseconds a page."""
+    found: dict[str, list[float]] = defaultdict(list)
+    with nginx_site(manual) as server:
+        for turn in range(repeat):
+            plain = cpu_a_page(f"{server.url}/index.html", Feature())
+            for name in names:
+                feature = FEATURES[name]
+                more = cpu_a_page(f"{server.url}/index.html", feature) - plain
+                found[name].append(-more if feature.is_default else more)
+                print(f"{turn + 1}/{repeat} {name}: {found[name][-1]:+.0f} of {plain:.0f}", file=sys.stderr)
+    return found
+
+
+def table(added: Mapping[str, Sequence[float]]) -> str:
+    """Return the table in Markdown."""
+    lines = ["| feature | by itself | CPU µs a page | lowest, highest turn |", "| --- | --- | --- | --- |"]
+    for name, values in added.items():
+        usual = "on" if FEATURES[name].is_default else "off"
+        lines.append(f"| {name} | {usual} | {median(values):+.0f} | {min(values):+.0f}, {max(values):+.0f} |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print, and write where that is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=FEATURES,
+        default=list(FEATURES),
+        metavar="NAME",
+        help=", ".join(FEATURES),
+    )
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
+    options = parser.parse_args(arguments)
+    stamp = Stamp.of_now()
+    corpus = CORPORA["postgresql"]
+    manual = corpus.manual(options.packages.absolute())
+    if manual is None:
+        sys.exit(f"{corpus.package} cannot be had")
+    text = table(measure(manual, options.only, options.repeat))
+    print(text)
+    if options.write:
+        replace_blocks(ROOT / "docs" / "performance.md", {"features": f"{stamp}:\n\n{text}"})
+
+
+if __name__ == "__main__":
+    main()

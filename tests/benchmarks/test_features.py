@@ -1,0 +1,48 @@
+"""benchmarks/features.py: what is on by itself is switched off, and counts the other way round."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from support.project import ROOT
+
+from ultracrawl.sources.dialects import read_definitions
+
+FOLDER = ROOT / "benchmarks"
+
+
+@pytest.fixture
+def features(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    spec = importlib.util.spec_from_file_location("benchmark_features", FOLDER / "features.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.servers
+def test_what_a_feature_adds_is_told_whichever_way_it_is_switched(
+    features: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = iter([500.0, 400.0, 900.0, 510.0, 430.0, 700.0, 520.0, 410.0, 800.0])
+    monkeypatch.setattr(features, "cpu_a_page", lambda url, feature: next(costs))
+    added = features.measure(tmp_path, ["duplicates", "near-duplicates"], 3)
+    lines = features.table(added).splitlines()
+    assert lines[2] == "| duplicates | on | +100 | +80, +110 |"
+    assert lines[3] == "| near-duplicates | off | +280 | +190, +400 |"
+
+
+def test_every_feature_is_a_definition_without_a_mistake(features: ModuleType, tmp_path: Path) -> None:
+    for feature in features.FEATURES.values():
+        text = features.definition("http://127.0.0.1/", source=feature.source, project=feature.project)
+        (tmp_path / "ultracrawl.yaml").write_text(text)
+        loaded = read_definitions(tmp_path / "ultracrawl.yaml")
+        assert loaded.project is not None
+        assert loaded.findings == ()
