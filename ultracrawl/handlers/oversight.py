@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import logging
+from functools import lru_cache
+from inspect import CO_VARKEYWORDS
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydispatch import dispatcher  # type: ignore[import-untyped]  # it has no stubs
 from scrapy import signals
 from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Headers
-from twisted.python.failure import Failure
 
 from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.auth.chain import AuthChain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import CodeType
+
     from scrapy import Request
     from scrapy.crawler import Crawler
 
     from ultracrawl.model import Decision
+
+logger = logging.getLogger(__name__)
 
 
 class AddressGuard(Protocol):
@@ -43,10 +50,14 @@ def access_of(crawler: Crawler) -> AuthChain | None:
         return None
 
 
+_ANY = id(dispatcher.Any)
+_ALL = ("request", "spider", "signal", "sender", "headers", "body_length", "data")
+"""What the two signals of a download come with."""
+
+
 def is_heard(sender: object, signal: object) -> bool:
     """Return whether a signal of a sender has receivers; sending it without any costs as much as a small page."""
-    get = dispatcher.getReceivers
-    return bool(get(sender, signal) or get(dispatcher.Any, signal))
+    return any(signal in table for table in _tables(sender))
 
 
 _SIGNALS = (signals.headers_received, signals.bytes_received)
@@ -82,11 +93,46 @@ class DownloadWatch:
         return is_heard(self._sender, signal)
 
     def _send(self, signal: object, request: Request, **values: Any) -> StopDownload | None:
+        """Call the receivers of a signal as Scrapy does, but look at what each of them takes only once."""
         spider = self._crawler.spider
-        results = self._crawler.signals.send_catch_log(
-            signal=signal, request=request, spider=spider, **values
-        )
-        for _, result in results:
-            if isinstance(result, Failure) and isinstance(result.value, StopDownload):
-                return result.value
-        return None
+        values.update(request=request, spider=spider, signal=signal, sender=self._sender)
+        stopped = None
+        for receiver in list(dispatcher.liveReceivers(_receivers(self._sender, signal))):
+            try:
+                receiver(**{name: values[name] for name in _taken(receiver) if name in values})
+            except StopDownload as stop:
+                stopped = stopped or stop
+            except Exception:
+                told = {"receiver": receiver}
+                logger.exception(
+                    "Error caught on signal handler: %(receiver)s", told, extra={"spider": spider}
+                )
+        return stopped
+
+
+_Table = dict[Any, list[Any]]
+
+
+def _tables(sender: object) -> Iterator[_Table]:
+    """Yield the receivers of all signals of a sender, and of any."""
+    for known in (id(sender), _ANY):
+        if known in dispatcher.connections:
+            yield dispatcher.connections[known]
+
+
+def _receivers(sender: object, signal: object) -> list[Any]:
+    return list(dict.fromkeys(one for table in _tables(sender) for one in table.get(signal, ())))
+
+
+@lru_cache(maxsize=64)
+def _names(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _taken(receiver: Any) -> Iterable[str]:
+    """Return the names of what a receiver takes; of all that there is for one that takes anything."""
+    function = receiver if hasattr(receiver, "__code__") else getattr(receiver, "__func__", None)
+    if function is None:
+        function = type(receiver).__call__
+    code: CodeType = function.__code__
+    return _ALL if code.co_flags & CO_VARKEYWORDS else _names(code)
