@@ -69,7 +69,7 @@ class JoinedLinks:
         if self._kept >= LINKS_KEPT:
             self._folders.clear()
             self._kept = 0
-        if self._canonical(base, base) != base:
+        if self._canonical(base) != base:
             return "", {}
         path, _, _ = base.partition("?")
         folder = path[: path.rfind("/") + 1]

@@ -11,9 +11,9 @@ from ultracrawl.model.candidate import Candidate, LimitOver
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
-from ultracrawl.rules.urls.canonical import UrlPolicy, host_of, site_of, url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of, site_of
 from ultracrawl.scheduler.candidates.link_urls import Excluded, LinkUrls
-from ultracrawl.scheduler.candidates.seen_urls import REJECTED, SeenUrls
+from ultracrawl.scheduler.candidates.seen_urls import REJECTED, SeenUrls, UrlKeys
 from ultracrawl.stores import QueueEntry, Store
 
 logger = logging.getLogger(__name__)
@@ -60,6 +60,7 @@ class CandidateFilter:
         self._count_excluded = count_excluded
         self._excluded, self._gates, self._judged = excluded, gates, judged
         self._rules = CandidateRules(boundary, traps)
+        self._keys = UrlKeys()
         self._closed = self._closed_always = ""
         self._rules_hold = True
         self.limits_over: Callable[[], tuple[LimitOver, ...]] = tuple
@@ -104,9 +105,9 @@ class CandidateFilter:
     def _admit(self, urls: Iterable[str], parent: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
         inside = array("q")
         unmet: dict[int, str] = {}
-        seen_depth = self.seen.get
+        seen_depth, keys = self.seen.get, self._keys
         for url in urls:
-            key = url_key(url)
+            key = keys[url]
             seen = seen_depth(key)
             if seen is None:
                 unmet[key] = url

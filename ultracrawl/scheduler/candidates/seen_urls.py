@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from ultracrawl.rules.urls.canonical import url_key
+
 REJECTED = -1
 """Stands for the depth of a URL that is excluded, which no depth is."""
 GENERATION = 200_000
 """Keys of one generation, about 20 MB."""
+
+KEYS_KEPT = 20_000
+"""URLs whose keys are remembered at most, about 4 MB."""
+
+
+class UrlKeys(dict[str, int]):
+    """The keys of URLs met lately: most links of a page are those of the page before."""
+
+    def __missing__(self, url: str) -> int:
+        """Compute a key and remember it; a full memory is emptied."""
+        if len(self) >= KEYS_KEPT:
+            self.clear()
+        key = self[url] = url_key(url)
+        return key
 
 
 class SeenUrls:
