@@ -189,6 +189,7 @@ def test_a_document_that_came_without_a_visit_ends_with_the_last_pipeline() -> N
         cast("Any", items),
         cast("Any", watch),
         cast("Any", SimpleNamespace(allowance=lambda wanted: wanted)),
+        cast("Any", SimpleNamespace(count_item=lambda: None)),
     )
     document = Document(URL, URL, "s")
 

@@ -10,6 +10,7 @@ from scrapy.pipelines import ItemPipelineManager
 from ultracrawl.crawl import CrawlContext, context_of, feature_of
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.run.limits import RunLimits
+from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Document
@@ -31,6 +32,7 @@ class DocumentPipelines(ItemPipelineManager):
     _items: ItemTracker
     _watch: VisitWatch
     _limits: RunLimits
+    _statistics: ScrapyStatistics
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -41,15 +43,24 @@ class DocumentPipelines(ItemPipelineManager):
             feature_of(crawler, ItemTracker),
             feature_of(crawler, VisitWatch),
             feature_of(crawler, RunLimits),
+            feature_of(crawler, ScrapyStatistics),
         )
         return made
 
-    def attach(self, context: CrawlContext, items: ItemTracker, watch: VisitWatch, limits: RunLimits) -> None:
-        """Set the tracker of items, the watch and the limits; called once, before anything is processed."""
+    def attach(
+        self,
+        context: CrawlContext,
+        items: ItemTracker,
+        watch: VisitWatch,
+        limits: RunLimits,
+        statistics: ScrapyStatistics,
+    ) -> None:
+        """Set the features that take part; called once, before anything is processed."""
         self._context = context
         self._items = items
         self._watch = watch
         self._limits = limits
+        self._statistics = statistics
 
     async def process_item_async(self, item: Any) -> Any:
         """Return the item as the pipelines leave it. Raises `DropItem`, `OverdueError` and what pipelines raise."""
@@ -58,6 +69,7 @@ class DocumentPipelines(ItemPipelineManager):
             done = await self._processed(item)
         if visit is not None:
             self._watch.fail(visit, "no pipeline ended it")
+        self._statistics.count_item()
         return done
 
     async def _processed(self, item: Any) -> Any:

@@ -81,6 +81,7 @@ components: dict[str, dict[str, int]] = {
     },
     "EXTENSIONS": {
         "ultracrawl.crawl.lifecycle.CrawlLifecycle": 0,
+        "ultracrawl.crawl.run.scrapy_statistics.RunTimes": 0,
     },
 }
 
@@ -102,6 +103,7 @@ followed_at_once: tuple[str, ...] = (
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
     "scrapy.downloadermiddlewares.retry.RetryMiddleware",
     "scrapy.downloadermiddlewares.stats.DownloaderStats",
+    "scrapy.extensions.corestats.CoreStats",
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
     "scrapy.spidermiddlewares.referer.RefererMiddleware",
 )
@@ -137,6 +139,7 @@ replaced: dict[str, tuple[str, ...]] = {
         "scrapy.spidermiddlewares.depth.DepthMiddleware",
     ),
     "EXTENSIONS": (
+        "scrapy.extensions.corestats.CoreStats",
         "scrapy.extensions.telnet.TelnetConsole",
         "scrapy.extensions.remote_control.RemoteControl",
         # It unpickles a file of JOBDIR; what a crawl has to remember is in the document table.

@@ -5,19 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
+from scrapy.extensions.corestats import CoreStats
 from scrapy.utils.python import global_object_name
 
 from ultracrawl.crawl.hooks import Feature
 
 if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
     from ultracrawl.model import RunReport
 
 
+class RunTimes(CoreStats):
+    """Scrapy's `CoreStats` without the counts that `ScrapyStatistics` tells: each costs signals a page."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the extension of a crawler; beginning, end and dropped items are told when they happen."""
+        made = cls(crawler.stats)
+        crawler.signals.connect(made.spider_opened, signals.spider_opened)
+        crawler.signals.connect(made.spider_closed, signals.spider_closed)
+        crawler.signals.connect(made.item_dropped, signals.item_dropped)
+        return made
+
+
 class ScrapyStatistics(Feature):
-    """Tells `crawler.stats` what Scrapy's `DownloaderStats` would, which costs ten times as much a request.
+    """Tells `crawler.stats` what Scrapy's `DownloaderStats` and `CoreStats` would, which costs ten times as much.
 
     The statistics are as old as the last flush; at the end of the run they are complete.
     """
@@ -26,6 +44,7 @@ class ScrapyStatistics(Feature):
         self._stats = stats
         self._answers = Counter[tuple[str, int]]()
         self._errors = Counter[tuple[str, str]]()
+        self._items = 0
 
     def count_answer(self, method: str, status: int) -> None:
         """Count an answer to a request of any kind."""
@@ -36,8 +55,18 @@ class ScrapyStatistics(Feature):
         made = "" if isinstance(error, IgnoreRequest) else method
         self._errors[made, global_object_name(type(error))] += 1
 
+    def count_item(self) -> None:
+        """Count an item that passed the pipelines."""
+        self._items += 1
+
     def before_flush(self) -> None:
         """Tell what was counted so far."""
+        for name, number in (
+            ("response_received_count", self._answers.total()),
+            ("item_scraped_count", self._items),
+        ):
+            if number:
+                self._stats.set_value(name, number)
         requests, statuses, kinds = Counter[str](), Counter[int](), Counter[str]()
         for (method, status), number in self._answers.items():
             requests[method] += number
