@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -12,8 +13,8 @@ from scrapy.core.downloader import Downloader
 from scrapy.http import Response
 from scrapy.spidermiddlewares.metacopy import MetaCopyDetectionMiddleware
 from scrapy.spidermiddlewares.start import StartSpiderMiddleware
-from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import arg_to_iter
+from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from ultracrawl.crawl.visit import HANDLED
@@ -21,8 +22,8 @@ from ultracrawl.handlers.oversight import is_heard
 from ultracrawl.settings.log_formatter import QuietLogFormatter
 
 if TYPE_CHECKING:
+    from scrapy.core.downloader.handlers import DownloadHandlerProtocol
     from scrapy.crawler import Crawler
-    from twisted.internet.defer import Deferred
 
 _TRUSTED = ("ultracrawl.", "scrapy.")
 """Whose middlewares answer what the protocol asks for, so that nobody has to look."""
@@ -47,12 +48,14 @@ class DirectDownloader(Downloader):
         self._asking = _steps(methods["process_request"])
         self._answering = _steps(methods["process_response"])
         self._failing = _steps(methods["process_exception"])
+        self._handlers: dict[str, DownloadHandlerProtocol] = {}
+        """Those that answered, by scheme."""
         self._trusted = all(type(one).__module__.startswith(_TRUSTED) for one in self.middleware.middlewares)
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:  # type: ignore[override]  # without the spider, as Scrapy asks
         """Return what the middlewares make of a request."""
         self.active.add(request)
-        return deferred_from_coro(self._fetched(request))
+        return Deferred.fromFuture(asyncio.ensure_future(self._fetched(request)))
 
     async def _fetched(self, request: Request) -> Response | Request:
         try:
@@ -104,11 +107,23 @@ class DirectDownloader(Downloader):
         """Return the answer of the download handler, and send the signals of Scrapy's downloader to who hears them."""
         self._tell(signals.request_reached_downloader, request=request)
         try:
-            response = await self.handlers.download_request_async(request)
+            response = await self._downloaded(request)
             self._tell(signals.response_downloaded, request=request, response=response)
             return response
         finally:
             self._tell(signals.request_left_downloader, request=request)
+
+    async def _downloaded(self, request: Request) -> Response:
+        """Return the answer of the handler for the scheme of a URL; Scrapy takes each URL apart to find it."""
+        scheme = request.url.partition(":")[0]
+        handler = self._handlers.get(scheme)
+        if handler is not None:
+            return await handler.download_request(request)
+        response = await self.handlers.download_request_async(request)
+        used = self.handlers._handlers.get(scheme)
+        if used is not None and inspect.iscoroutinefunction(used.download_request):
+            self._handlers[scheme] = used
+        return response
 
     # ---- answers
 

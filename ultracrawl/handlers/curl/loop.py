@@ -24,6 +24,7 @@ class CurlLoop:
         self._watched: dict[int, int] = {}
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._soon: asyncio.Handle | None = None
 
     async def run(self, curl: Any) -> tuple[int, str]:
         """Run one transfer to its end; returns libcurl's error code and text, `(0, "")` if all went well.
@@ -45,8 +46,9 @@ class CurlLoop:
             del self._running[curl]
             self._multi.remove_handle(curl)
             ended.cancel()
-        if self._timer is not None:
-            self._timer.cancel()
+        for planned in (self._timer, self._soon):
+            if planned is not None:
+                planned.cancel()
         self._multi.close()
         for fd in list(self._watched):
             self._unwatch(fd)
@@ -78,9 +80,22 @@ class CurlLoop:
         if milliseconds < 0:
             self._deadline = 0.0
             return
+        if not milliseconds:
+            self._act_soon()
+            return
         self._deadline = self._loop.time() + milliseconds / 1000
         if self._timer is None or self._timer.when() > self._deadline:
             self._arm()
+
+    def _act_soon(self) -> None:
+        """Let libcurl begin what was added, once for all that is added until then."""
+        self._deadline = 0.0
+        if self._soon is None:
+            self._soon = self._loop.call_soon(self._begin)
+
+    def _begin(self) -> None:
+        self._soon = None
+        self._act(pycurl.SOCKET_TIMEOUT, 0)
 
     def _arm(self) -> None:
         if self._timer is not None:
