@@ -28,7 +28,9 @@ def anchor_text(text: str) -> str:
     folded = " ".join(text.lower().split())
     if len(folded) > LONGEST:
         folded = folded[: LONGEST + 1].rpartition(" ")[0] or folded[:LONGEST]
-    return folded if _SAYS_SOMETHING(folded) and not _ADDRESS(folded) else ""
+    says = folded[:1].isalnum() or _SAYS_SOMETHING(folded)
+    bare = ("://" in folded or folded.startswith("www.")) and _ADDRESS(folded)
+    return folded if says and not bare else ""
 
 
 def says_more_than(text: str, fragment: str, url: str = "") -> bool:

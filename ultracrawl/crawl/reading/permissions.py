@@ -47,9 +47,11 @@ class PermissionReader:
 
     def page_permissions(self, page: Page, response: Response) -> PagePermissions:
         """Return what the owner of a page allows, by the page, its headers and the robots.txt of its site."""
-        directives = page.robots
+        directives, signals = page.robots, self._signals(response)
         tdm = [*page.meta.get(TDM_RESERVED, ()), *values_of(response)(TDM_RESERVED)]
-        reserved = reservations_of(directives.others, tdm, self._signals(response))
+        if not (directives.others or tdm or signals) and directives.index:
+            return PagePermissions(NO_CAUSE, hides_text=False, expires=False, attributes={})
+        reserved = reservations_of(directives.others, tdm, signals)
         return PagePermissions(
             self._permission.refusal(directives, reserved, self._clock()),
             self._permission.hides_text(directives),
