@@ -14,6 +14,10 @@ from support.site import Site
 from support.until import until
 
 from ultracrawl.index.locking import LOCKS, write_lock
+from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.stores.opening import schedules_folder
+from ultracrawl.stores.runner_sign import RunnerBadge
 
 
 def tables(workspace: Workspace) -> dict[str, list[str]]:
@@ -120,6 +124,22 @@ def test_nothing_is_restored_while_a_source_is_crawled(
     released.set()
     crawl.communicate(timeout=60)
     assert (refused.code, "being crawled" in refused.err) == (2, True)
+
+
+def test_nothing_is_restored_while_a_service_keeps_the_project(
+    workspace: Workspace, elsewhere: Workspace, url: str
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    archive = move(workspace, elsewhere)
+    folder = schedules_folder(require(read_definitions(elsewhere.directory / "ultracrawl.yaml")))
+    assert folder is not None
+    badge = RunnerBadge(folder)
+    badge.show_kept([], [])
+    refused = elsewhere.command("restore", str(archive), "--force")
+    badge.close()
+    assert (refused.code, "end it before you restore" in refused.err) == (2, True)
+    assert elsewhere.command("restore", str(archive), "--force").code == 0
 
 
 def test_a_backup_waits_for_who_writes_to_the_index(

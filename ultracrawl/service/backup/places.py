@@ -10,7 +10,7 @@ from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import COMPANIONS
 
 STATE, CACHE, DOCUMENTS, INDEX = "state", "cache", "documents", "index"
-_FLEETING = (*COMPANIONS, ".lock", ".crawl", ".order")
+_FLEETING = (*COMPANIONS, ".lock", ".crawl", ".order", ".runner")
 """How the names of files end that steer processes, or that SQLite makes itself."""
 _ASIDE = ".damaged-"
 

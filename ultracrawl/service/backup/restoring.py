@@ -19,6 +19,8 @@ from ultracrawl.service.backup.manifest import NAME, FileMark, Manifest, parse_m
 from ultracrawl.service.backup.places import places_of
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import Project
+from ultracrawl.stores.opening import schedules_folder
+from ultracrawl.stores.runner_sign import runner_signs
 
 _PIECE = 1 << 20
 _LARGEST_MANIFEST = 1 << 28
@@ -48,11 +50,15 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> M
 
 
 def _check_idle(project: Project) -> None:
+    """Raise `UserError` while a source is crawled, or a service or another command keeps schedules."""
     crawled = [name for name in project.known_sources if running_crawl(project, name) is not None]
     if crawled:
         raise UserError(
             f"{', '.join(crawled)}: being crawled; stop the crawl, and the service, before you restore"
         )
+    folder = schedules_folder(project)
+    if folder is not None and (keepers := runner_signs(folder)):
+        raise UserError(f"process {keepers[0].pid} keeps schedules and sources; end it before you restore")
 
 
 def _holds_something(path: Path) -> bool:

@@ -1,0 +1,111 @@
+"""The API of a real `ultracrawl serve`: crawls are begun, watched and stopped by it, and people are told."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+from support.until import until
+
+pytestmark = pytest.mark.processes
+
+NAMES = ("one", "two")
+
+
+class ServedApi:
+    """A service over two sources, asked over loopback."""
+
+    def __init__(self, folder: Path, urls: list[str]) -> None:
+        self.workspace, self.log = Workspace(folder), folder / "serve.log"
+        self.told = folder / "told"
+        program = folder / "tell.sh"
+        program.write_text(f'#!/bin/sh\necho "$ULTRACRAWL_NOTICE" >> {self.told}\n')
+        program.chmod(0o700)
+        options = {"boundary": LOOPBACK, "politeness": {"delay": 0}}
+        sources = {name: {"start_urls": [url], **options} for name, url in zip(NAMES, urls, strict=True)}
+        schedule = {"sources": ["two"], "cron": "0 3 1 1 *"}
+        notices = {"to": {"file": {"command": str(program)}}, "certificate_days": 0}
+        self.workspace.write({"sources": sources, "schedules": {"yearly": schedule}, "notices": notices})
+        self.token = self._token("administrator")
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "ultracrawl", "serve", "--port", "0"],
+                cwd=folder, env=os.environ, stdout=log, stderr=log,
+            )  # fmt: skip
+        until(lambda: "the API answers" in self.log.read_text(), None)
+        found = re.search(r"http://127\.0\.0\.1:\d+", self.log.read_text())
+        assert found is not None
+        self.url = found[0]
+
+    def _token(self, role: str) -> str:
+        return self.workspace.command("token", "create", role, "--role", role).out.strip()
+
+    def ask(self, method: str, path: str, status: int, token: str | None = None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
+        answer = httpx.request(method, self.url + path, headers=headers, timeout=30, trust_env=False)
+        assert answer.status_code == status, answer.text
+        return answer
+
+    def phase(self, name: str) -> str:
+        return str(self.ask("GET", f"/api/v1/sources/{name}", 200).json()["service"]["phase"])
+
+
+@pytest.fixture
+def sites() -> dict[str, Site]:
+    sites = {name: Site() for name in NAMES}
+    for name, site in sites.items():
+        site.page("/", title=f"Home of {name}", links=["/a"], text="herons")
+        site.page("/a", title="A", text="egrets")
+    return sites
+
+
+@pytest.fixture
+def served(sites: dict[str, Site], tmp_path: Path) -> Iterator[ServedApi]:
+    with sites["one"].serve() as one, sites["two"].serve() as two:
+        served = ServedApi(tmp_path, [f"{one}/", f"{two}/"])
+        yield served
+        served.process.send_signal(signal.SIGTERM)
+        assert served.process.wait(60) == 0, served.log.read_text()
+        assert "Traceback" not in served.log.read_text()
+
+
+def test_crawls_are_begun_watched_and_stopped(served: ServedApi, sites: dict[str, Site]) -> None:
+    assert served.ask("GET", "/healthz", 200, "none").text == "ok\n"
+    served.ask("GET", "/api/v1/sources", 401, "uc_no_no")
+    served.ask("POST", "/api/v1/sources/one/start", 202)
+    until(lambda: served.phase("one") == "idle" and sites["one"].count("/a"))
+    found = served.ask("GET", "/api/v1/search?q=egrets&limit=5", 200).json()
+    assert (found["total"], found["hits"][0]["source"]) == (1, "one")
+    held: threading.Event = sites["two"].hold("/a")
+    served.ask("POST", "/api/v1/sources/two/start", 202)
+    until(lambda: sites["two"].count("/a"))
+    served.ask("POST", "/api/v1/sources/two/start", 409)
+    served.ask("POST", "/api/v1/sources/two/stop", 202)
+    held.set()
+    until(lambda: served.phase("two") == "idle")
+    (schedule,) = served.ask("GET", "/api/v1/schedules", 200).json()["schedules"]
+    assert (schedule["name"], schedule["status"]) == ("yearly", "scheduled")
+    assert served.ask("POST", "/api/v1/schedules/yearly/disable", 202).json()["status"] == "disabled"
+    numbers = served.ask("GET", "/metrics", 200).text
+    assert 'ultracrawl_runs_total{result="done",source="one"} 1.0' in numbers
+    assert 'ultracrawl_runs_total{result="stopped",source="two"} 1.0' in numbers
+
+
+def test_people_are_told_of_a_run_that_failed(served: ServedApi, sites: dict[str, Site]) -> None:
+    sites["one"].respond("/", status=500)
+    served.ask("POST", "/api/v1/sources/one/start", 202)
+    until(served.told.exists)
+    assert served.told.read_text().startswith("one: ")
+    (served.workspace.directory / "ultracrawl.yaml").write_text("sources: {one: {start_urls: 3}}\n")
+    answer = served.ask("POST", "/api/v1/reload", 409).json()
+    assert (answer["reloaded"], answer["findings"][0]["key"]) == (False, "sources.one.start_urls")
