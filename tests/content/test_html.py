@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ultracrawl.content.followed import DEFAULT_KINDS
 from ultracrawl.content.html.page import parse_html
+from ultracrawl.content.html.selection import PagePicks, css_pick
 from ultracrawl.content.reader import PageReader
 from ultracrawl.model import LinkKind, Page, RobotsDirectives
 
@@ -67,10 +68,40 @@ def test_html_title(html: str, title: str) -> None:
         pytest.param("<p>&lt;b&gt; &eacute; &#x41;", "<b> é A", id="entities"),
         pytest.param("<select><option>a<option>b</select>", "a b", id="options"),
         pytest.param("<div><div><nav>no</nav></div></div><p>yes", "yes", id="nav-last-in-its-parents"),
+        pytest.param("<P>one</P>two<Br>three<B>F</B>our", "one two threeFour", id="upper-case"),
+        pytest.param("a<nav><p>no</nav>b", "a b", id="blocks-that-are-hidden-part-words"),
+        pytest.param("a<nav><svg>no</svg></nav>b", "ab", id="others-that-are-hidden-do-not"),
+        pytest.param("a\fb<p>\fc", "a b c", id="form-feed"),
+        pytest.param("a\0-\0b\0i\0", "a-bi", id="nul"),
+        pytest.param("x<textarea>a<p>b</textarea>y", "x a<p>b y", id="text-that-looks-like-a-block"),
+        pytest.param(
+            "a<!--googleoff: all-->no<nav>no<!--googleon: all--></nav>b", "ab", id="googleon-out-of-sight"
+        ),
+        pytest.param("a<p-x>b</p-x>c", "abc", id="unknown-elements-do-not-split"),
     ],
 )
 def test_html_text(body: str, text: str) -> None:
     assert parse(f"<title>t</title><body>{body}").text == text
+
+
+def test_html_that_is_hidden_as_a_whole_has_no_text_but_links() -> None:
+    page = parse("<html hidden><title>t</title><p>no<a href=/x>link</a>")
+    assert (page.text, page.title, hrefs(page)) == ("", "", ["/x"])
+
+
+def test_html_tags_in_values_stay_as_they_are() -> None:
+    page = parse(
+        "<title>a<p>b</title><meta name=description content='one<br>two'><a href='/x<p>y'>a<br>b</a>"
+        "<map><area href=/area alt='c<p>d'></map>"
+    )
+    assert (page.title, page.meta["description"]) == ("a<p>b", ["one<br>two"])
+    assert [(link.href, link.text) for link in page.links] == [("/x<p>y", "a b"), ("/area", "c<p>d")]
+
+
+def test_html_elements_that_a_source_picks_are_those_of_the_page() -> None:
+    picks = PagePicks((css_pick("empty", "td:empty", "id"), css_pick("data", "p", "title")))
+    page = parse("<table><tr><td id=a></td></table><p title='x<p>y'>z", picks=picks)
+    assert page.picked == {"empty": ["a"], "data": ["x<p>y"]}
 
 
 def hrefs(page: Page) -> list[str]:

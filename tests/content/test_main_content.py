@@ -1,20 +1,14 @@
 """What of a page is its text: navigation, headers and footers of the site are not, unless little else is there."""
 
 import pytest
-from selectolax.lexbor import LexborHTMLParser
 
-from ultracrawl.content.html.harvest import Harvest
-from ultracrawl.content.html.links import plan_for
 from ultracrawl.content.html.main_content import (
     MAIN_CONTENT,
     WHOLE_PAGE,
     ContentRule,
     rule_for,
-    set_apart,
 )
 from ultracrawl.content.html.page import parse_html
-from ultracrawl.content.html.walk import walk
-from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
 from ultracrawl.content.service.frames import encode_job
 from ultracrawl.content.service.job import PageJob
@@ -130,13 +124,11 @@ def test_what_stands_deep_belongs_to_the_text() -> None:
     assert text_of(deep) == f"Rookery {WORDS}"
 
 
-def test_a_region_within_another_costs_nothing() -> None:
-    """The end of each would be looked for through all elements that end with it."""
-    root = LexborHTMLParser("<header><i>" * 9 + "</header>" * 9 + "<main><i>" * 9).root
-    assert root is not None
-    found = Harvest(URL, "", frozenset(), PageLimits(), 0)
-    walk(root, found, plan_for(frozenset()), set_apart(root, b"", ContentRule(exclude="i")))
-    assert (len(found.inside), len(found.outside)) == (1, 2)
+def test_a_region_within_another_adds_nothing_to_it() -> None:
+    header = f"<header><i>a</i> {'<header><i>b</i> ' * 8}{'</header>' * 9}"
+    body = f"{header}<main>{WORDS}<main><i>c {WORDS}</i></main></main>d"
+    assert text_of(body) == f"{WORDS} c {WORDS}"
+    assert text_of(body, ContentRule("i", "header")) == f"c {WORDS}"
 
 
 def test_parts_are_those_of_what_is_kept() -> None:

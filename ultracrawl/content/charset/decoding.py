@@ -118,6 +118,8 @@ def _guess(body: bytes, default: str) -> str:
 
 def is_utf8(body: bytes) -> bool:
     """Return whether `body` is valid UTF-8."""
+    if body.isascii():
+        return True
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
 
 PRESCAN_BYTES = 16384
 """How far a declaration is looked for; the standard asks for 1024 and lets the parser find later ones."""
+_MOSTLY = 1024
 
 _TOKEN = re.compile(rb"<(?:!--|(meta)[\s/]|(/?[a-z][^\s/>]*)|([!/?]))", re.IGNORECASE)
 _COMMENT_END = re.compile(rb"-->")
@@ -23,7 +25,7 @@ _XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*(?:"([^"]*)"|'([^']*)')"""
 def declared_in_html(body: bytes) -> str:
     """Return the codec that a META element near the start declares, or empty."""
     head = body[:PRESCAN_BYTES]
-    if b"charset" not in head.lower():
+    if b"charset" not in head[:_MOSTLY].lower() and b"charset" not in head.lower():
         return ""
     for attributes in _metas(head):
         if codec := _declared_by(attributes):
@@ -40,6 +42,7 @@ def declared_in_xml(body: bytes) -> str:
     return "utf-8" if codec.startswith("utf-16") else codec
 
 
+@lru_cache(maxsize=256)
 def charset_parameter(value: str) -> str:
     """Return the codec in the `charset` parameter of a Content-Type value, or empty."""
     found = _CONTENT_CHARSET.search(value)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ultracrawl.content.html.scanning import one_pass
+
 MOST = 1000
 """Attributes of a tag; one with more is dropped, what stands behind it stays."""
 MOST_ROOTS = 50
 """Tags of `html` and `body`, whose attributes all end up in one element; further ones are dropped."""
 
-_HARMLESS = 32_768
+_HARMLESS = 65_536
 """Bytes; shorter pages are not looked at: whatever stands in them takes no second."""
 _WORK = 8
 """How many times over a page may be looked at, before the rest of it is left out."""
 
 _SPACE = rb"[\t\n\f\r ]"
-_CLEAN = (
-    rb"""(?>[\t\n\f\r /]*+[^\t\n\f\r />=<"']++(?:%s*+=%s*+(?:"[^"<]*+"|'[^'<]*+'|[^\t\n\f\r >"'<]++))?+)"""
-    % (
-        _SPACE,
-        _SPACE,
-    )
+_ODD = one_pass(
+    r"""<[/a-z][^<>]*<|<[/a-z][^<>]{999}|=[\t\n\f\r ]*(?:"[^"<>]*>|'[^'<>]*>)""",
 )
-_ODD = re.compile(rb"</?[a-zA-Z](?![^\t\n\f\r /><]*+%s{0,200}+[\t\n\f\r /]*+(?:>|\Z))" % _CLEAN)
-"""A tag with many attributes, or with anything in it from which another one might be hidden."""
+"""What a page has one of if a tag has too many attributes.
+
+Without the first and the last of them every tag ends with the next `>`, without the second it is too short for so many.
+"""
 _ATTRIBUTE = (
     rb"""(?>[\t\n\f\r /]*+[^\t\n\f\r />][^\t\n\f\r />=]*+"""
     rb"""(?:%s*+=%s*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+)"""

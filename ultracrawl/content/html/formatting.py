@@ -5,15 +5,34 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from ultracrawl.content.html.scanning import one_pass
+
 _COPIES = 200_000
 """Elements that a page may be made to hold besides its own: half a second of work."""
 _LEAST_OPEN = 16
 """Formatting elements that may be open at once, however many tags a page has."""
 
-# `a` and `nobr` end an open one of their kind, so they do not gather.
-_NAMES = rb"<(/?)(b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s/>])"
-_LOWER_TAG = re.compile(_NAMES)
-_TAG = re.compile(_NAMES, re.IGNORECASE)
+_NAMES = ("b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u")
+"""`a` and `nobr` end an open one of their kind, so they do not gather."""
+_TAG = re.compile(rb"<(/?)(%b)(?=[\s/>])" % "|".join(_NAMES).encode(), re.IGNORECASE)
+
+
+def _other_than(name: str) -> str:
+    """Return an expression for what follows a `<` that begins neither a tag of an element nor the end of one."""
+    others = [f"{tag[:at]}[^<{tag[at]}]" for tag in (name, f"/{name}") for at in range(1, len(tag))]
+    return "|".join([f"[^<{name[0]}/]", *others, rf"/?{name}[^<\s/>]"])
+
+
+def _third(name: str) -> str:
+    """Return an expression for a place where an element is begun that is open twice already."""
+    other, begin, end = (
+        f"[^<]*<+(?:{tag})" for tag in (_other_than(name), rf"{name}[\s/>]", rf"/{name}[\s/>]")
+    )
+    return rf"<{name}[\s/>](?:{other}|{begin}(?:{other})*{end})*{begin}(?:{other})*{begin}"
+
+
+_THREE_OPEN = one_pass("|".join(map(_third, _NAMES)))
+"""Three open elements of one kind; hardly a page has them, and without them only few are ever open at once."""
 
 
 def limit_formatting(body: bytes) -> bytes:
@@ -24,24 +43,9 @@ def limit_formatting(body: bytes) -> bytes:
     tags = body.count(b"<")
     if tags * tags <= 4 * _COPIES:  # half of them open, and each of the other half opens those again
         return body
-    most = max(_LEAST_OPEN, _COPIES // tags)
-    return _limited(body, most) if _open_at_once(body, most) else body
-
-
-def _open_at_once(body: bytes, most: int) -> bool:
-    """Tell whether more formatting elements than `most` are open somewhere; nearly no page has them."""
-    opened: Counter[bytes] = Counter()
-    depth = 0
-    for end, name in _LOWER_TAG.findall(body.lower()):
-        if not end:
-            opened[name] += 1
-            depth += 1
-            if depth > most:
-                return True
-        elif opened[name]:
-            opened[name] -= 1
-            depth -= 1
-    return False
+    if _THREE_OPEN.search(body) is None:
+        return body
+    return _limited(body, max(_LEAST_OPEN, _COPIES // tags))
 
 
 def _limited(body: bytes, most: int) -> bytes:

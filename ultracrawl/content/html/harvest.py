@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ada_url import join_url
+from selectolax.lexbor import LexborNode
 
+from ultracrawl.content.html.tags import EDGE
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
 
@@ -23,6 +25,14 @@ class Span:
 
     begin: int
     end: int | None = None
+
+
+class Heading(NamedTuple):
+    """An element that begins a part of the page."""
+
+    node: LexborNode
+    level: int
+    anchor: str
 
 
 class OpenSection(NamedTuple):
@@ -54,19 +64,22 @@ class Harvest:
     links: list[Link] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     sections: list[OpenSection] = field(default_factory=list)
-    block_ends: set[int] = field(default_factory=set)
-    """Addresses of nodes that stand behind a block."""
     inside: list[Span] = field(default_factory=list)
     """What is the text of the page, if anything says so."""
     outside: list[Span] = field(default_factory=list)
     """What is no part of the text."""
-    open_spans: dict[int, list[Span]] = field(default_factory=dict)
-    """Spans that end where a node begins, by its address."""
+    hidden: list[LexborNode] = field(default_factory=list)
+    """Elements that are out of sight; one that lies within another of the same kind comes after it."""
+    regions: list[tuple[LexborNode, bool]] = field(default_factory=list)
+    """Elements that are the text of the page (true) or no part of it."""
+    headings: list[Heading] = field(default_factory=list)
+    switches: list[tuple[LexborNode, bool]] = field(default_factory=list)
+    """Comments behind which texts are left out (true), or no longer."""
     too_many_links: bool = False
     meta_budget: int = field(init=False)
     """Characters of META values that may still be read."""
     _has_base: bool = False
-    _seen: set[tuple[LinkKind, bool, str]] = field(default_factory=set)
+    _seen: set[str | tuple[LinkKind, bool, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.meta_budget = self.limits.text
@@ -76,7 +89,7 @@ class Harvest:
         """Return whether this link is worth keeping: not empty, no bare fragment, not met before."""
         if not href or (href[0] == "#" and not self.base):
             return False
-        key = (kind, nofollow, href)
+        key = href if kind is LinkKind.A and not nofollow else (kind, nofollow, href)
         if key in self._seen:
             return False
         if len(self._seen) >= self.limits.links:
@@ -87,26 +100,14 @@ class Harvest:
 
     def add(self, href: str | None, kind: LinkKind, text: str = "", nofollow: bool = False) -> None:
         """Keep a link once per kind, without the white space around it."""
-        if href and self.is_new(href := href.strip(" \t\n\f\r"), kind, nofollow):
-            self.links.append(Link(href, kind, text, nofollow))
+        if href and self.is_new(href := as_written(href), kind, nofollow):
+            self.links.append(Link(href, kind, text.replace(EDGE, ""), nofollow))
 
     def set_base(self, href: str) -> None:
         """Take the first `<base href>`, joined to the page's URL; one that is no URL leaves the page's own."""
         if not self._has_base:
             self._has_base = True
             self.base = declared_base(self.url, href)
-
-    def begin_span(self, end: int) -> Span:
-        """Let a span begin here that ends in front of the node at the address `end`."""
-        span = Span(len(self.parts))
-        self.open_spans.setdefault(end, []).append(span)
-        self.block_ends.add(end)
-        return span
-
-    def end_spans(self, here: int) -> None:
-        """End the spans that end in front of a node."""
-        for one in self.open_spans.pop(here):
-            one.end = len(self.parts)
 
     def keep_spans(self, spans: Sequence[Span]) -> None:
         """Keep of texts and sections what these spans have, which are in order and do not overlap."""
@@ -118,11 +119,17 @@ class Harvest:
             moved = len(parts) - span.begin
             parts += self.parts[span.begin : span.end]
             while one is not None and (span.end is None or one.title.begin < span.end):
-                if one.title.begin >= span.begin:
+                if one.title.end is None or one.title.end > span.begin:
                     end = len(parts) if one.title.end is None else min(one.title.end + moved, len(parts))
-                    sections.append(one._replace(title=Span(one.title.begin + moved, end)))
+                    begin = max(one.title.begin, span.begin) + moved
+                    sections.append(one._replace(title=Span(begin, end)))
                 one = next(rest, None)
         self.parts, self.sections = parts, sections
+
+
+def as_written(value: str) -> str:
+    """Return the value of an attribute without the white space around it, as it was before edges were marked."""
+    return value.strip(" \t\n\f\r").replace(EDGE, "")
 
 
 def declared_base(url: str, href: str) -> str:

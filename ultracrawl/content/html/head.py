@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 from ultracrawl.content.html.harvest import Harvest
 from ultracrawl.content.html.links import Reader, kind_of_rel, wholly_absolute
 from ultracrawl.content.html.refresh import parse_refresh
-from ultracrawl.content.html.tags import tag_number
+from ultracrawl.content.html.tags import EDGE, tag_number
 from ultracrawl.model.page import LinkKind
 
 
@@ -42,7 +42,7 @@ def read_meta(found: Harvest, node: LexborNode) -> None:
     content = attributes.get("content")
     if content is None:
         return
-    content = content.strip()
+    content = content.replace(EDGE, "").strip()
     pragma = (attributes.get("http-equiv") or "").strip().lower()
     if pragma == "refresh":
         _read_refresh(found, content)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from ada_url import join_url
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.harvest import Harvest, declared_base
+from ultracrawl.content.html.harvest import Harvest, as_written, declared_base
 from ultracrawl.content.html.srcset import parse_srcset
 from ultracrawl.content.html.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
@@ -34,12 +34,12 @@ _TRAILING = ".,;:!?)]'\""
 
 def read_a(found: Harvest, node: LexborNode) -> None:
     """Keep the link of `<a>` with its text."""
-    attrs = node.attrs
-    href = attrs.get("href")
+    attributes = node.attributes
+    href = attributes.get("href")
     if not href:
         return
-    href = href.strip(" \t\n\f\r")
-    nofollow = found.watch_nofollow and "nofollow" in (attrs.get("rel") or "").lower().split()
+    href = as_written(href)
+    nofollow = found.watch_nofollow and "nofollow" in (attributes.get("rel") or "").lower().split()
     if found.is_new(href, LinkKind.A, nofollow):
         text = ""
         if found.text_budget > 0:
@@ -154,12 +154,14 @@ def _register(plan: LinkPlan, name: str, reader: Reader) -> None:
     if number >= FIRST_OWN_NUMBER:
         plan.by_name[name] = reader
     elif earlier := plan.by_number.get(number):
-        plan.by_number[number] = _both(earlier, reader)
+        plan.by_number[number] = both(earlier, reader)
     else:
         plan.by_number[number] = reader
 
 
-def _both(first: Reader, second: Reader) -> Reader:
+def both(first: Reader, second: Reader) -> Reader:
+    """Return a reader that is one after the other."""
+
     def read(found: Harvest, node: LexborNode) -> None:
         first(found, node)
         second(found, node)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.html.harvest import Harvest, Span
 from ultracrawl.content.html.links import Reader
-from ultracrawl.content.html.tags import following, tag_number
+from ultracrawl.content.html.scanning import one_pass
+from ultracrawl.content.html.tags import tag_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,15 @@ MAIN_CONTENT = ContentRule()
 WHOLE_PAGE = ContentRule(main=False)
 
 
-class SetApart(NamedTuple):
-    """Elements of a page that are out of sight, or its text, or no part of it."""
-
-    elements: dict[int, int]
-    """By their addresses, what they are."""
-    readers: dict[int, Reader]
-    """Readers of those whose names say it."""
-
-
 def rule_for(url: str, rules: Iterable[ContentRule]) -> ContentRule:
     """Return the first rule that is for a page, else that without options."""
     return next((one for one in rules if one.applies is None or one.applies(url)), MAIN_CONTENT)
 
 
-HIDDEN, OUTSIDE, INSIDE = 1, 2, 4
-"""What an element is: out of sight, no part of the text, the text."""
-
-_MARKED = "[hidden],[role],[data-nosnippet],[style*=display i]"
+_MARKED = one_pass(r"""[\s"'/](?:role\s*=|hidden[\s=>/]|data-nosnippet)|display\s*:\s*none|nofollow""")
+"""A page without it has no elements whose attributes say what to make of them."""
+_MARKED_ELEMENTS = "[hidden],[role],[data-nosnippet],[style*=display i],[rel*=nofollow i]"
+_HIDING = frozenset({"hidden", "data-nosnippet"})
 _NOT_DISPLAYED = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
 _OF_A_SITE = frozenset({"banner", "complementary", "contentinfo"})
 
@@ -70,42 +61,43 @@ _HIGHEST = 50
 _LEAST_KEPT = 0.05
 
 
-def set_apart(root: LexborNode, body: bytes, rule: ContentRule) -> SetApart:
-    """Return what is treated in another way than its neighbours.
+def set_apart(found: Harvest, root: LexborNode, body: bytes, rule: ContentRule) -> bool:
+    """Find what is treated in another way than its neighbours; return whether landmarks tell what is content.
 
     `body` is the page. Where nothing of what is to be included is found, the rest of the rule counts.
     """
-    found: dict[int, int] = {}
-    _add(found, root, rule.include, INSIDE)
-    main = rule.main and not found
-    _add(found, root, rule.exclude, OUTSIDE)
-    for node in root.css(_MARKED):
-        if kind := _kind(node, main):
-            found[node.mem_id] = found.get(node.mem_id, 0) | kind
-    if not main:
-        return SetApart(found, {})
-    beginning = body[:_BEGINNING]
+    _add(found, root, rule.include, inside=True)
+    main = rule.main and not found.regions
+    _add(found, root, rule.exclude, inside=False)
+    if _MARKED.search(body):
+        for node in root.css(_MARKED_ELEMENTS):
+            _read_attributes(found, node, main=main)
+    beginning = body[:_BEGINNING] if main else b""
     for mark, selector in _GENERATED:
         if mark in beginning:
-            _add(found, root, selector, OUTSIDE)
-    return SetApart(found, LANDMARK_READERS)
+            _add(found, root, selector, inside=False)
+    return main
 
 
-def _add(found: dict[int, int], root: LexborNode, selector: str, kind: int) -> None:
-    for node in root.css(selector) if selector else ():
-        found[node.mem_id] = found.get(node.mem_id, 0) | kind
+def _add(found: Harvest, root: LexborNode, selector: str, *, inside: bool) -> None:
+    if selector:
+        found.regions += [(node, inside) for node in root.css(selector)]
 
 
-def _kind(node: LexborNode, main: bool) -> int:
+def _read_attributes(found: Harvest, node: LexborNode, *, main: bool) -> None:
     attributes = node.attributes
-    if attributes.keys() & {"hidden", "data-nosnippet"}:
-        return HIDDEN
     role = (attributes.get("role") or "").lower()
-    if role == "navigation" or _NOT_DISPLAYED.search(attributes.get("style") or ""):
-        return HIDDEN
-    if main and role == "main":
-        return INSIDE
-    return OUTSIDE if main and (role == "search" or (role in _OF_A_SITE and _is_of_the_site(node))) else 0
+    if (
+        role == "navigation"
+        or attributes.keys() & _HIDING
+        or _NOT_DISPLAYED.search(attributes.get("style") or "")
+    ):
+        found.hidden.append(node)
+    elif main and role == "main":
+        found.regions.append((node, True))
+    elif main and (role == "search" or (role in _OF_A_SITE and _is_of_the_site(node))):
+        found.regions.append((node, False))
+    found.watch_nofollow = found.watch_nofollow or "nofollow" in (attributes.get("rel") or "").lower()
 
 
 def _is_of_the_site(node: LexborNode | None) -> bool:
@@ -119,19 +111,13 @@ def _is_of_the_site(node: LexborNode | None) -> bool:
     return False
 
 
-def begin_region(found: Harvest, spans: list[Span], node: LexborNode) -> None:
-    """Let a region begin with an element; one that lies within another of its kind adds nothing to it."""
-    if not spans or spans[-1].end is not None:
-        spans.append(found.begin_span(following(node)))
-
-
 def _read_main(found: Harvest, node: LexborNode) -> None:
-    begin_region(found, found.inside, node)
+    found.regions.append((node, True))
 
 
 def _read_of_the_site(found: Harvest, node: LexborNode) -> None:
     if _is_of_the_site(node):
-        begin_region(found, found.outside, node)
+        found.regions.append((node, False))
 
 
 LANDMARK_READERS: dict[int, Reader] = {
@@ -156,8 +142,13 @@ def keep_content(found: Harvest, rule: ContentRule) -> None:
 
 
 def _is_enough(parts: list[str], spans: list[Span]) -> bool:
-    kept, whole = "".join("".join(parts[one.begin : one.end]) for one in spans), "".join(parts)
-    return 2 * len(kept) >= len(whole) or len(kept.split()) >= _LEAST_KEPT * len(whole.split())
+    kept = [part for one in spans for part in parts[one.begin : one.end]]
+    characters = sum(map(len, parts))
+    if 2 * sum(map(len, kept)) >= characters:
+        return True
+    words = len("".join(kept).split())
+    most = characters / 2 + 1  # that many words the whole has at most; counting them takes time
+    return words >= _LEAST_KEPT * most or words >= _LEAST_KEPT * len("".join(parts).split())
 
 
 def _without(kept: list[Span], left_out: list[Span], end: int) -> list[Span]:

@@ -14,8 +14,9 @@ from ultracrawl.content.followed import DEFAULT_KINDS
 from ultracrawl.content.html.attribute_limit import MOST, limit_attributes
 from ultracrawl.content.html.formatting import limit_formatting
 from ultracrawl.content.html.harvest import Harvest
-from ultracrawl.content.html.links import plain_urls, plan_for
+from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, keep_content, set_apart
+from ultracrawl.content.html.marks import read_text, with_edges
 from ultracrawl.content.html.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.html.sections import text_and_sections
 from ultracrawl.content.html.selection import PagePicks
@@ -60,10 +61,11 @@ def parse_html(
     """
     body, charset = _utf8(body, content_type, default_charset)
     body, cut = _limited(body, limits, xml=xml)
-    tree = LexborHTMLParser(body)
-    found = Harvest(url, robots_name.lower(), link_kinds, limits, 2 * len(body), b"nofollow" in body.lower())
-    if tree.root is not None:
-        walk(tree.root, found, plan_for(link_kinds), set_apart(tree.root, body, content))
+    found = Harvest(url, robots_name.lower(), link_kinds, limits, 2 * len(body))
+    root = LexborHTMLParser(with_edges(body)).root
+    if root is not None:
+        walk(root, found, landmarks=set_apart(found, root, body, content))
+        read_text(found, root)
     text, sections, wordy = _text(found, link_kinds, content, limits.text)
     return Page(
         title=limit_text(" ".join((found.title or "").split()), limits.text)[0],
@@ -76,7 +78,7 @@ def parse_html(
         meta=found.meta,
         robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
         links=tuple(found.links),
-        picked=picks.values(url, tree, body) if picks is not None else {},
+        picked=picks.values(url, LexborHTMLParser(body), body) if picks is not None else {},
         sections=sections,
         truncated=reasons(
             *cut,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.harvest import MOST_SECTIONS, Harvest, OpenSection
+from ultracrawl.content.html.harvest import MOST_SECTIONS, Harvest, Heading
 from ultracrawl.content.html.links import Reader
-from ultracrawl.content.html.tags import COMMENT, TEXT, following, tag_number
+from ultracrawl.content.html.tags import COMMENT, TEXT, tag_number
 from ultracrawl.content.limits import limit_text
 from ultracrawl.model.page import Section
 
@@ -29,19 +29,18 @@ _DEEP, _HIGH = 2, 6
 _BODY, _SECTION = tag_number("body"), tag_number("section")
 _A = tag_number("a")
 _MARKS = frozenset({_A, tag_number("span")})
-_NO_ELEMENTS = frozenset({TEXT, COMMENT})
 
 
 def read_section(found: Harvest, node: LexborNode) -> None:
     """Begin a part with a heading, or with a term that has an id."""
-    if len(found.sections) == MOST_SECTIONS:
+    if len(found.headings) == MOST_SECTIONS:
         return
     level = _LEVELS[node.tag_id]
     anchor = _id_of(node) or _id_inside(node) or (_id_around(node) if level < OF_AN_ENTRY else "")
     if len(anchor) > LONGEST_ANCHOR or anchor.lower() == _TOP:
         anchor = ""
     if anchor or level < OF_AN_ENTRY:
-        found.sections.append(OpenSection(found.begin_span(following(node)), level, anchor))
+        found.headings.append(Heading(node, level, anchor))
 
 
 SECTION_READERS: dict[int, Reader] = dict.fromkeys(_LEVELS, read_section)
@@ -90,23 +89,22 @@ def _id_inside(node: LexborNode) -> str:
 
     So it is with `<h2><a name=x></a>A</h2>`, `<h2>A <a id=x></a></h2>` and `<dt><span><a id=x></a>A</span></dt>`.
     """
-    first = child = _element(node.first_child)
-    while child is not None:
+    first = None
+    for child in node.iter():
         if found := _id_of(child):
             return found
-        child = _element(child.next)
+        if first is None and child.tag_id != COMMENT:
+            first = child
     for _ in range(_DEEP):
-        first = first and _element(first.first_child)
-        if first is not None and first.id:
+        for child in first.iter() if first is not None else ():
+            if child.tag_id != COMMENT:
+                first = child
+                break
+        else:
+            return ""
+        if first.id:
             return first.id
     return ""
-
-
-def _element(node: LexborNode | None) -> LexborNode | None:
-    """Return the node, or the first element behind it; text between two elements is one node."""
-    while node is not None and node.tag_id in _NO_ELEMENTS:
-        node = node.next
-    return node
 
 
 def _id_around(node: LexborNode) -> str:
