@@ -29,9 +29,9 @@ LINKS = "limits.links_per_page {}: further links were left out"
 TEXT = "conversion.text {}: what stands behind it was left out"
 
 
-def reasons(*bounds: tuple[str, bool]) -> str:
-    """Return the texts of the bounds that left something out, as one."""
-    return "; ".join(text for text, cut in bounds if cut)
+def reasons(*bounds: tuple[str, object, bool]) -> str:
+    """Return the texts of the bounds that left something out, as one; each is filled in with its value."""
+    return "; ".join([text.format(value) for text, value, cut in bounds if cut])
 
 
 def limit_nodes(body: bytes, most: int) -> tuple[bytes, bool]:

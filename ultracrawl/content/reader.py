@@ -119,8 +119,8 @@ class PageReader:
             robots=parse_directives((), head.x_robots_tag, name=self.robots_name),
             links=kept,
             truncated=reasons(
-                (conversion.truncated, bool(conversion.truncated)),
-                (LINKS.format(self.limits.links), len(kept) < len(links)),
+                ("{}", conversion.truncated, bool(conversion.truncated)),
+                (LINKS, self.limits.links, len(kept) < len(links)),
             ),
         )
 

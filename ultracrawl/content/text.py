@@ -37,9 +37,7 @@ def parse_text(
         charset=charset,
         robots=parse_directives((), x_robots_tag, name=robots_name),
         links=links,
-        truncated=reasons(
-            (LINKS.format(limits.links), len(links) < len(urls)), (TEXT.format(limits.text), wordy)
-        ),
+        truncated=reasons((LINKS, limits.links, len(links) < len(urls)), (TEXT, limits.text, wordy)),
     )
 
 

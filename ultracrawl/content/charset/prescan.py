@@ -10,7 +10,8 @@ from ultracrawl.content.charset.encodings import FALLBACK, codec_of
 
 PRESCAN_BYTES = 16384
 """How far a declaration is looked for; the standard asks for 1024 and lets the parser find later ones."""
-_MOSTLY = 1024
+_BEGINNING = 1024
+"""Within so many bytes most pages declare it."""
 
 _TOKEN = re.compile(rb"<(?:!--|(meta)[\s/]|(/?[a-z][^\s/>]*)|([!/?]))", re.IGNORECASE)
 _COMMENT_END = re.compile(rb"-->")
@@ -24,13 +25,24 @@ _XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*(?:"([^"]*)"|'([^']*)')"""
 
 def declared_in_html(body: bytes) -> str:
     """Return the codec that a META element near the start declares, or empty."""
-    head = body[:PRESCAN_BYTES]
-    if b"charset" not in head[:_MOSTLY].lower() and b"charset" not in head.lower():
+    beginning = body[:_BEGINNING]
+    if (at := beginning.lower().find(b"charset")) >= 0:
+        if codec := _declared_at_first(beginning[: beginning.find(b">", at) + 1]):
+            return codec
+    elif b"charset" not in body[:PRESCAN_BYTES].lower():
         return ""
+    return _declared_in(body[:PRESCAN_BYTES])
+
+
+def _declared_in(head: bytes) -> str:
     for attributes in _metas(head):
         if codec := _declared_by(attributes):
             return "utf-8" if codec.startswith("utf-16") else codec
     return ""
+
+
+_declared_at_first = lru_cache(maxsize=256)(_declared_in)
+"""Pages of a site begin alike, up to their declaration."""
 
 
 def declared_in_xml(body: bytes) -> str:

@@ -82,8 +82,8 @@ def parse_html(
         sections=sections,
         truncated=reasons(
             *cut,
-            (LINKS.format(limits.links), found.too_many_links),
-            (TEXT.format(limits.text), wordy or found.meta_budget < 0),
+            (LINKS, limits.links, found.too_many_links),
+            (TEXT, limits.text, wordy or found.meta_budget < 0),
         ),
     )
 
@@ -100,7 +100,9 @@ def _text(
     return text_and_sections(found, most)
 
 
-def _limited(body: bytes, limits: PageLimits, *, xml: bool) -> tuple[bytes, tuple[tuple[str, bool], ...]]:
+def _limited(
+    body: bytes, limits: PageLimits, *, xml: bool
+) -> tuple[bytes, tuple[tuple[str, int, bool], ...]]:
     """Return a body that the parser can be given, and what of it had to be left out."""
     body, long = limit_nodes(body, limits.nodes)
     body, crowded = limit_attributes(body)
@@ -108,9 +110,9 @@ def _limited(body: bytes, limits: PageLimits, *, xml: bool) -> tuple[bytes, tupl
     if xml:
         body = _with_end_tags(body)
     return body, (
-        (NODES.format(limits.nodes), long),
-        (f"elements nest deeper than {MAX_DEPTH} levels", deep),
-        (f"a tag has more than {MOST} attributes", crowded),
+        (NODES, limits.nodes, long),
+        ("elements nest deeper than {} levels", MAX_DEPTH, deep),
+        ("a tag has more than {} attributes", MOST, crowded),
     )
 
 
