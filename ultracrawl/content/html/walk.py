@@ -53,6 +53,8 @@ def _readers(kinds: frozenset[LinkKind], landmarks: bool) -> dict[int, Reader]:
 _TITLE = tag_number("title")
 _VERBATIM = frozenset(map(tag_number, ("plaintext", "textarea", "xmp")))
 """Elements that can be seen, in which tags are text."""
+_MOST_BEFORE_A_TITLE = 200
+"""Elements out of sight; a title behind more of them is none."""
 
 
 def _read_unseen(found: Harvest, node: LexborNode) -> None:
@@ -61,7 +63,7 @@ def _read_unseen(found: Harvest, node: LexborNode) -> None:
 
 def _read_title(found: Harvest, node: LexborNode) -> None:
     """Take the title: the first one that is in sight, which those of pictures are not."""
-    if found.title is None and not _is_hidden(found, node):
+    if found.title is None and len(found.hidden) < _MOST_BEFORE_A_TITLE and not _is_hidden(found, node):
         found.title = node.text().replace(EDGE, "")
     found.hidden.append(node)
 
