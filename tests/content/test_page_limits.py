@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from ultracrawl.content.html.formatting import limit_formatting
+from ultracrawl.content.html.guards.formatting import limit_formatting
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader

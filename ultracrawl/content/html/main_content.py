@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.html.harvest import Harvest, Span
 from ultracrawl.content.html.links import Reader
-from ultracrawl.content.html.scanning import one_pass
+from ultracrawl.content.scanning import one_pass
 from ultracrawl.content.html.tags import tag_number
 
 

@@ -27,6 +27,7 @@ _BLOCK_TAG = re.compile(rf"<(?<![\t\n\r ]<)(?=/?(?:{_NAME}|(?=[A-Z])(?i:{_NAME})
 _EDGE = EDGE.encode()
 _SPACE = re.compile(r"\s")
 _HTML = tag_number("html")
+_WITHOUT_ELEMENTS = frozenset(map(tag_number, ("script", "style", "title")))
 
 
 def with_edges(body: bytes) -> bytes:
@@ -68,7 +69,9 @@ def _enclose(node: LexborNode, name: str, behind: str = "") -> None:
 def _hide(found: Harvest, root: LexborNode) -> None:
     """Take what is out of sight out of the tree: from the inside out, so that nothing is looked at often."""
     for node in reversed(found.hidden):
-        left = " " if any(one.tag_id in BLOCKS for one in node.traverse()) else ""
+        left = ""
+        if node.tag_id not in _WITHOUT_ELEMENTS:
+            left = " " if any(one.tag_id in BLOCKS for one in node.traverse()) else ""
         if found.switches:
             left += "".join(map(_mark, re.findall(f"{_NUL}([{_OFF}{_ON}]){_NUL}", node.text())))
         if node.mem_id != root.mem_id:

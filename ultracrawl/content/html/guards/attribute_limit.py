@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ultracrawl.content.html.scanning import one_pass
+from ultracrawl.content.scanning import one_pass
 
 MOST = 1000
 """Attributes of a tag; one with more is dropped, what stands behind it stays."""

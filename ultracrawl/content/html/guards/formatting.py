@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from ultracrawl.content.html.scanning import one_pass
+from ultracrawl.content.scanning import one_pass
 
 _COPIES = 200_000
 """Elements that a page may be made to hold besides its own: half a second of work."""
