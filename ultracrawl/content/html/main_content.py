@@ -11,8 +11,8 @@ from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.html.harvest import Harvest, Span
 from ultracrawl.content.html.links import Reader
-from ultracrawl.content.scanning import one_pass
 from ultracrawl.content.html.tags import tag_number
+from ultracrawl.content.scanning import one_pass
 
 
 @dataclass(frozen=True, slots=True)

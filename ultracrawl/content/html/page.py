@@ -13,11 +13,11 @@ from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.followed import DEFAULT_KINDS
 from ultracrawl.content.html.guards.attribute_limit import MOST, limit_attributes
 from ultracrawl.content.html.guards.formatting import limit_formatting
+from ultracrawl.content.html.guards.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.html.harvest import Harvest
 from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.html.main_content import WHOLE_PAGE, ContentRule, keep_content, set_apart
 from ultracrawl.content.html.marks import read_text, with_edges
-from ultracrawl.content.html.guards.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.html.sections import text_and_sections
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.html.walk import walk
