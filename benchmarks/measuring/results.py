@@ -108,8 +108,8 @@ class Results:
     stamp: Stamp
     runs: dict[str, dict[str, list[Measured]]] = field(default_factory=dict)
     """By corpus and row."""
-    reading: dict[str, float] = field(default_factory=dict)
-    """By corpus: reading a page, as a multiple of the parser's own way through it."""
+    reading: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By corpus: microseconds of reading a page, and of the parser's own way through it."""
 
     def add(self, corpus: str, row: str, measured: Measured) -> None:
         """Note a run."""
@@ -150,4 +150,8 @@ class Results:
             corpus: {row: [Measured(**one) for one in found] for row, found in rows.items()}
             for corpus, rows in values["runs"].items()
         }
-        return cls(Stamp(**values["stamp"]), runs, dict(values["reading"]))
+        return cls(
+            Stamp(**values["stamp"]),
+            runs,
+            {corpus: (ours, floor) for corpus, (ours, floor) in values["reading"].items()},
+        )

@@ -77,21 +77,20 @@ def test_all_of_the_index_process_is_of_the_index_but_its_start(budget: ModuleTy
 
 
 def test_the_last_release_is_scaled_to_how_fast_the_machine_is(budget: ModuleType) -> None:
-    now = {"speed": 10.0, "us_a_page": {"reading": 500.0, "links": 100.0}}
-    before = {
-        "speed": 20.0,
-        "version": "1.0",
-        "date": "2026-11-01",
-        "us_a_page": {"reading": 800.0, "links": 200.0},
-    }
-    lines = budget.table(now, before).splitlines()
-    assert lines[0] == "| CPU µs a page | now | share | version 1.0, 2026-11-01 | difference |"
+    now = {"speed": 10.0, "us_a_page": {"first crawl": {"reading": 500.0, "links": 100.0}}}
+    stored = {"first crawl": {"reading": 800.0, "links": 200.0}}
+    before = {"speed": 20.0, "version": "1.0", "date": "2026-11-01", "us_a_page": stored}
+    lines = budget.report(now, before).splitlines()
+    assert lines[0] == "| first crawl: CPU µs a page | now | share | version 1.0, 2026-11-01 | difference |"
     assert "| reading | 500 | 83% | 400 | +100 |" in lines
     assert lines[-1] == "| all | 600 | 100% | 500 | +100 |"
+    assert len(lines) == 5, "what takes nothing has no line"
 
 
 def test_what_is_stored_has_the_rows_of_the_table(budget: ModuleType) -> None:
-    assert list(json.loads(budget.STORED.read_text())["us_a_page"]) == list(budget.ROWS)
+    stored = json.loads(budget.STORED.read_text())["us_a_page"]
+    assert tuple(stored) == budget.CRAWLS
+    assert all(tuple(rows) == budget.ROWS for rows in stored.values())
 
 
 @pytest.mark.processes

@@ -33,7 +33,7 @@ def run_of(pages: int, seconds: float, cpu: float) -> dict[str, float]:
 def test_ratios_of_medians_are_held_against_the_aims(peers: ModuleType) -> None:
     rows = {
         "whoosh": [run_of(100, seconds, 2) for seconds in (1, 0.25, 0.5)],
-        "no_anchors": [run_of(100, 0.5, 1.96)],
+        "no_anchors": [run_of(100, 0.5, 1.84)],
         "no_documents": [run_of(100, 0.25, 1)],
         "stock": [run_of(100, 4, 8)],
         "spider": [run_of(90, 0.125, 0.36)],
@@ -41,7 +41,7 @@ def test_ratios_of_medians_are_held_against_the_aims(peers: ModuleType) -> None:
     head = {"version": "1.2.3", "date": "2026-11-22", "machine": "a machine"}
 
     said = peers.table.report(
-        peers.Results.from_json({"stamp": head, "runs": {"pg": rows}, "reading": {"pg": 1.4}})
+        peers.Results.from_json({"stamp": head, "runs": {"pg": rows}, "reading": {"pg": [700, 500]}})
     )
 
     lines = said.splitlines()
@@ -49,8 +49,9 @@ def test_ratios_of_medians_are_held_against_the_aims(peers: ModuleType) -> None:
     assert "| **ultracrawl, first crawl to searchable, whoosh** | 200 | 20 | 100 |" in lines
     assert "| plain Scrapy CrawlSpider + stock Whoosh | 8 |  |" in lines, "200 pages/s are 8 times 25"
     assert "| first crawl, whoosh, to stock Scrapy + Whoosh: pages/s | 6 | 8, reached |" in lines
+    texts = "| texts of links: share of the CPU of a first crawl | 5 % | 8 %, not, by 60 %: 600 µs too many |"
+    assert texts in lines, "8 of 100 are 1,600 µs of 20 ms, and 5 of 100 are 1,000"
     assert "| first crawl, tantivy, to the same: pages/s | 9 | not measured |" in lines
-    assert "| texts of links: share of the CPU of a first crawl | 5 % | 2 %, reached |" in lines
     by_four = "| reading a page to the parser's own way through it (less is better) | 1.5 | 1.4, reached |"
     assert by_four in lines
     spider = "| no documents: CPU a page to spider's links only (less is better) | 3 | 2.5, reached |"
