@@ -21,7 +21,7 @@ class Aim:
     below: bool = False
     """Less is better."""
     cost: Measure | None = None
-    """What ours takes, in microseconds of a page or a command; a part of that is what is too much."""
+    """What ours takes, in microseconds of a page; a part of that is what is too much."""
 
     def verdict(self, results: Results, corpus: str) -> str:
         """Say how it stands: what was measured, and by how much it is missed."""
@@ -57,13 +57,13 @@ def _figure(row: str, name: str) -> Measure:
 
 
 def _microseconds(row: str, name: str) -> Measure:
-    """Return what a row takes of a page or a command: CPU, or time where that is what counts."""
+    """Return what a row takes of a page: CPU, or time where that is what counts."""
 
     def measure(results: Results, corpus: str) -> float | None:
         value = results.figure(corpus, row, name)
         if not value:
             return None
-        return {"pages_a_second": 1e6 / value, "seconds": 1e6 * value}.get(name, 1000 * value)
+        return 1e6 / value if name == _SPEED else 1000 * value
 
     return measure
 
@@ -106,7 +106,7 @@ def _cpu(other: str, text: str, pg: float, jdk: float) -> Aim:
 
 
 def _at_most(text: str, goals: dict[str, float], row: str, name: str, unit: str) -> Aim:
-    cost = _microseconds(row, name) if unit != " MB" else None
+    cost = _microseconds(row, name) if unit == " ms" else None
     return Aim(text, goals, _figure(row, name), unit, below=True, cost=cost)
 
 
