@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy import Spider
+from support.project import Workspace
+from support.site import Site
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.logs.run_log import LINKS, RunLog, run_logs
@@ -197,3 +200,26 @@ def test_links_that_were_excluded_have_lines_up_to_a_number(tmp_path: Path) -> N
 def test_what_ends_the_crawl_is_said_by_the_session_alone(error: Exception, level: int) -> None:
     said = QuietLogFormatter().item_error({}, error, None, Spider("site"))
     assert said["level"] == level
+
+
+def test_lines_that_nobody_sees_are_not_made(
+    site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    class Noted(logging.LogRecord):
+        def __init__(self, name: str, level: int, *rest: Any, **more: Any) -> None:
+            super().__init__(name, level, *rest, **more)
+            if name.startswith("ultracrawl.") and level < logging.WARNING:
+                made.append(name)
+
+    monkeypatch.setattr(logging, "_logRecordFactory", Noted)
+    site.robots("")
+    site.page("/", title="one", links=["http://elsewhere.test/"])
+    workspace.define(f"{url}/", sitemaps={"use": False})
+    of_candidates = "ultracrawl.scheduler.candidates.candidate_filter"
+    assert workspace.crawl().run["rejected_by"]
+    assert of_candidates not in made
+    site.page("/", title="two", links=["http://elsewhere.test/", "http://other.test/"])
+    workspace.crawl("--verbose")
+    assert of_candidates in made, "and with --verbose somebody sees them"

@@ -144,11 +144,16 @@ class CrawlLogs(Feature):
 def leave_tracebacks_out(settings: BaseSettings) -> None:
     """Show exceptions by name and text, if it is our own command that logs, to the screen and errors only.
 
-    Scrapy installs its handler anew for each crawl, before the engine is made.
+    What nobody sees is not made then: Scrapy has every line made, and its handler drop it. It installs that anew for
+    each crawl, before the engine is made.
     """
     handler = get_scrapy_root_handler()
-    ours = settings.getbool(WATCHED) and not settings["LOG_FILE"]
-    if handler is not None and ours and settings["LOG_LEVEL"] in ("ERROR", "CRITICAL"):
+    if handler is None or not settings.getbool(WATCHED):
+        return
+    quiet = settings["LOG_LEVEL"] in ("ERROR", "CRITICAL") and not settings["LOG_FILE"]
+    # The log of the run has warnings.
+    logging.getLogger("ultracrawl").setLevel(logging.WARNING if quiet else logging.NOTSET)
+    if quiet:
         handler.setFormatter(_OneLine(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]))
 
 
