@@ -77,6 +77,11 @@ def test_html_title(html: str, title: str) -> None:
         pytest.param(
             "a<!--googleoff: all-->no<nav>no<!--googleon: all--></nav>b", "ab", id="googleon-out-of-sight"
         ),
+        pytest.param(
+            "a<nav><!--noindex--><nav><!--/noindex--><!--noindex--></nav>x</nav>no<!--/noindex-->b",
+            "ab",
+            id="the-last-switch-out-of-sight",
+        ),
         pytest.param("a<p-x>b</p-x>c", "abc", id="unknown-elements-do-not-split"),
     ],
 )

@@ -26,6 +26,7 @@ _BLOCK_TAG = re.compile(rf"<(?<![\t\n\r ]<)(?=/?(?:{_NAME}|(?=[A-Z])(?i:{_NAME})
 """A tag of a block with no white space before it; case is looked at only where a name begins with a capital."""
 _EDGE = EDGE.encode()
 _SPACE = re.compile(r"\s")
+_SWITCHES = re.compile(f"{_NUL}[{_OFF}{_ON}]{_NUL}")
 _HTML = tag_number("html")
 _WITHOUT_ELEMENTS = frozenset(map(tag_number, ("script", "style", "title")))
 
@@ -72,8 +73,8 @@ def _hide(found: Harvest, root: LexborNode) -> None:
         left = ""
         if node.tag_id not in _WITHOUT_ELEMENTS:
             left = " " if any(one.tag_id in BLOCKS for one in node.traverse()) else ""
-        if found.switches:
-            left += "".join(map(_mark, re.findall(f"{_NUL}([{_OFF}{_ON}]){_NUL}", node.text())))
+        if found.switches:  # only the last one makes a difference behind it
+            left += "".join(_SWITCHES.findall(node.text())[-1:])
         if node.mem_id != root.mem_id:
             node.replace_with(left)
             continue
