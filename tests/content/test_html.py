@@ -28,6 +28,7 @@ def parse(html: str, **options: object) -> Page:
         pytest.param("<svg><title>icon</title></svg><title>page</title>", "page", id="svg-title-is-none"),
         pytest.param("<body><title>late</title>", "late", id="in-body"),
         pytest.param("<title></title>", "", id="empty"),
+        pytest.param("<title>first</title>" + "<p hidden>x</p>" * 500, "first", id="before-hidden-elements"),
         pytest.param("<p>x", "", id="none"),
         pytest.param("<title>a <b>c</title>", "a <b>c", id="markup-is-text"),
     ],

@@ -55,6 +55,7 @@ class Harvest:
     """Characters of anchor text that may still be read: nested anchors must not cost quadratic time."""
     watch_nofollow: bool = False
     title: str | None = None
+    titles_out_of_sight: int = 0
     language: str = ""
     base: str = ""
     canonical: str = ""

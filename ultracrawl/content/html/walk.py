@@ -53,8 +53,8 @@ def _readers(kinds: frozenset[LinkKind], landmarks: bool) -> dict[int, Reader]:
 _TITLE = tag_number("title")
 _VERBATIM = frozenset(map(tag_number, ("plaintext", "textarea", "xmp")))
 """Elements that can be seen, in which tags are text."""
-_MOST_BEFORE_A_TITLE = 200
-"""Elements out of sight; a title behind more of them is none."""
+_MOST_TITLES = 50
+"""Titles out of sight; one behind more of them is none."""
 
 
 def _read_unseen(found: Harvest, node: LexborNode) -> None:
@@ -63,8 +63,11 @@ def _read_unseen(found: Harvest, node: LexborNode) -> None:
 
 def _read_title(found: Harvest, node: LexborNode) -> None:
     """Take the title: the first one that is in sight, which those of pictures are not."""
-    if found.title is None and len(found.hidden) < _MOST_BEFORE_A_TITLE and not _is_hidden(found, node):
-        found.title = node.text().replace(EDGE, "")
+    if found.title is None and found.titles_out_of_sight < _MOST_TITLES:
+        if _is_hidden(found, node):
+            found.titles_out_of_sight += 1
+        else:
+            found.title = node.text().replace(EDGE, "")
     found.hidden.append(node)
 
 
