@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from support.network import NetworkSite
 from support.project import Workspace
 
 from ultracrawl.index import IndexDocument
@@ -169,3 +170,20 @@ def test_fifty_searches_at_once_are_all_answered(api: Api) -> None:
 def test_definitions_are_read_anew(api: Api) -> None:
     answer = api.ask("POST", "/api/v1/reload")
     assert (answer.status_code, answer.json()) == (200, {"reloaded": True, "findings": []})
+
+
+def test_urls_that_are_submitted_are_judged_and_asked_for_by_the_next_crawl(
+    api: Api, site: NetworkSite, workspace: Workspace, url: str
+) -> None:
+    site.page("/lonely", title="Lonely", text="nothing leads here")
+    urls = [f"{url}/lonely", f"{url}/lonely#part", f"{url}/heron", "http://elsewhere.example/", "nonsense"]
+    path = "/api/v1/sources/site/urls"
+    answer = api.ask("POST", path, role=Role.EDITOR, json={"urls": urls}).json()
+    assert answer["accepted"] == [f"{url}/lonely", f"{url}/heron"]
+    assert [one["url"] for one in answer["refused"]] == ["http://elsewhere.example/", "nonsense"]
+    assert all(one["rule"] for one in answer["refused"])
+    workspace.crawl()
+    assert site.count("/lonely") == 1
+    assert api.get("/search", q="lonely")["total"] == 1
+    assert api.ask("POST", path, role=Role.READER, json={"urls": urls}).status_code == 403
+    assert api.ask("POST", path, json={"urls": []}).status_code == 422

@@ -1,4 +1,4 @@
-"""Approvals: documents that wait for the index, and documents that are to leave it."""
+"""What people decide: which documents come into the index, which leave it, and which URLs are asked for besides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from ultracrawl.errors import UserError
@@ -17,6 +17,7 @@ from ultracrawl.service.api.access import Editor, State
 from ultracrawl.service.api.problems import Conflict, json_answer
 from ultracrawl.service.api.sources import MOST_URLS, Name
 from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.api.submission import submit_urls
 from ultracrawl.service.approval import Selection, approval_of
 from ultracrawl.service.control import running_crawl
 from ultracrawl.service.deletions import deletions_json, deletions_of, held_back
@@ -24,6 +25,7 @@ from ultracrawl.sources import DataSource
 from ultracrawl.stores.opening import open_state, state_exists
 
 router = APIRouter(tags=["approvals"])
+MOST_SUBMITTED = 100
 MostShown = Annotated[int, Query(ge=1, le=MOST_URLS)]
 
 
@@ -43,6 +45,13 @@ class ApprovalOrder(BaseModel):
     urls: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     regexps: tuple[str, ...] = ()
+
+
+class SubmissionOrder(BaseModel):
+    """URLs that the next crawl is to ask for."""
+
+    model_config = ConfigDict(extra="forbid")
+    urls: tuple[str, ...] = Field(min_length=1, max_length=MOST_SUBMITTED)
 
 
 class DeletionDecision(StrEnum):
@@ -86,6 +95,12 @@ def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder) -> R
             case Decision.RESTORE:
                 approval.restore(selection)
     return json_answer(asdict(approval.report))
+
+
+@router.post("/sources/{name}/urls")
+def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder) -> Response:
+    """Have the next crawl ask for URLs; what the rules exclude is `refused`. 409 while the source is crawled."""
+    return json_answer(submit_urls(state.project, _idle_source(state, name), order.urls))
 
 
 @router.get("/sources/{name}/deletions")
