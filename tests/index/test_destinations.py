@@ -18,6 +18,7 @@ import pytest
 from support.memory_index import MemoryIndex
 from support.resource import Reply
 from support.server import Request, Server
+from support.until import until
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
@@ -407,7 +408,7 @@ def test_the_index_process_delivers_and_shows_no_secret_to_others(
     process.prepare()
     assert process._worker is not None
     while not (seen := Path(f"/proc/{process._worker.pid}/cmdline").read_bytes()):
-        assert process._worker.poll() is None
+        assert not process._worker.is_gone
     (report,) = reports_of(process, path)
     assert isinstance(report, Committed)
     assert report.added == 1
@@ -436,9 +437,9 @@ def test_a_process_killed_while_it_writes_leaves_whole_lines(tmp_path: Path) -> 
     worker = process._worker
     assert worker is not None
     while not (path.exists() and path.stat().st_size):
-        assert worker.poll() is None, "it ended before anything was written"
+        assert not worker.is_gone, "it ended before anything was written"
     os.kill(worker.pid, signal.SIGKILL)
-    worker.wait()
+    until(lambda: worker.is_gone)
     (report,) = reports_of(process)  # it is started once more, and delivers the segment from its beginning
     assert isinstance(report, Committed)
     assert replayed(lines_in(path)) == {f"/{number}": "" for number in range(40)}

@@ -11,18 +11,23 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from support.inline_indexer import InlineIndexer
 from support.memory_index import MemoryIndex
+from support.until import until
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
 from ultracrawl.index.changes import TEXT_PER_COMMIT, batches
 from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.writing import sharing
 from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.channels import JoinedWorker, StartedWorker
+from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
-from ultracrawl.index.writing.worker import nothing_comes
+from ultracrawl.index.writing.sharing import own_index
 
 from .conftest import ATTRIBUTES
 
@@ -154,14 +159,74 @@ def test_terminal_signals_do_not_stop_the_worker(config: IndexConfig, tmp_path: 
 
 def test_housekeeping_is_done_when_neither_a_segment_nor_the_end_comes() -> None:
     reading, writing = os.pipe()
-    with open(reading, "rb") as lines:
-        assert nothing_comes(lines, 0.0)
-        os.write(writing, b'"a segment"\n')
-        assert not nothing_comes(lines, 0.0)
-        assert lines.readline()
-        assert nothing_comes(lines, 0.0)
-        os.close(writing)
-        assert not nothing_comes(lines, 0.0)
+    orders = Feeders(Feeder(reading, writing), None).orders(0.0)
+    os.write(writing, b'"one"\n"two"\n"thr')
+    assert [order[1] for order in (next(orders), next(orders)) if order] == [b'"one"', b'"two"']
+    assert next(orders) is None
+    os.write(writing, b'ee"\n')
+    os.close(writing)
+    last = next(orders)
+    assert last is not None
+    assert last[1] == b'"three"'
+    assert list(orders) == [], "the end has come, and nobody waits for housekeeping"
+    os.close(reading)
+
+
+def test_crawls_that_feed_one_index_have_one_process(config: IndexConfig, tmp_path: Path) -> None:
+    caches = [DocumentCache(tmp_path / f"cache{number}") for number in range(2)]
+    first, second = IndexProcess(config), IndexProcess(config)
+    first.submit(segment(caches[0], 0, 20))
+    collect(first, 1)
+    second.submit(segment(caches[1], 20, 20))
+    collect(second, 1)
+    assert isinstance(second._worker, JoinedWorker)
+    assert isinstance(first._worker, StartedWorker)
+    worker = first._worker.pid
+    first.close()
+    second.submit(segment(caches[1], 40, 20))
+    assert isinstance(collect(second, 1)[0], Committed)
+    assert psutil.pid_exists(worker), "the second one needs it still"
+    second.close()
+    until(lambda: not running(worker))
+    assert open_index(config).count() == 60
+
+
+def test_when_the_owner_of_an_index_is_killed_another_takes_over_and_nothing_is_lost(
+    config: IndexConfig, tmp_path: Path
+) -> None:
+    caches = [DocumentCache(tmp_path / f"cache{number}") for number in range(3)]
+    processes = [IndexProcess(config) for _ in caches]
+    processes[0].submit(segment(caches[0], 0, 20))
+    collect(processes[0], 1)
+    for number, process in enumerate(processes):
+        process.submit(segment(caches[number], 100 * number, 100))
+    assert isinstance(processes[0]._worker, StartedWorker)
+    os.kill(processes[0]._worker.pid, signal.SIGKILL)
+    for process in reversed(processes):
+        assert isinstance(collect(process, 1)[0], Committed)
+    kinds = [type(process._worker) for process in processes]
+    assert (kinds.count(StartedWorker), kinds.count(JoinedWorker)) == (1, 2), "one owns it, the others joined"
+    for process in processes:
+        process.close()
+    assert open_index(config).count() == 300
+    assert open_index(config).check() == []
+
+
+def test_an_address_that_somebody_else_has_keeps_nobody_from_indexing(
+    config: IndexConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = own_index(config.to_json())
+    assert owner is not None
+    monkeypatch.setattr(sharing, "is_ours", lambda _: False)
+    process = IndexProcess(config)
+    process.submit(segment(DocumentCache(tmp_path / "cache"), 0, 20))
+    assert isinstance(collect(process, 1)[0], Committed)
+    process.close()
+    owner.close()
+
+
+def running(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def test_the_worker_ends_when_its_parent_is_killed(config: IndexConfig, tmp_path: Path) -> None:

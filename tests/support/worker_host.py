@@ -37,12 +37,12 @@ class Nursery:
 
     def lend(self) -> None:
         """Have index processes of this process come from here."""
-        from ultracrawl.index.writing import process
+        from ultracrawl.index.writing import channels
 
         instead = SimpleNamespace(
             PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired, Popen=self._start
         )
-        process.subprocess = instead  # type: ignore[assignment]
+        channels.subprocess = instead  # type: ignore[assignment]
 
     def _start(self, command: list[str], *, stderr: Any, **_: Any) -> ForkedWorker:
         return ForkedWorker(self._socket, command[-1], stderr.fileno())
@@ -148,8 +148,7 @@ def _work(config: str, streams: list[int]) -> None:
     gc.enable()
     code = 1
     try:
-        main(config)
-        code = 0
+        code = main(config)
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()

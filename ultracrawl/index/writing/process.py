@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.destinations.opening import DestinationConfig
 from ultracrawl.index.engines import IndexConfig
+from ultracrawl.index.writing.channels import JoinedWorker, StartedWorker
 from ultracrawl.index.writing.segments import Committed, Failed, Report
+from ultracrawl.index.writing.sharing import join_owner
 
-_LAST_BYTES = 2000
 _POLL_SECONDS = 0.02
 
 
 class IndexProcess:
     """Hands sealed segments to a worker process and collects its reports; no call waits, except `close`.
 
-    The worker starts with `prepare` or the first segment. If it dies, it is started once more for the segments
-    that have no report yet; after a second death in a row they are reported as failed, and a later `submit`
-    starts afresh. The worker ends with its input, so it never outlives a crawler that was killed by more than
+    The worker starts with `prepare` or the first segment; if another crawl feeds the index already, its worker gets the
+    segments. If it dies, it is started (or another one joined) once more for the segments that have no report yet;
+    after a second death in a row they are reported as failed, and a later `submit` starts afresh. The worker ends
+    with its input and when no other crawl has joined it, so it never outlives crawlers that were killed by more than
     the batch it is in.
     """
 
     def __init__(self, config: IndexConfig | DestinationConfig) -> None:
         self._config = config
-        self._worker: subprocess.Popen[bytes] | None = None
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the object
+        self._worker: StartedWorker | JoinedWorker | None = None
         self._waiting: list[Path] = []
         self._received = b""
         self._restarted = False
@@ -54,7 +51,7 @@ class IndexProcess:
         """Return the reports that came in since the last call; call it about every 0.1 to 0.5 seconds."""
         if self._worker is None:
             return []
-        ended = self._worker.poll() is not None
+        ended = self._worker.is_gone
         reports = self._receive()
         if reports:
             self._restarted = False
@@ -74,47 +71,43 @@ class IndexProcess:
             reports += self.poll()
             if self._waiting:
                 time.sleep(_POLL_SECONDS)
+        if self._worker is not None:
+            reports += self._receive()
         self._stop(max(0.5, deadline - time.monotonic()))
         reports += [Failed(path, f"not indexed within {timeout:g} seconds") for path in self._waiting]
         self._waiting = []
-        self._errors.close()
         return reports
 
-    def _start(self) -> None:
-        """Start a worker and give it all that waits. Raises `IndexStoreError` if the system starts none."""
+    def _start(self, *, alone: bool = False) -> None:
+        """Join the worker of another crawl, or start one, and give it all that waits. Raises `IndexStoreError`."""
         self._received = b""
-        command = [sys.executable, "-m", "ultracrawl.index.writing.worker", self._config.to_json()]
-        try:
-            self._worker = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0
-            )
-        except OSError as error:
-            why = error.strerror or error
-            raise IndexStoreError(f"the index process cannot be started: {why}") from error
-        assert self._worker.stdout is not None
-        os.set_blocking(self._worker.stdout.fileno(), False)
+        config = self._config.to_json()
         if isinstance(self._config, DestinationConfig):
-            self._tell(self._config.secrets_to_json())
+            self._worker = StartedWorker(config)
+            self._worker.send_line(self._config.secrets_to_json().encode())
+        elif alone:
+            self._worker = StartedWorker(json.dumps({**json.loads(config), "alone": True}))
+        else:
+            joined = join_owner(config)
+            self._worker = StartedWorker(config) if joined is None else JoinedWorker(joined)
         for path in self._waiting:
             self._send(path)
 
     def _send(self, path: Path) -> None:
-        self._tell(json.dumps(str(path)))
-
-    def _tell(self, line: str) -> None:
         assert self._worker is not None
-        assert self._worker.stdin is not None
         # A worker that is gone is noticed by the next poll, which sends everything again.
-        with suppress(BrokenPipeError):
-            self._worker.stdin.write(line.encode() + b"\n")
+        self._worker.send_line(json.dumps(str(path)).encode())
 
     def _receive(self) -> list[Report]:
         assert self._worker is not None
-        assert self._worker.stdout is not None
-        while data := self._worker.stdout.read(65536):
-            self._received += data
+        self._received += self._worker.receive()
         *lines, self._received = self._received.split(b"\n")
-        reports = [_report(line) for line in lines]
+        reports: list[Report] = []
+        for answer in map(json.loads, lines):
+            if "others" in answer:
+                self._worker.others = answer["others"]
+            else:
+                reports.append(_report(answer))
         for report in reports:
             self._waiting.remove(report.path)
         return reports
@@ -122,8 +115,15 @@ class IndexProcess:
     def _recover(self) -> list[Report]:
         """Start a dead worker again, once; give up on its segments after that."""
         assert self._worker is not None
-        reason = self._last_words(self._worker.returncode)
+        elsewhere, reason = self._worker.owned_elsewhere, self._worker.last_words()
         self._stop(0.5)
+        if elsewhere:
+            # Another crawl was faster. Who has the address and cannot be joined is foreign, or has just let go of it.
+            owner = join_owner(self._config.to_json())
+            self._start(alone=owner is None)
+            if owner is not None:
+                owner.close()
+            return []
         if not self._waiting:
             return []
         if not self._restarted:
@@ -140,30 +140,12 @@ class IndexProcess:
         return failed
 
     def _stop(self, timeout: float) -> None:
-        if self._worker is None:
-            return
-        worker, self._worker = self._worker, None
-        assert worker.stdin is not None
-        assert worker.stdout is not None
-        worker.stdin.close()
-        try:
-            worker.wait(timeout)
-        except subprocess.TimeoutExpired:
-            worker.kill()
-            worker.wait()
-        worker.stdout.close()
-
-    def _last_words(self, code: int) -> str:
-        """Return why the worker ended, in one line."""
-        how = f"killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _LAST_BYTES))
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return f"the index process was {how}" + (f": {lines[-1]}" if lines else "")
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            worker.close(timeout)
 
 
-def _report(line: bytes) -> Report:
-    answer = json.loads(line)
+def _report(answer: dict[str, Any]) -> Report:
     path = Path(answer["path"])
     if "failed" in answer:
         return Failed(path, answer["failed"])

@@ -2,34 +2,37 @@
 
 CONFIG says which index, or which other destination; the options of a destination, which may hold secrets, are the first
 line of standard input as JSON. Then it reads one path of a sealed segment a line as JSON and answers each with one line
-of JSON. It ends when standard input ends, which also happens when the crawler is killed, after the commit it is in.
+of JSON. Further crawls that feed the same index join it (`sharing`), and do the same over a socket. It ends when
+standard input has ended, which also happens when the crawler is killed, and all others have gone, after the commit it
+is in.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import select
 import signal
 import sys
 import time
 from pathlib import Path
-from typing import BinaryIO
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.files import write_for_owner
 from ultracrawl.index.destinations import Destination, EngineDestination
 from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
 from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.writing.channels import OTHERS
+from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.segments import deliver_segment
+from ultracrawl.index.writing.sharing import AddressTakenError, own_index
 from ultracrawl.settings.gc_tuning import collect_seldom, spare_what_is_there
 
 IDLE = 2.0
 """Seconds without a segment, and without the end, after which there is time for housekeeping."""
 
 
-def main(config: str) -> None:
-    """Serve until standard input ends."""
+def main(config: str) -> int:
+    """Serve until nobody hands anything over any more; returns the exit code."""
     collect_seldom()
     write_for_owner()
     # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
@@ -38,26 +41,37 @@ def main(config: str) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     remarks = _Remarks()
     logging.getLogger("ultracrawl").addHandler(remarks)
-    destination = _open(config)
+    described, first = json.loads(config), Feeder(sys.stdin.fileno(), sys.stdout.fileno())
+    try:
+        seat = None if {"destination", "alone"} & described.keys() else own_index(config)
+    except AddressTakenError:
+        return OTHERS
+    destination = _open(described, config, first)
     spare_what_is_there()
-    for line in sys.stdin.buffer:
-        answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.taken()}
-        try:
-            sys.stdout.write(json.dumps(answer) + "\n")
-            sys.stdout.flush()
-        except BrokenPipeError:
-            break
-        if nothing_comes(sys.stdin.buffer, IDLE):
+    feeders = Feeders(first, seat)
+    for order in feeders.orders(IDLE):
+        if order is None:
             _maintain(destination)
+            continue
+        feeder, line = order
+        answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.taken()}
+        if not feeder.tell(answer):
+            feeders.forget(feeder)
+    if seat is not None:
+        seat.close()
     destination.close()
+    return 0
 
 
-def _open(config: str) -> Destination:
-    described = json.loads(config)
+def _open(described: dict[str, str], config: str, first: Feeder) -> Destination:
     if "destination" not in described:
         return EngineDestination(open_index(IndexConfig.from_json(config)))
-    options = json.loads(sys.stdin.buffer.readline() or b"{}")
-    return open_destination(DestinationConfig(described["destination"], described["type"], options))
+    line = None
+    while line is None and first.read_some():
+        line = first.next_line()
+    return open_destination(
+        DestinationConfig(described["destination"], described["type"], json.loads(line or b"{}"))
+    )
 
 
 class _Remarks(logging.Handler):
@@ -75,11 +89,6 @@ class _Remarks(logging.Handler):
         """Return the lines since the last call."""
         lines, self._lines = self._lines, []
         return lines
-
-
-def nothing_comes(lines: BinaryIO, seconds: float) -> bool:
-    """Whether neither a line nor the end comes within so many seconds: nobody should wait for a merge."""
-    return not select.select([lines], [], [], seconds)[0]
 
 
 def _deliver(destination: Destination, path: Path) -> dict[str, str | int | float | list[str]]:
@@ -100,4 +109,4 @@ def _maintain(destination: Destination) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    sys.exit(main(sys.argv[1]))
