@@ -11,6 +11,7 @@ from support.project import Workspace
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.opening import open_index
+from ultracrawl.service.api.state import SearcherPool
 from ultracrawl.service.api.tokens import Role
 
 if TYPE_CHECKING:
@@ -187,3 +188,20 @@ def test_urls_that_are_submitted_are_judged_and_asked_for_by_the_next_crawl(
     assert api.get("/search", q="lonely")["total"] == 1
     assert api.ask("POST", path, role=Role.READER, json={"urls": urls}).status_code == 403
     assert api.ask("POST", path, json={"urls": []}).status_code == 422
+
+
+def test_searchers_are_used_again_for_the_same_index_and_askers_alone(api: Api) -> None:
+    pool, project = SearcherPool(), api.project
+    with pool.searcher_for(project, "", ()) as everybody:
+        pass
+    for principals in (("staff",), None):
+        with pool.searcher_for(project, "", principals) as other:
+            assert other is not everybody
+    with pool.searcher_for(project, "default", ()) as named:
+        assert named is not everybody
+    with pool.searcher_for(project, "", ()) as again, pool.searcher_for(project, "", ()) as beside:
+        assert again is everybody
+        assert beside is not everybody
+    with pool.searcher_for(api.project, "", ()) as of_changed_definitions:
+        assert of_changed_definitions not in (everybody, beside)
+    pool.close()
