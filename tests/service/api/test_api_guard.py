@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
+from support.certificates import Authority
 
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
 from ultracrawl.service.api.guard import LARGEST_BODY, MOST_FAILED, host_of
-from ultracrawl.service.api.serving import check_exposure
+from ultracrawl.service.api.serving import check_exposure, make_server
 from ultracrawl.service.api.tokens import Role, TokenStore
 
 if TYPE_CHECKING:
@@ -146,6 +147,16 @@ def test_tokens_go_to_other_machines_by_tls_alone(tmp_path: Path) -> None:
     check_exposure("10.1.2.3", None, behind_proxy=True)
     with pytest.raises(UserError, match="in clear"):
         check_exposure("0.0.0.0", None, behind_proxy=False)
+
+
+def test_a_certificate_that_cannot_be_used_is_named(api: Api, tmp_path: Path) -> None:
+    certificate, key = Authority(tmp_path).issue("localhost")
+    make_server(api.app, certificate, key)
+    with pytest.raises(UserError, match=r"none\.pem: No such file"):
+        make_server(api.app, tmp_path / "none.pem", key)
+    for wrong in ((key, key), (certificate, None), (certificate, certificate)):
+        with pytest.raises(UserError, match="are no certificate and its key"):
+            make_server(api.app, *wrong)
 
 
 # ---- tokens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -85,6 +86,10 @@ def make_server(app: FastAPI, certificate: Path | None = None, key: Path | None 
     )
     try:
         config.load()
+    except ssl.SSLError:
+        raise UserError(
+            f"--certificate {certificate} and --key {key or certificate} are no certificate and its key in PEM"
+        ) from None
     except OSError as error:
         raise UserError(f"--certificate {certificate}: {error.strerror or error}") from None
     return ApiServer(config)
