@@ -6,3 +6,16 @@ what the parts of the service say to each other.
 `approval.approval_of` decides on documents that wait, `deletions.deletions_of` on those that are to leave;
 `control.steer` tells a crawl in another process what to do.
 """
+
+_FACE = {
+    "run_continuously": "ultracrawl.service.schedules.continuous",
+    "run_sources": "ultracrawl.service.run",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FACE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - a supervisor needs no Scrapy
+
+    return getattr(import_module(_FACE[name]), name)

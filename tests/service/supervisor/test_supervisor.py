@@ -17,7 +17,7 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.orders import EventKind, SourcePhase
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.supervisor import Supervisor
-from ultracrawl.service.supervisor.wall import WallClock
+from ultracrawl.service.wall import WallClock
 from ultracrawl.stores.opening import open_schedules
 
 

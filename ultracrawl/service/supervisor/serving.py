@@ -19,7 +19,7 @@ from ultracrawl.service.notices.noticing import Noticing
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import tell_reloading, tell_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
-from ultracrawl.service.supervisor.wall import WallClock
+from ultracrawl.service.wall import WallClock
 from ultracrawl.stores.opening import open_schedules, schedules_folder
 from ultracrawl.stores.runner_sign import RunnerBadge
 
