@@ -42,6 +42,9 @@ def url_of(number: int) -> str:
     return f"http://host{number % 50}.example.com/section/{number // 1000}/document-{number}.html"
 
 
+SITES = [site_of(url_of(number)) for number in range(50)]
+
+
 def rss() -> float:
     return float(psutil.Process().memory_info().rss) / 2**20
 
@@ -73,26 +76,22 @@ def copy_rows(path: Path, size: int) -> None:
         db.execute("PRAGMA synchronous=OFF")
         (index,) = db.execute("SELECT sql FROM sqlite_schema WHERE name='url_key'").fetchone()
         db.execute("DROP INDEX url_key")
-        for table in ("url", "revisit"):
-            names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-            like = dict(
-                zip(names, db.execute(f"SELECT * FROM {table} ORDER BY id DESC").fetchone(), strict=True)
-            )
-            marks = ", ".join("?" * len(names))
-            db.executemany(
-                f"INSERT INTO {table} VALUES ({marks})",
-                (tuple({**like, **row_of(number, table)}.values()) for number in range(ONE_BY_ONE, size)),
-            )
+        for table, own in (("url", url_row), ("revisit", revisit_row)):
+            like = db.execute(f"SELECT * FROM {table} ORDER BY id DESC").fetchone()
+            rest = like[len(own(0)) :]
+            rows = (own(number) + rest for number in range(ONE_BY_ONE, size))
+            db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(like))})", rows)
         db.execute(index)
 
 
-def row_of(number: int, table: str) -> dict[str, object]:
-    if table == "revisit":
-        return {"id": number + 1}
+def url_row(number: int) -> tuple[object, ...]:
+    """Return the columns of a URL that are its own: id, key, URL, site, depth."""
     url = url_of(number)
-    return {
-        "id": number + 1, "key": url_key(url), "url": url, "site": site_of(url), "depth": number.bit_length()
-    }  # fmt: skip
+    return number + 1, url_key(url), url, SITES[number % len(SITES)], number.bit_length()
+
+
+def revisit_row(number: int) -> tuple[object, ...]:
+    return (number + 1,)
 
 
 def crawl(path: Path, size: int) -> dict[str, Any]:
@@ -154,7 +153,9 @@ def measure(size: int) -> dict[str, Any]:
         bytes_per_url = path.stat().st_size / size
         result = json.loads(in_process("--crawl", path, size))
     result["mb"] = round(result["mb"], 1)
-    return {**result, "fill_us_per_url": round(fill_us, 1), "bytes_per_url": round(bytes_per_url)}
+    result |= {"fill_us_per_url": round(fill_us, 1), "bytes_per_url": round(bytes_per_url)}
+    print(size, json.dumps(result), file=sys.stderr, flush=True)
+    return result
 
 
 def in_process(step: str, path: Path, size: int) -> bytes:

@@ -22,13 +22,14 @@ from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.test import get_crawler
 from support.inline_indexer import InlineIndexer
 
-import ultracrawl.index.opening
+import ultracrawl.index.writing.opening
 from ultracrawl.crawl import IndexWriter
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engines import open_index
-from ultracrawl.index.opening import cache_folder, index_config
+from ultracrawl.index.opening import index_config
 from ultracrawl.index.searching import Searcher
 from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.settings.projects import plain_project
 from ultracrawl.sources import Project, adhoc
 from ultracrawl.stores.sqlite.database import lock_file
@@ -46,7 +47,7 @@ def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     def open_indexer(project: Project, name: str = "default") -> InlineIndexer:
         return InlineIndexer(open_index(index_config(project, name)))
 
-    monkeypatch.setattr(ultracrawl.index.opening, "open_indexer", open_indexer)
+    monkeypatch.setattr(ultracrawl.index.writing.opening, "open_indexer", open_indexer)
 
 
 class Engine:

@@ -36,9 +36,9 @@ from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.crawl import lifecycle
 from ultracrawl.handlers.curl import client
 from ultracrawl.handlers.ftp.client import FtpClient
-from ultracrawl.index import opening
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
+from ultracrawl.index.writing import opening
 from ultracrawl.index.writing.process import IndexProcess
 
 _REACTOR = "twisted.internet.reactor"

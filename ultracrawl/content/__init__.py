@@ -7,7 +7,7 @@
 `decode` and `find_charset` find encodings; `declared_type`,
 `sniff_type`, `effective_type` and `type_matches` are about media types, `parse_http_date` and
 `parse_w3c_date` about moments, `parse_refresh` about META refresh, `parse_srcset` about image candidates.
-`read_xml` reads XML from strangers safely: it sends `XmlEvents` or raises `XmlRefusedError`. `first_words`
-makes a description from the text. The module `languages` knows codes and names of languages. `ContentRule`
+`read_xml` reads XML from strangers safely: it sends `XmlEvents` or raises `XmlRefusedError`.
+The module `languages` knows codes and names of languages. `ContentRule`
 says what of a page is its text. `DEFAULT_KINDS` are the links followed unless a source says otherwise.
 """

@@ -10,9 +10,6 @@ from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.limits import DEFAULTS, LINKS, TEXT, PageLimits, limit_text, reasons
 from ultracrawl.model.page import Link, LinkKind, Page
 
-DESCRIPTION_LENGTH = 200
-"""Characters of a description taken from the text (Ultra Search 5.5)."""
-
 
 def parse_text(
     body: bytes,
@@ -39,12 +36,3 @@ def parse_text(
         links=links,
         truncated=reasons((LINKS, limits.links, len(links) < len(urls)), (TEXT, limits.text, wordy)),
     )
-
-
-def first_words(text: str, length: int = DESCRIPTION_LENGTH) -> str:
-    """Return at most `length` characters from the start of `text`, cut at a word, white space folded."""
-    folded = " ".join(text[: 4 * length].split())
-    if len(folded) <= length:
-        return folded
-    cut = folded[: length + 1].rpartition(" ")[0]
-    return cut.rstrip() or folded[:length]

@@ -1,38 +1,13 @@
-"""Opens what a project names: the document cache of a source, the index and the process that fills it."""
+"""Opens the index that a project names, to be searched or worked on; `writing.opening` has what fills it."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
-from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
-from ultracrawl.index.engines import IndexConfig, check_engine
+from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
-from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
-from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
-from ultracrawl.index.writing.process import IndexProcess
-from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
-
-
-def cache_folder(project: Project, source: str) -> Path:
-    """Return the folder of the durable document cache of one source."""
-    return project.cache.path / source
-
-
-def open_cache(project: Project, source: str) -> DocumentCache:
-    """Open the durable document cache of one source."""
-    return DocumentCache(cache_folder(project, source), project.cache.size)
-
-
-def pause_switch(project: Project, source: str) -> PauseSwitch:
-    """Return the pauses that were ordered for the destinations of a source."""
-    return PauseSwitch(cache_folder(project, source))
 
 
 def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
@@ -48,21 +23,6 @@ def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
     return IndexConfig(engine, path, tuple(project.schema_attributes.values()))
 
 
-def destination_config(project: Project, name: str) -> DestinationConfig:
-    """Return what is needed to open a destination that is no index. Raises `UserError` if a secret cannot be read."""
-    section = project.destinations[name]
-    if "options" in section.own_options:
-        return DestinationConfig(name, section.type, section.options)
-    options = section.model_dump(mode="json", include=set(section.own_options - {"headers", "password"}))
-    reader, place = SecretReader(os.environ, project.key_file), f"destinations.{name}"
-    options["headers"] = {
-        header: reader.read(value, f"{place}.headers.{header}") for header, value in section.headers.items()
-    }
-    if section.password is not None:
-        options["password"] = reader.read(section.password, f"{place}.password")
-    return DestinationConfig(name, section.type, options)
-
-
 def readable_indexes(project: Project, source: DataSource) -> list[str]:
     """Return the names of what a source feeds and can be searched, the primary one first."""
     fed = [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
@@ -72,46 +32,3 @@ def readable_indexes(project: Project, source: DataSource) -> list[str]:
 def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
     """Open an index of a project, for searching or for work on it. Raises `UserError`."""
     return open_engine(index_config(project, name))
-
-
-def open_destinations(project: Project, source: DataSource) -> DestinationQueues:
-    """Return the ways to all indexes that a source feeds, the primary one first."""
-    cache = cache_folder(project, source.name)
-    places = source.feeding.in_order
-    if not places or [place.index for place in places] == [PROJECT_INDEX]:
-        destinations = DestinationQueues.single(cache, open_indexer(project))
-        destinations.primary.label = places[0].label if places else ""
-        return destinations
-    return DestinationQueues(
-        cache,
-        [
-            DestinationQueue(
-                queue_folder(cache, place.index),
-                open_indexer(project, place.index),
-                label=place.label,
-                index=place.index,
-            )
-            for place in places
-        ],
-        shared=True,
-    )
-
-
-def former_indexes(project: Project, source: DataSource) -> list[str]:
-    """Return the names of indexes that a source wrote to once, and that its definition names no more."""
-    fed = {place.index for place in source.feeding.in_order} or {PROJECT_INDEX}
-    return [name for name in queue_folders(cache_folder(project, source.name)) if name not in fed]
-
-
-def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
-    """Return what delivers cache segments to an index, or to another destination, in a process of its own.
-
-    Raises `UserError` here, and not in that process, which would be after the first pages.
-    """
-    if name in project.destinations:
-        settings = destination_config(project, name)
-        open_destination(settings).close()
-        return IndexProcess(settings)
-    config = index_config(project, name)
-    check_engine(config.engine)
-    return IndexProcess(config)

@@ -10,7 +10,7 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
-from ultracrawl.index.opening import cache_folder, former_indexes
+from ultracrawl.index.writing.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.settings.ineffective import advice
 from ultracrawl.settings.projects import found_definitions

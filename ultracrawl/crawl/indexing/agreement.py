@@ -12,9 +12,10 @@ from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import is_new
-from ultracrawl.index.opening import cache_folder, index_config, open_index, readable_indexes
+from ultracrawl.index.opening import index_config, open_index, readable_indexes
 from ultracrawl.index.soundness import sound_count
 from ultracrawl.index.writing.destination_queues import leave_unfilled
+from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Store

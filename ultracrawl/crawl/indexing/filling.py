@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.index.opening import open_destinations, open_index
+from ultracrawl.index.opening import open_index
+from ultracrawl.index.writing.opening import open_destinations
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

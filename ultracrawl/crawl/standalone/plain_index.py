@@ -14,8 +14,9 @@ from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import IndexStoreError, WorkError
 from ultracrawl.files import writing
-from ultracrawl.index.opening import cache_folder, open_index
+from ultracrawl.index.opening import open_index
 from ultracrawl.index.soundness import sound_count
+from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.database import MEMORY, lock_file
 

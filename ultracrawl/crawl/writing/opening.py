@@ -9,8 +9,8 @@ from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import WorkError
-from ultracrawl.index.opening import open_cache, open_destinations, pause_switch
 from ultracrawl.index.writing.destination_queues import DestinationQueues
+from ultracrawl.index.writing.opening import open_cache, open_destinations, pause_switch
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 

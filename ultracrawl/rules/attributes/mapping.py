@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ultracrawl.content.text import first_words
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.rules.attributes.making import MadeValue, with_made
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, SearchAttribute, field_value
 from ultracrawl.rules.attributes.values import convert, typed
 from ultracrawl.rules.urls.canonical import host_of
+
+DESCRIPTION_LENGTH = 200
+"""Characters of a description taken from the text (Ultra Search 5.5)."""
 
 DEFAULT_MAPPING: Mapping[str, str] = MappingProxyType(
     {"author": "Author", "description": "Description", "subject": "Subject"}
@@ -141,3 +143,12 @@ def _own(name: str, document: Document) -> tuple[str, ...]:
             return (document.mimetype.partition(";")[0].strip().lower(),)
         case _:
             return ()
+
+
+def first_words(text: str, length: int = DESCRIPTION_LENGTH) -> str:
+    """Return at most `length` characters from the start of `text`, cut at a word, white space folded."""
+    folded = " ".join(text[: 4 * length].split())
+    if len(folded) <= length:
+        return folded
+    cut = folded[: length + 1].rpartition(" ")[0]
+    return cut.rstrip() or folded[:length]
