@@ -61,6 +61,25 @@ def test_configuration_survives_json(config: IndexConfig) -> None:
     assert IndexConfig.from_json(config.to_json()) == config
 
 
+def test_memory_goes_back_to_the_system_unless_the_environment_says_otherwise(
+    config: IndexConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, str] = {}
+
+    def start(*_: object, env: dict[str, str], **__: object) -> None:
+        told.update(env)
+        raise OSError("none is started here")
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "7")
+    process = IndexProcess(config)
+    with pytest.raises(IndexStoreError):
+        process.prepare()
+    process.close()
+    assert told["MALLOC_ARENA_MAX"] == "7"
+    assert int(told["MALLOC_TRIM_THRESHOLD_"]) > 0
+
+
 def test_segments_are_applied_in_order_and_reported_once(config: IndexConfig, tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path / "cache")
     paths = [segment(cache, start, 20) for start in (0, 10, 20)]

@@ -14,6 +14,15 @@ from ultracrawl.errors import IndexStoreError
 OTHERS = 75
 """The exit code of an index process that found its index owned by another one."""
 _LAST_BYTES = 2000
+_ALLOCATOR = {
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "1048576",
+    "MALLOC_TRIM_THRESHOLD_": "4194304",
+}
+"""What the C library of Linux is told, unless the environment says otherwise: to give back memory that is free.
+
+The buffers of a segment are large, and those of tantivy are made in several threads, each of which would keep its own.
+"""
 _staying: list[subprocess.Popen[bytes]] = []
 """Index processes that were started here, and that other crawls need still."""
 
@@ -30,7 +39,12 @@ class StartedWorker:
         command = [sys.executable, "-m", "ultracrawl.index.writing.worker", config]
         try:
             self._worker = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                bufsize=0,
+                env={**_ALLOCATOR, **os.environ},
             )
         except OSError as error:
             self._errors.close()
