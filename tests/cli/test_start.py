@@ -22,7 +22,8 @@ UNUSED = {
     ],
     "ultracrawl.cli.search": [
         "rich", "scrapy", "twisted", "asyncio", "sqlite3", "cryptography", "charset_normalizer", "lxml",
-        "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader",
+        "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
+        "ultracrawl.index.writing",
         "ultracrawl.sources.compilation.source", "ultracrawl.sources.writing", "ultracrawl.sources.schema",
         "ultracrawl.sources.dialects.fast_xml",
     ],
