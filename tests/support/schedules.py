@@ -36,6 +36,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         selector = _Selector()
         selector.loop = self
         super().__init__(selector)
+        self._clock_resolution = 1e-6  # what is less the numbers of a year do not tell apart
 
     def time(self) -> float:
         return self.seconds

@@ -144,7 +144,9 @@ def test_the_second_of_two_equal_times_leads_to_the_next_day() -> None:
     assert datetime.fromtimestamp(found, BERLIN).isoformat() == "2026-10-26T02:30:00+01:00"
 
 
-@pytest.mark.parametrize("text", ["* * * *", "0 25 * * *", "@daily", "", "0 0 30 2 *", "a b c d e"])
+@pytest.mark.parametrize(
+    "text", ["* * * *", "0 0 3 * * *", "0 25 * * *", "@daily", "", "0 0 30 2 *", "a b c d e"]
+)
 def test_what_is_no_cron_expression_says_what_to_write(text: str) -> None:
     with pytest.raises(ScheduleError, match="minute, hour, day of the month"):
         check_expression(text)

@@ -162,6 +162,26 @@ def test_of_several_sources_some_fail(store: SqliteScheduleStore) -> None:
     run_virtual(run())
 
 
+def test_whatever_a_launcher_raises_the_next_time_comes(store: SqliteScheduleStore) -> None:
+    async def run() -> None:
+        kept = Kept([plan("a")], store)
+
+        def broken(_: CrawlOrder) -> float:
+            raise RuntimeError("a mistake of ours")
+
+        kept.world.lasts = broken
+        async with kept.kept() as keeper:
+            await asyncio.sleep(16 * HOUR)
+            assert only(keeper).error == "RuntimeError: a mistake of ours"
+            kept.world.lasts = lambda _: 60.0
+            kept.world.going.clear()
+            await asyncio.sleep(DAY)
+            assert only(keeper).status is ScheduleStatus.SCHEDULED
+        assert kept.hours("a") == [15, 39]
+
+    run_virtual(run())
+
+
 def test_documents_that_wait_make_it_pending__ultra_search_117(store: SqliteScheduleStore) -> None:
     async def run() -> None:
         kept = Kept([plan("a", mode="examine")], store, has_pending=lambda _: True)
@@ -283,6 +303,25 @@ def test_a_crawl_runs_in_its_window_alone_and_goes_on_in_the_next(store: SqliteS
         assert kept.world.crawls[0].ended == START + 18 * HOUR
         (run,) = store.runs("nightly", 5)
         assert run.status is ScheduleStatus.SCHEDULED
+
+    run_virtual(run())
+
+
+@pytest.mark.parametrize("skips", [False, True])
+def test_a_time_that_waits_for_its_window_is_not_lost_by_a_restart(
+    store: SqliteScheduleStore, skips: bool
+) -> None:
+    async def run() -> None:
+        window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
+        rhythm = ScheduledRhythm(CalendarTimes(("0 18 * * *",)), skips)
+        windowed = plan("a", rhythm=rhythm, window=window)
+        first = Kept([windowed], store)
+        async with first.kept():
+            await asyncio.sleep(7 * HOUR)
+        second = Kept([windowed], store)
+        async with second.kept():
+            await asyncio.sleep(DAY)
+        assert second.hours("a") == [10]
 
     run_virtual(run())
 

@@ -114,6 +114,8 @@ class CalendarTimes:
 
 def check_expression(expression: str) -> None:
     """Raise `ScheduleError` for what is no cron expression of five fields, or never comes."""
+    if len(expression.split()) != 5:  # a sixth one for seconds would be understood
+        raise ScheduleError(f"`{expression}` is no cron expression: it has not five fields", _FIELDS)
     try:
         next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
     except CronSimError as error:

@@ -40,7 +40,9 @@ class KeptPlan:
     def next_run(self) -> float | None:
         """When it is launched next; None if nothing launches it."""
         waits = self.status not in {ScheduleStatus.DISABLED, ScheduleStatus.STOPPED}
-        return self.row.due if waits and not self.busy else None
+        if self.row.due is None or not waits or self.busy:
+            return None
+        return self.plan.window.opens(self.row.due)
 
     def state(self) -> ScheduleState:
         """Return what it does, for those who look on."""
@@ -65,15 +67,15 @@ class KeptPlan:
         """Do what is due; returns when to look again."""
         if self.busy:
             return min(self._crawls.order_crawls(self.row.left, now), self._crawls.stop_late(now))
-        due = self.next_run
-        if due is None:
+        due = self.row.due
+        if self.next_run is None or due is None:
             return NEVER
-        if due < now - LATE:
-            due = self.plan.rhythm.first_due(now, due)
+        if not self.row.left and due < now - LATE:
+            due = still_due(self.plan, now, due)
+            if due != self.row.due:
+                self._change(due=due)
         begins = self.plan.window.opens(max(now, due))
         if begins > now:
-            if begins != self.row.due:
-                self._change(due=begins)
             return begins
         self._launch(now)
         return self.look(now)
@@ -101,7 +103,7 @@ class KeptPlan:
         if not left:
             self._finish(now)
         elif source in left and not crawls.going:
-            self._change(ScheduleEvent.PUT_OFF, due=self.plan.window.opens(now), ended=now, left=left)
+            self._change(ScheduleEvent.PUT_OFF, due=now, ended=now, left=left)
         else:
             self._change(left=left)
         self._ports.wake()
@@ -223,4 +225,10 @@ def _taken_up(plan: Plan, now: float, kept: KeptSchedule | None) -> KeptSchedule
         return replace(kept, status=ScheduleStatus.SCHEDULED, due=now, left=left)
     if left:
         return replace(kept, left=left)
-    return replace(kept, left=(), due=plan.rhythm.first_due(now, kept.due))
+    return replace(kept, left=(), due=still_due(plan, now, kept.due))
+
+
+def still_due(plan: Plan, now: float, due: float | None) -> float:
+    """Return when a plan is due that was to be launched at a time: then, if that only waits for its window."""
+    waits = due is not None and due <= now and plan.window.opens(due) > now - LATE
+    return due if waits and due is not None else plan.rhythm.first_due(now, due)

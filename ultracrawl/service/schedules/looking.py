@@ -12,7 +12,8 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.schedules.status import BUSY
 from ultracrawl.service.orders import ScheduleState
-from ultracrawl.service.schedules.optimising import optimisation_plan
+from ultracrawl.service.schedules.kept_plan import still_due
+from ultracrawl.service.schedules.optimising import all_plans
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
@@ -43,9 +44,7 @@ def has_pending(project: Project, source: str) -> bool:
 def schedule_states(project: Project) -> list[ScheduleState]:
     """Return what the schedules of a project do, in their order. Raises `StateError`."""
     with closing(open_schedules(project, read_only=True)) as store:
-        optimisation = optimisation_plan(project)
-        plans = [*plans_of(project), *([optimisation] if optimisation else [])]
-        return [_state(project, plan, store) for plan in plans if not plan.own]
+        return [_state(project, plan, store) for plan in all_plans(project) if not plan.own]
 
 
 def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
@@ -63,7 +62,8 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
     if not plan.enabled and status not in BUSY:
         status = ScheduleStatus.DISABLED
     waits = status not in BUSY | {ScheduleStatus.DISABLED, ScheduleStatus.STOPPED}
-    due = (row.due if row.left else plan.rhythm.first_due(time.time(), row.due)) if waits else None
+    due = row.due if row.left else still_due(plan, time.time(), row.due)
+    due = plan.window.opens(due) if waits and due is not None else None
     logs = [latest_log(project, one) for one in row.left] if status in BUSY else [row.log]
     return ScheduleState(
         plan.name,

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess, parent_process
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder
-from ultracrawl.service.schedules.plans import Plan, ScheduledRhythm
+from ultracrawl.service.schedules.plans import Plan, ScheduledRhythm, plans_of
 from ultracrawl.sources import Project
 
 OPTIMISATION = "index optimisation"
@@ -41,6 +41,12 @@ def optimisation_plan(project: Project) -> Plan | None:
         return None
     rhythm = LimitedRhythm(section.times, True, section.limit)
     return Plan(OPTIMISATION, (OPTIMISATION,), rhythm, launcher=IndexOptimiser(project))
+
+
+def all_plans(project: Project) -> list[Plan]:
+    """Return all that a project wants to be kept: schedules, intervals, and when its index is optimised."""
+    optimisation = optimisation_plan(project)
+    return [*plans_of(project), *([optimisation] if optimisation else [])]
 
 
 @dataclass(frozen=True, slots=True)

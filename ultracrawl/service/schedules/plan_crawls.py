@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 
-from ultracrawl.errors import UltracrawlError
+from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import Clock, CrawlEnd, CrawlHandle, CrawlOrder, Launcher
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
+
+logger = logging.getLogger(__name__)
 
 NEVER = math.inf
 LOOK_AGAIN = 5.0
@@ -134,16 +137,24 @@ class PlanCrawls:
         plan, source = self._plan, crawl.source
         order = CrawlOrder(source, plan.force, plan.mode, "" if plan.own else plan.name, plan.profile)
         try:
-            crawl.handle = await (plan.launcher or self._ports.launcher).launch(order)
-        except UltracrawlError as error:
-            end = CrawlEnd(source, RunReport.not_begun(source, error), str(error))
-        else:
-            if crawl.stopped_for is not None:
-                await crawl.handle.stop_crawl()
-            if crawl.handle.begun:
-                self._changed(source, False)
-            end = await crawl.handle.finished()
+            end = await self._launched(crawl, order)
+        except (
+            Exception
+        ) as error:  # the edge to launchers: whatever they raise, the run ends and the next one comes
+            told = (
+                error if isinstance(error, UltracrawlError) else WorkError(f"{type(error).__name__}: {error}")
+            )
+            logger.debug("The crawl of %s could not be begun or followed", source, exc_info=error)
+            end = CrawlEnd(source, RunReport.not_begun(source, told), str(told))
         self._take_end(crawl, end)
+
+    async def _launched(self, crawl: _Crawl, order: CrawlOrder) -> CrawlEnd:
+        crawl.handle = await (self._plan.launcher or self._ports.launcher).launch(order)
+        if crawl.stopped_for is not None:
+            await crawl.handle.stop_crawl()
+        if crawl.handle.begun:
+            self._changed(crawl.source, False)
+        return await crawl.handle.finished()
 
     def _stop(self, crawl: _Crawl, reason: Reason) -> None:
         crawl.stopped_for = reason

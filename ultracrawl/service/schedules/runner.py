@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 LONGEST_REST = 30.0
 """Seconds after which the clock is looked at again: it may have been set, or the machine suspended."""
+SHORTEST_REST = 0.001
+"""Seconds between two looks: a clock may not come nearer to a time than its numbers tell apart."""
 SET_BACK = 60.0
 """Seconds by which a clock has to go back to count as one that was wrong."""
 
@@ -40,6 +42,8 @@ class _ScheduleWriter:
     def __init__(self, store: ScheduleStore) -> None:
         self._store = store
         self._waiting: dict[str, tuple[KeptSchedule, list[ScheduleRun]]] = {}
+        self._told = False
+        """Whether it was said that something cannot be written."""
 
     def put_schedule(self, row: KeptSchedule, run: ScheduleRun | None) -> None:
         """Write what a plan does, and a run that has ended."""
@@ -56,8 +60,11 @@ class _ScheduleWriter:
                     del runs[0]
                 self._store.put_schedule(row, runs[0] if runs else None)
                 del self._waiting[name]
+            self._told = False
         except StateError as error:
-            logger.warning("What schedules do is not written down yet: %s", error)
+            if not self._told:
+                logger.warning("What schedules do is not written down yet: %s", error)
+            self._told = True
 
 
 class ScheduleRunner:
@@ -140,8 +147,8 @@ class ScheduleRunner:
     @property
     def all_stopped(self) -> bool:
         """Whether a person has stopped everything that is kept, so that nothing is left to be waited for."""
-        crawled = [one for one in self._kept.values() if one.plan.launcher is None]
-        return all(one.row.status is ScheduleStatus.STOPPED for one in crawled)
+        plans = self._kept.values()
+        return all(one.row.status is ScheduleStatus.STOPPED for one in plans if one.plan.launcher is None)
 
     # ---- the loop
 
@@ -150,7 +157,8 @@ class ScheduleRunner:
         hearing = asyncio.ensure_future(_hear_events(self._events, self.note_begun))
         try:
             while not (self._ending or until()):
-                await self._rest(min(self._look() - self._clock.now(), self._longest_rest))
+                rest = min(self._look() - self._clock.now(), self._longest_rest)
+                await self._rest(max(rest, SHORTEST_REST))
         finally:
             hearing.cancel()
 
@@ -163,14 +171,16 @@ class ScheduleRunner:
         self._last_look = now
         self._writer.write_again()
         for key in [key for key in self._leaving if not self._kept[key].busy]:
-            del self._kept[key]
             self._leaving.discard(key)
+            del self._kept[key]
         by_due = sorted(self._kept.values(), key=lambda one: one.row.due or NEVER)
         return min((one.look(now) for one in by_due), default=NEVER)
 
     async def _rest(self, seconds: float) -> None:
         """Wait so long, or until something happens."""
-        if not self._wake.is_set() and seconds > 0:
+        if self._wake.is_set():
+            await asyncio.sleep(0)
+        else:
             sleep = asyncio.ensure_future(self._clock.sleep(seconds))
             wake = asyncio.ensure_future(self._wake.wait())
             try:
@@ -178,8 +188,6 @@ class ScheduleRunner:
             finally:
                 sleep.cancel()
                 wake.cancel()
-        else:
-            await asyncio.sleep(0)
         self._wake.clear()
 
     def note_begun(self, source: str) -> None:
@@ -255,8 +263,7 @@ class ScheduleRunner:
 
     def stop_source(self, source: str) -> None:
         """End the crawl of a source; one with an interval of its own is begun no more. Raises `UserError`."""
-        plan = self._plan_of(source)
-        if plan is None:
+        if (plan := self._plan_of(source)) is None:
             raise UserError(f"nothing keeps the source {source!r}")
         plan.stop_source(source)
         self._wake.set()

@@ -23,7 +23,7 @@ from ultracrawl.service.orders import (
     Subscription,
 )
 from ultracrawl.service.schedules.looking import has_pending, latest_log
-from ultracrawl.service.schedules.plans import plans_of
+from ultracrawl.service.schedules.optimising import all_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.steering import hear_orders
 from ultracrawl.service.supervisor.definitions import Definitions
@@ -80,7 +80,7 @@ class Supervisor:
             ended=self._note_end,
         )
         self._runner = ScheduleRunner(
-            plans_of(self.project),
+            all_plans(self.project),
             self._pool,
             store,
             clock,
@@ -156,7 +156,7 @@ class Supervisor:
             self._publish(EventKind.RELOAD_REFUSED, f"the definitions stay as they were: {mistakes[0]}{more}")
         else:
             self._pool.jobs = self._wanted_jobs
-            self._runner.replace_plans(plans_of(self.project))
+            self._runner.replace_plans(all_plans(self.project))
             with suppress(WorkError):  # another process keeps some of it, and shows that
                 self._show_kept(self._runner.schedules, self._runner.sources)
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
