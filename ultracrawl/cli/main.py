@@ -184,7 +184,7 @@ def _run() -> int:
 
 def _invoke() -> int:
     try:
-        cli(standalone_mode=False)
+        cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None)  # no-color.org
     except SystemExit as ended:
         return int(ended.code or 0)
     return 0

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
@@ -22,7 +22,6 @@ from ultracrawl.handlers.oversight import is_heard
 from ultracrawl.settings.log_formatter import QuietLogFormatter
 
 if TYPE_CHECKING:
-    from scrapy.core.downloader.handlers import DownloadHandlerProtocol
     from scrapy.crawler import Crawler
 
 _TRUSTED = ("ultracrawl.", "scrapy.")
@@ -31,6 +30,7 @@ _OF_REQUESTS = (StartSpiderMiddleware, MetaCopyDetectionMiddleware)
 """Spider middlewares that look at requests of spiders alone; the spider of a source makes none of an answer."""
 
 Step = Callable[..., Any]
+Result = TypeVar("Result")
 
 
 class DirectDownloader(Downloader):
@@ -48,26 +48,27 @@ class DirectDownloader(Downloader):
         self._asking = _steps(methods["process_request"])
         self._answering = _steps(methods["process_response"])
         self._failing = _steps(methods["process_exception"])
-        self._handlers: dict[str, DownloadHandlerProtocol] = {}
-        """Those that answered, by scheme."""
         self._trusted = all(type(one).__module__.startswith(_TRUSTED) for one in self.middleware.middlewares)
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:  # type: ignore[override]  # without the spider, as Scrapy asks
         """Return what the middlewares make of a request."""
         self.active.add(request)
-        return Deferred.fromFuture(asyncio.ensure_future(self._fetched(request)))
+        fetched = Deferred.fromFuture(asyncio.ensure_future(self._fetched(request)))
+        return fetched.addBoth(self._leave, request)
+
+    def _leave(self, result: Result, request: Request) -> Result:
+        """Forget a request in the moment in which the engine takes its answer over, or it is idle between."""
+        self.active.discard(request)
+        return result
 
     async def _fetched(self, request: Request) -> Response | Request:
-        try:
-            if not self._trusted:
-                answer = await self.middleware.download_async(self._sent, request)
-            else:
-                answer = await self._through_ours(request)
-            if isinstance(answer, Response) and self._is_ours(request, answer):
-                return await self._handled(request, answer)
-            return answer
-        finally:
-            self.active.discard(request)
+        if not self._trusted:
+            answer = await self.middleware.download_async(self._sent, request)
+        else:
+            answer = await self._through_ours(request)
+        if isinstance(answer, Response) and self._is_ours(request, answer):
+            return await self._handled(request, answer)
+        return answer
 
     # ---- middlewares
 
@@ -107,23 +108,11 @@ class DirectDownloader(Downloader):
         """Return the answer of the download handler, and send the signals of Scrapy's downloader to who hears them."""
         self._tell(signals.request_reached_downloader, request=request)
         try:
-            response = await self._downloaded(request)
+            response = await self.handlers.download_request_async(request)
             self._tell(signals.response_downloaded, request=request, response=response)
             return response
         finally:
             self._tell(signals.request_left_downloader, request=request)
-
-    async def _downloaded(self, request: Request) -> Response:
-        """Return the answer of the handler for the scheme of a URL; Scrapy takes each URL apart to find it."""
-        scheme = request.url.partition(":")[0]
-        handler = self._handlers.get(scheme)
-        if handler is not None:
-            return await handler.download_request(request)
-        response = await self.handlers.download_request_async(request)
-        used = self.handlers._handlers.get(scheme)
-        if used is not None and inspect.iscoroutinefunction(used.download_request):
-            self._handlers[scheme] = used
-        return response
 
     # ---- answers
 
