@@ -310,7 +310,9 @@ def test_documents_that_wait_hold_their_display_url(
     site.page("/", title="Home", links=["/old"])
     site.redirect("/old", "/new", status=302)
     site.page("/new", title="New", text="words new")
-    define("examine", politeness={"delay": 0, "concurrency": 1})  # of two answers the first would take the URL
+    define(
+        "examine", politeness={"delay": 0, "concurrency": 1}
+    )  # of two answers the first would take the URL
     workspace.crawl()
     site.page("/old", title="Old", text="words old")
     assert set(workspace.crawl().run["outcomes"]) == {"PENDING"}
