@@ -52,6 +52,15 @@ def test_setting_on_the_command_line(project: Desk) -> None:
     assert project.outcomes("--source", "site") == {**CRAWLED, "/": "MODIFIED", "/a": "MODIFIED"}
 
 
+def test_another_crawling_mode(project: Desk) -> None:
+    project.crawled("site", "-s", "ULTRACRAWL_MODE=index-only")
+    assert project.outcomes("--source", "site") == {"/": "NEW"}
+    refused = project.scrapy("crawl", "site", "-s", "ULTRACRAWL_MODE=everything")
+    assert refused.code == 2
+    assert "ULTRACRAWL_MODE: 'everything' is no crawling mode; write `accept-all`" in refused.err
+    assert "Traceback" not in refused.err
+
+
 def test_spider_arguments_are_taken(project: Desk) -> None:
     project.crawled("site", "-a", "_job=26", "-a", "note=hello")
     assert project.outcomes("--source", "site") == CRAWLED

@@ -1,16 +1,24 @@
 """Sources on a real Scrapyd: deployed as an egg, listed, scheduled, crawled, crawled again."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from scrapy_ways.runs import DUMP, Desk
 from scrapy_ways.scrapyd_server import Scrapyd, scrapyd
 from scrapy_ways.test_effective_settings import assert_hardened
+from support.launching import Launcher
 from support.site import Site
 
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher
+from ultracrawl.service.wall import WallClock
 from ultracrawl.settings.places import placed
+from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.opening import open_state
@@ -96,3 +104,72 @@ def test_deploy_schedule_and_crawl_again(project: Desk, server: Scrapyd, site: S
     third = server.run(NAME, "local", f"DUMP_FILE={dump}")
     assert server.items(NAME, "local", third) == []
     assert outcomes(project, tmp_path / "data")["/a"] == "NOT_MODIFIED"
+
+
+# ---- as the launcher of a schedule
+
+
+def schedule_here(desk: Desk, server: Scrapyd, **schedule: Any) -> None:
+    """Define the source here as well, with a schedule whose crawls run there."""
+    definition = {
+        "sources": {"local": {"start_urls": ["http://127.0.0.1:1/"]}},
+        "profiles": {"north": {"scrapyd": server.url, "project": NAME}},
+        "schedules": {"nightly": {"sources": "local", "cron": "0 0 29 2 *", "profile": "north", **schedule}},
+    }
+    desk.write("ultracrawl.yaml", yaml.safe_dump(definition))
+
+
+def launch(desk: Desk, server: Scrapyd) -> str:
+    """Launch the schedule, and return the log of its job."""
+    before = {job["id"] for job in server.get("listjobs", project=NAME)["finished"]}
+    ended = desk.ultracrawl("schedule", "launch", "nightly")
+    assert ended.code == 0, ended.out + ended.err
+    (job,) = {job["id"] for job in server.get("listjobs", project=NAME)["finished"]} - before
+    assert job.startswith("nightly.local.")
+    return server.log(NAME, "local", job)
+
+
+def test_a_schedule_bound_to_it_runs_only_there__ultra_search_128(
+    project: Desk, server: Scrapyd, site: Site, tmp_path: Path
+) -> None:
+    deploy(project, server)
+    here = Desk(tmp_path / "here")
+    schedule_here(here, server, mode="index-only")
+    assert "local: finished, 1 URLs" in launch(here, server)
+    schedule_here(here, server)
+    assert "local: finished, 3 URLs" in launch(here, server)
+    assert outcomes(project, tmp_path / "data").keys() == {"/", "/a", "/private"}
+    schedule_here(here, server, force=True)
+    site.reset()
+    launch(here, server)
+    assert site.statuses("/") == [200], "forced"
+    assert not (here.directory / "var" / "state" / "local.sqlite").exists()
+    assert not (here.directory / "var" / "index").exists()
+
+
+def test_a_crawl_that_outlives_who_launched_it_is_found_again(
+    project: Desk, server: Scrapyd, site: Site, tmp_path: Path
+) -> None:
+    deploy(project, server)
+    here = Desk(tmp_path / "here")
+    schedule_here(here, server)
+    held = site.hold("/a")
+    found, _ = find_project(str(here.directory / "ultracrawl.yaml"))
+
+    async def play() -> CrawlEnd:
+        launcher = ProfileLauncher(Launcher(), lambda: found, WallClock())
+        order = CrawlOrder("local", schedule="nightly", profile="north")
+        await launcher.launch(order)
+        while not site.count("/a"):
+            await asyncio.sleep(0.1)
+        again = await launcher.launch(order)
+        jobs = server.get("listjobs", project=NAME)
+        assert (len(jobs["running"]), jobs["pending"], jobs["finished"]) == (1, [], [])
+        await again.stop_crawl()
+        asyncio.get_running_loop().call_later(3, held.set)
+        return await again.finished()
+
+    end = asyncio.run(play())
+    assert (end.report, end.died, end.error) == (None, False, "stopped; the next crawl goes on")
+    (job,) = server.get("listjobs", project=NAME)["finished"]
+    assert "Received SIGINT" in server.log(NAME, "local", job["id"])

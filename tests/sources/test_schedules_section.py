@@ -69,6 +69,51 @@ def test_a_source_belongs_to_one_schedule__ultra_search_111(definition: Path) ->
     ]
 
 
+PROFILES = """profiles:
+  north: {scrapyd: "http://127.0.0.1:6800/", project: handbooks, user: me, password: "${P}"}
+  far: {scrapyd: "http://far.example.com:6800", project: p, user: me, password: "sesame"}
+"""
+
+
+def test_a_schedule_may_run_on_another_machine__ultra_search_128(definition: Path) -> None:
+    text = PROFILES.partition("  far")[0] + SOURCES + "  one: {sources: a, every: day, profile: north}\n"
+    definition.write_text(text)
+    loaded = load_project(definition)
+    assert loaded.findings == ()
+    assert loaded.project is not None
+    assert loaded.project.profiles["north"].scrapyd == "http://127.0.0.1:6800"
+    assert (loaded.project.profile_of("a"), loaded.project.profile_of("b")) == ("north", "")
+
+
+def test_mistakes_in_profiles(definition: Path) -> None:
+    assert mistakes(definition, f"{SOURCES}  one: {{sources: a, every: day, profile: north}}\n") == [
+        (6, "schedules.one.profile", "there is no profile `north`")
+    ]
+    unknown = f"{PROFILES}{SOURCES}  one:\n    sources: a\n    every: day\n    profile: nort\n"
+    definition.write_text(unknown)
+    findings = load_project(definition).findings
+    assert [(one.line, one.key, one.fatal) for one in findings] == [
+        (3, "profiles.far.password", False),
+        (3, "profiles.far.scrapyd", False),
+        (12, "schedules.one.profile", True),
+    ]
+    assert "`north`" in findings[-1].instead
+    wrong = """profiles:
+  a: {scrapyd: "ftp://h/", project: p}
+  b: {scrapyd: "http://me:sesame@h:6800", project: p}
+  c: {scrapyd: "http://h:6800"}
+  d: {scrapyd: "http://h:6800", project: p, user: me}
+"""
+    told = mistakes(definition, wrong + SOURCES.replace("schedules:\n", ""))
+    assert [(line, key) for line, key, _ in told] == [
+        (2, "profiles.a.scrapyd"),
+        (3, "profiles.b.scrapyd"),
+        (4, "profiles.c.project"),
+        (5, "profiles.d"),
+    ]
+    assert "sesame" not in str(told)
+
+
 def test_all_mistakes_are_told_at_once(definition: Path) -> None:
     text = """sources:
   a: {start_urls: [http://h/], refresh: {interval: 24 h}}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from ultracrawl.errors import WorkError
 from ultracrawl.model import Finding, RunReport, ScheduleStatus
 
 
@@ -49,9 +50,9 @@ class CrawlEnd:
 
     source: str
     report: RunReport | None
-    """None if it did not live to tell; a source that could not begin has a report that says why."""
+    """None if it did not live to tell, or ran where nobody tells; one that could not begin has one that says why."""
     error: str = ""
-    """One line that says why there is no report."""
+    """One line that says why it failed or was stopped, if there is no report that does."""
     died: bool = False
     """It was killed, crashed, or took too much memory, and can be begun again: nothing is lost.
 
@@ -61,7 +62,14 @@ class CrawlEnd:
     @property
     def failed(self) -> bool:
         """Whether it did not do what it was asked for."""
-        return self.report is None or self.report.failed
+        return self.report.failed if self.report is not None else bool(self.error) or self.died
+
+    @property
+    def report_or_death(self) -> RunReport | None:
+        """Its report, or one that says how it died; None if it did neither."""
+        if self.report is None and self.died:
+            return RunReport.not_begun(self.source, WorkError(self.error))
+        return self.report
 
     @property
     def line(self) -> str:

@@ -17,6 +17,7 @@ from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.documents.lists import ListedValues
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 from ultracrawl.sources.sections.notices import NoticesSection
+from ultracrawl.sources.sections.profiles import ProfileSection
 from ultracrawl.sources.sections.project import (
     CacheSection,
     DestinationSection,
@@ -93,6 +94,11 @@ class DefinitionHead(Section):
         default={}, examples=[{"nightly": {"sources": ["handbook"], "cron": "0 3 * * *"}}]
     )
     """Schedules by name: which sources are crawled when, as long as `ultracrawl serve` or `crawl --continuous` runs."""
+    profiles: Mapping[SourceName, ProfileSection] = Field(
+        default={},
+        examples=[{"north": {"scrapyd": "http://north.example.com:6800", "project": "intranet_sources"}}],
+    )
+    """Other machines by name, on which the crawls of schedules run that name them."""
     notices: NoticesSection = Field(
         default=NoticesSection.by_default(), examples=[{"to": {"operators": {"url": "${OPERATORS_MAIL}"}}}]
     )
@@ -160,6 +166,11 @@ class Project(DefinitionHead):
     def schedule_of(self, source: str) -> str:
         """Return the name of the schedule that a source belongs to; empty if there is none."""
         return next((name for name, one in self.schedules.items() if source in one.sources), "")
+
+    def profile_of(self, source: str) -> str:
+        """Return the name of the profile by which a source is crawled on another machine; empty for this one."""
+        schedule = self.schedules.get(self.schedule_of(source))
+        return schedule.profile if schedule is not None else ""
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:

@@ -53,7 +53,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
         head["indexes"] = {
             name: {"engine": one.engine, "path": str(one.path)} for name, one in project.indexes.items()
         }
-    for name in ("destinations", "key_file", "attributes", "lists", "schedules"):
+    for name in ("destinations", "key_file", "attributes", "lists", "schedules", "profiles"):
         if value := getattr(project, name):
             head[name] = _plain(value)
     for name in ("notices", "search", "processes"):

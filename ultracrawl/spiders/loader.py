@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import AsyncIterator, Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import UsageError
@@ -19,7 +19,9 @@ from ultracrawl.errors import UserError
 from ultracrawl.plugins import SOURCE_KINDS
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
+from ultracrawl.sources.checking.checks import check_crawling_mode
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
+from ultracrawl.sources.mistakes import listed
 from ultracrawl.spiders.source import SourceSpider
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class SourceSpiderLoader(SpiderLoader):
         super().__init__(settings)
         self._location = locate_definitions(settings.get("ULTRACRAWL_CONFIG"))
         self._data: str | None = settings.get("ULTRACRAWL_DATA")
+        self._mode: str | None = settings.get("ULTRACRAWL_MODE")
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -79,7 +82,8 @@ class SourceSpiderLoader(SpiderLoader):
         """
         if self._project and spider_name in self._project.known_sources:
             try:
-                return spider_class(self._project, Catalog(self._project).find(spider_name))
+                source = Catalog(self._project).find(spider_name)
+                return spider_class(self._project, _in_mode(source, self._mode) if self._mode else source)
             except UserError as error:
                 raise SpiderDefinitionError(str(error)) from error
         return super().load(spider_name)
@@ -102,6 +106,17 @@ class SourceSpiderLoader(SpiderLoader):
             told = "No definitions here: write ultracrawl.yaml, or name a file or folder in ULTRACRAWL_CONFIG"
             warnings.warn(told, stacklevel=2)
         return names
+
+
+def _in_mode(source: DataSource, mode: str) -> DataSource:
+    """Return a source that is crawled in another mode than its definition says. Raises `UserError`."""
+    modes = get_args(DataSource.model_fields["crawling_mode"].annotation)
+    if mode not in modes:
+        raise UserError(f"ULTRACRAWL_MODE: {mode!r} is no crawling mode; write {listed(modes)}")
+    source = source.model_copy(update={"crawling_mode": mode})
+    for found in check_crawling_mode(source):
+        raise UserError(f"ULTRACRAWL_MODE: {found.problem}; {found.instead}")
+    return source
 
 
 def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:

@@ -160,6 +160,9 @@ def test_the_interval_is_that_of_the_schedule(tmp_path: Path) -> None:
     assert interval_of(project, project.sources["handbook"], 1e9) == 7 * DAY
     project = project_of(tmp_path, schedules={"weekly": {**schedule, "enabled": False}})
     assert interval_of(project, project.sources["handbook"], 1e9) is None
+    profiles = {"north": {"scrapyd": "http://127.0.0.1:6800", "project": "p"}}
+    project = project_of(tmp_path, schedules={"weekly": {**schedule, "profile": "north"}}, profiles=profiles)
+    assert interval_of(project, project.sources["handbook"], 1e9) is None, "its state is there"
 
 
 def test_a_low_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import ssl
 from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
+from urllib.request import Request
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.settings.trust import trusted_roots
+from ultracrawl.rules.boundary.addresses import LOOPBACK_NAMES
+from ultracrawl.settings.opener import opener_of
 
 TOKEN, TOKEN_FILE = "ULTRACRAWL_TOKEN", "ULTRACRAWL_TOKEN_FILE"
 TIMEOUT = 60.0
 _LARGEST_ANSWER = 256 << 20
 _MISTAKES = frozenset({400, 401, 403, 404, 421, 422})
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """Follows nothing: the token is for one server."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Return that it is not followed."""
 
 
 class ServiceClient:
@@ -38,16 +30,13 @@ class ServiceClient:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UserError(f"--server {url}: write the address of a service, as https://crawls.example.com")
-        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        if parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:
             raise UserError(f"--server {url}: the token would go over the network in clear; use https")
         if not token.isascii() or not token.isprintable():
             raise UserError("the token is not one line of plain text")
         self._base = url.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        file, folder = trusted_roots()
-        context = ssl.create_default_context(cafile=file or None, capath=folder or None)
-        direct = [ProxyHandler({})] if parts.hostname in _LOOPBACK else []
-        self._opener = build_opener(_NoRedirect, HTTPSHandler(context=context), *direct)
+        self._opener = opener_of(parts.hostname)
 
     def get(self, *path: str, **params: object) -> Any:
         """Return what is answered to a question; parameters that are None or empty are left out."""

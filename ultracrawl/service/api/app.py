@@ -12,9 +12,10 @@ from fastapi import APIRouter, FastAPI
 from starlette.responses import PlainTextResponse, Response
 
 from ultracrawl import __version__
+from ultracrawl.rules.boundary.addresses import LOOPBACK_NAMES
 from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api.access import Reader, State
-from ultracrawl.service.api.guard import LOOPBACK_NAMES, RequestGuard
+from ultracrawl.service.api.guard import RequestGuard
 from ultracrawl.service.api.problems import MEDIA_TYPE, Problem, json_answer, problem_answer, tell_problems
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.api.tokens import TokenStore

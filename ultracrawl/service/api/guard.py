@@ -18,7 +18,6 @@ MOST_FAILED = 20
 """Log-ins of one address that may fail in `WINDOW` before further ones are not looked at."""
 WINDOW = 60.0
 _MOST_ADDRESSES = 1000
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),

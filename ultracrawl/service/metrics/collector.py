@@ -188,7 +188,7 @@ class Metrics(Collector):
 def _result(end: CrawlEnd) -> str:
     if end.died:
         return "died"
-    if end.report is not None and end.report.interrupted:
+    if end.report.interrupted if end.report is not None else end.error:
         return "stopped"
     return "failed" if end.failed else "done"
 

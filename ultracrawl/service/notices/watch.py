@@ -91,12 +91,12 @@ class ServiceWatch:
 
 
 def interval_of(project: Project, source: DataSource, now: float) -> float | None:
-    """Return the seconds between two crawls of a source; None if it is crawled by hand."""
+    """Return the seconds between two crawls of a source; None if it is crawled by hand, or on another machine."""
     name = project.schedule_of(source.name)
     if not name:
         return source.refresh.interval
     schedule = project.schedules[name]
-    if not schedule.enabled:
+    if not schedule.enabled or schedule.profile:
         return None
     following = schedule.times.next_after(now)
     return schedule.times.next_after(following) - following

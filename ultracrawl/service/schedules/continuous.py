@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ultracrawl.model import RunReport
-from ultracrawl.service.control import readable_sign
-from ultracrawl.service.orders import EventStream
+from ultracrawl.service.orders import CrawlEnd, EventStream
 from ultracrawl.service.run import CrawlRunner, Watcher
 from ultracrawl.service.schedules.in_process import InProcessLauncher
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.service.schedules.staying import StayingCommand, store_of_command, wanted_plans
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
+from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import DataSource, Project
 
 Say = Callable[[str], None]
@@ -76,12 +77,12 @@ def _keep_in_process(
         else:
             told(report)
 
+    def tell_of_profile(end: CrawlEnd) -> None:
+        if end.report_or_death is not None and project.profile_of(end.source):
+            told(end.report_or_death)
+
     def end_soon() -> None:
         command.runner.begin_end()
-
-    def is_crawled_elsewhere(source: str) -> bool:
-        sign = readable_sign(project, source)
-        return sign is not None and sign.pid != os.getpid()
 
     events = EventStream()
     launcher = InProcessLauncher(
@@ -93,9 +94,22 @@ def _keep_in_process(
     )
     with store_of_command(project, plans) as store:
         launcher.runner = CrawlRunner(project, settings, launcher.look)
+        anywhere = ProfileLauncher(launcher, lambda: project, WallClock())
         command = StayingCommand(
-            project, plans, launcher, events, store, say=say, is_crawled=is_crawled_elsewhere
+            project,
+            plans,
+            anywhere,
+            events,
+            store,
+            say=say,
+            crawl_ended=tell_of_profile,
+            is_crawled=lambda source: _is_crawled_by_others(project, source),
         )
         launcher.runner.run(command.keep(once=once))
     if launcher.refused is not None and len(names) == 1:
         raise launcher.refused
+
+
+def _is_crawled_by_others(project: Project, source: str) -> bool:
+    sign = sign_of_other_crawl(project, source)
+    return sign is not None and sign.pid != os.getpid()

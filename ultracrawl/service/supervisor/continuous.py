@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
-from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
-from ultracrawl.service.control import readable_sign
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.service.schedules.staying import StayingCommand, store_of_command, wanted_plans
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.service.supervisor.processes import ProcessLauncher
@@ -56,11 +55,11 @@ async def _keep(
         return ChildOrder(project, source, order.force, log_level=log_level)
 
     def is_crawled(source: str) -> bool:
-        return source in pool.crawls or readable_sign(project, source) is not None
+        return source in pool.crawls or sign_of_other_crawl(project, source) is not None
 
     def tell_end(end: CrawlEnd) -> None:
-        if end.report is not None or end.died:
-            told(end.report or RunReport.not_begun(end.source, WorkError(end.error)))
+        if (report := end.report_or_death) is not None:
+            told(report)
 
     interrupts, endings = 0, list[asyncio.Future[None]]()
 
@@ -74,7 +73,8 @@ async def _keep(
             endings.append(asyncio.ensure_future(again))
 
     events, clock = EventStream(), WallClock()
-    launcher = ProcessLauncher(prepare, memory=project.processes.memory)
+    here = ProcessLauncher(prepare, memory=project.processes.memory)
+    launcher = ProfileLauncher(here, lambda: project, clock)
     pool = CrawlPool(launcher, clock, events, jobs=jobs, restarts=RESTARTS)
     with store_of_command(project, plans) as store, heard_signals(interrupt):
         command = StayingCommand(

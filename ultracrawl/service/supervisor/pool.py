@@ -82,7 +82,9 @@ class CrawlPool:
         return crawl
 
     async def wait_for_place(self, crawl: PooledCrawl) -> None:
-        """Return when a crawl has a place."""
+        """Return when a crawl has a place; one on another machine takes none."""
+        if crawl.order.profile:
+            return
         self._waiting.append(crawl)
         try:
             self._give_places()
@@ -190,7 +192,7 @@ class PooledCrawl:
 
     def _over(self, end: CrawlEnd) -> CrawlEnd:
         kind = EventKind.RUN_FAILED if end.failed and not self.stopped else EventKind.RUN_ENDED
-        text = end.report.summary() if end.report and not end.failed else end.line
+        text = end.report.summary() if end.report and not end.failed else end.line or "its crawl has ended"
         event = Event(kind, self._pool.clock.now(), self.order.source, f"{self.order.source}: {text}", end)
         self._pool.ended(end)
         self._pool.events.publish_event(event)

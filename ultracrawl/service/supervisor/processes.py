@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder
 from ultracrawl.service.supervisor.memory import resident_size
@@ -47,8 +47,6 @@ class ProcessLauncher:
 
     async def launch(self, order: CrawlOrder) -> ChildCrawl:
         """Begin a crawl. Raises `UserError`, `WorkError`."""
-        if order.profile:
-            raise UserError(f"there is no profile {order.profile!r} by which crawls are begun elsewhere")
         ours, theirs = self._context.Pipe()
         child = self._context.Process(target=_run, args=(self._prepare(order), theirs), name=order.source)
         try:

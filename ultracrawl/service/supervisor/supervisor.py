@@ -26,6 +26,7 @@ from ultracrawl.service.schedules.looking import has_pending, latest_log
 from ultracrawl.service.schedules.optimising import all_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.steering import hear_orders
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.messages import child_order
 from ultracrawl.service.supervisor.pool import CrawlPool, default_jobs
@@ -71,8 +72,9 @@ class Supervisor:
         """Sources whose crawls were ordered by a person, and by no schedule or interval."""
         self._draining = False
         memory = self.project.processes.memory
+        here = launcher or ProcessLauncher(lambda order: child_order(self.project, order), memory=memory)
         self._pool = CrawlPool(
-            launcher or ProcessLauncher(lambda order: child_order(self.project, order), memory=memory),
+            ProfileLauncher(here, lambda: self.project, clock),
             clock,
             self._stream,
             jobs=self._wanted_jobs,
@@ -106,7 +108,7 @@ class Supervisor:
         self._by_hand.discard(end.source)
 
     def _is_crawled(self, source: str) -> bool:
-        return source in self._pool.crawls or readable_sign(self.project, source) is not None
+        return source in self._pool.crawls or sign_of_other_crawl(self.project, source) is not None
 
     # ---- keeping
 
@@ -190,7 +192,7 @@ class Supervisor:
             raise WorkError("the service is ending")
         if self._is_crawled(name):
             raise WorkError(f"the source {name!r} is being crawled already")
-        await self._pool.launch(CrawlOrder(name, force=force))
+        await self._pool.launch(CrawlOrder(name, force=force, profile=self.project.profile_of(name)))
         self._by_hand.add(name)
 
     async def stop_source(self, name: str) -> None:

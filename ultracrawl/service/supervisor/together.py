@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
@@ -91,9 +90,7 @@ class _Together:
         """Return the report of a source; None if it never had its turn."""
         if end.report is not None and end.error:
             return replace(end.report, problems=[*end.report.problems, end.error])
-        if end.report is not None:
-            return end.report
-        return RunReport.not_begun(end.source, WorkError(end.error)) if end.died else None
+        return end.report_or_death
 
     def _tell(self) -> None:
         if self._show is None:

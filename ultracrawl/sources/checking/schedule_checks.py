@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
 
+from ultracrawl.rules.boundary.addresses import LOOPBACK_NAMES
 from ultracrawl.rules.schedules.times import WEEKDAYS, Unit
+from ultracrawl.sources.checking.access_checks import check_secrets
 from ultracrawl.sources.checking.checks import FOLLOWING_TYPES
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import listed, shown, suggestion
 from ultracrawl.sources.reading.tree import PathFinding
+from ultracrawl.sources.sections.profiles import ProfileSection
 from ultracrawl.sources.sections.schedules import ScheduleSection, TimesSection
 
 
 def check_schedules(
-    schedules: Mapping[str, ScheduleSection], sources: Mapping[str, DataSource]
+    schedules: Mapping[str, ScheduleSection],
+    sources: Mapping[str, DataSource],
+    profiles: Mapping[str, ProfileSection],
 ) -> Iterator[PathFinding]:
     """Yield the mistakes in schedules, below the top of the file."""
     owners: dict[str, str] = {}
@@ -21,11 +27,31 @@ def check_schedules(
         here = ("schedules", name)
         for finding in (*check_times(schedule), *_check_sources(schedule, sources)):
             yield finding._replace(path=(*here, *finding.path))
+        if schedule.profile and schedule.profile not in profiles:
+            problem = f"there is no profile {shown(schedule.profile)}"
+            otherwise = (
+                f"write {listed(list(profiles)[:20])}" if profiles else "define it below `profiles:` first"
+            )
+            yield PathFinding((*here, "profile"), problem, suggestion(schedule.profile, profiles, otherwise))
         for number, source in enumerate(schedule.sources):
             owner = owners.setdefault(source, name)
             if owner != name:
                 problem = f"the source {shown(source)} belongs to the schedule {shown(owner)} already"
                 yield PathFinding((*here, "sources", number), problem, "name it in one of them")
+
+
+def check_profiles(profiles: Mapping[str, ProfileSection]) -> Iterator[PathFinding]:
+    """Yield a hint for each password of a profile that others can read, here or on its way."""
+    yield from check_secrets(profiles, ("profiles",))
+    for name, profile in profiles.items():
+        parts = urlsplit(profile.scrapyd)
+        if profile.password is not None and parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:
+            yield PathFinding(
+                ("profiles", name, "scrapyd"),
+                "the password goes over the network in clear",
+                "have a proxy before Scrapyd that speaks https, unless the way there is secure",
+                fatal=False,
+            )
 
 
 def check_times(section: TimesSection) -> Iterator[PathFinding]:

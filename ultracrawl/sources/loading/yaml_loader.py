@@ -22,7 +22,12 @@ from ultracrawl.sources.checking.checks import (
     check_synonyms,
     check_value_lists,
 )
-from ultracrawl.sources.checking.schedule_checks import check_own_rhythm, check_schedules, check_times
+from ultracrawl.sources.checking.schedule_checks import (
+    check_own_rhythm,
+    check_profiles,
+    check_schedules,
+    check_times,
+)
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
@@ -245,6 +250,7 @@ class _Reading:
         head = self.findings.validated(DefinitionHead, data, tree, (), context=self._rule_files)
         if head is not None:
             self.findings.add_below(tree, (), check_secrets(head.destinations, ("destinations",)))
+            self.findings.add_below(tree, (), check_profiles(head.profiles))
         return head
 
     def _read_defaults(self, tree: YamlTree) -> None:
@@ -298,7 +304,7 @@ class _Reading:
     def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
         if self._first is None:
             return
-        self.findings.add_below(self._first, (), check_schedules(head.schedules, known))
+        self.findings.add_below(self._first, (), check_schedules(head.schedules, known, head.profiles))
         if head.index.optimise is not None:
             place = ("index", "optimise")
             self.findings.add_below(self._first, place, check_times(head.index.optimise))

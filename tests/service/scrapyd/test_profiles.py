@@ -1,0 +1,329 @@
+"""Crawls on another machine: begun by a Scrapyd, followed, found again, ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.fake_scrapyd import PROJECT, FakeScrapyd
+from support.launching import Launcher, settle
+from support.project import Workspace
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, SourcePhase
+from ultracrawl.service.scrapyd.crawls import PATIENCE
+from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
+from ultracrawl.service.supervisor.definitions import Definitions
+from ultracrawl.service.supervisor.pool import CrawlPool
+from ultracrawl.service.supervisor.supervisor import Supervisor
+from ultracrawl.service.wall import WallClock
+from ultracrawl.settings.projects import find_project
+from ultracrawl.sources import Project
+from ultracrawl.stores.opening import open_schedules
+
+pytestmark = pytest.mark.processes  # a server on loopback
+
+
+class Hurried:
+    """A clock whose waits take a hundredth of the time that they should."""
+
+    def __init__(self) -> None:
+        self.slept = 0.0
+
+    def now(self) -> float:
+        return time.time() + self.slept
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 100)
+        self.slept += seconds
+
+
+async def asked_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+def scrapyd() -> Iterator[FakeScrapyd]:
+    with FakeScrapyd().served() as fake:
+        yield fake
+
+
+def project_of(folder: Path, fake: FakeScrapyd, **profile: str) -> Project:
+    source = {"start_urls": ["http://127.0.0.1:1/"]}
+    definition = {
+        "sources": {"handbook": source, "news": source, "local": source},
+        "profiles": {"north": {"scrapyd": fake.url, "project": PROJECT, **profile}},
+        "schedules": {
+            "nightly": {"sources": ["handbook"], "cron": "0 0 29 2 *", "profile": "north"},
+            "weekly": {"sources": ["local"], "cron": "0 0 29 2 *"},
+        },
+    }
+    file = folder / "ultracrawl.yaml"
+    file.write_text(yaml.safe_dump(definition))
+    return find_project(str(file))[0]
+
+
+class Scene:
+    def __init__(self, folder: Path, scrapyd: FakeScrapyd) -> None:
+        self.folder = folder
+        self.scrapyd = scrapyd
+        self.here, self.clock = Launcher(), Hurried()
+        self.take(project_of(folder, scrapyd))
+
+    def take(self, project: Project) -> None:
+        self.launcher = ProfileLauncher(self.here, lambda: project, self.clock)
+
+    async def launch(self, **order: Any) -> CrawlHandle:
+        return await self.launcher.launch(
+            CrawlOrder("handbook", schedule="nightly", profile="north", **order)
+        )
+
+
+Played = Callable[[Scene], Coroutine[Any, Any, None]]
+
+
+def played(scene: Played) -> Callable[[Path, FakeScrapyd], None]:
+    def test(tmp_path: Path, scrapyd: FakeScrapyd) -> None:
+        asyncio.run(scene(Scene(tmp_path, scrapyd)))
+
+    test.__name__ = scene.__name__
+    return test
+
+
+@played
+async def test_a_crawl_is_begun_there_and_followed_to_its_end__ultra_search_128(scene: Scene) -> None:
+    crawl = await scene.launch(force=True, mode="index-only")
+    (key,) = scene.scrapyd.keys
+    assert key.startswith("nightly.handbook.")
+    assert scene.scrapyd.jobs[key] == {
+        "spider": "handbook",
+        "phase": "pending",
+        "settings": ["ULTRACRAWL_FORCE=1", "ULTRACRAWL_MODE=index-only"],
+    }
+    scene.scrapyd.jobs[key]["phase"] = "running"
+    ending = asyncio.ensure_future(crawl.finished())
+    seen = scene.scrapyd.asked
+    await asked_until(lambda: scene.scrapyd.asked > seen + 2)
+    assert not ending.done()
+    scene.scrapyd.end()
+    end = await ending
+    assert end == CrawlEnd("handbook", None)
+    assert not end.failed
+    assert scene.here.names == [], "nothing is crawled here"
+
+
+@played
+async def test_without_a_profile_it_is_crawled_here(scene: Scene) -> None:
+    await scene.launcher.launch(CrawlOrder("local", schedule="weekly"))
+    assert (scene.here.names, scene.scrapyd.asked) == (["local"], 0)
+
+
+@played
+async def test_one_that_still_runs_is_found_again_and_not_begun_twice(scene: Scene) -> None:
+    first = await scene.launch()
+    again = await scene.launch()
+    assert len(scene.scrapyd.keys) == 1
+    scene.scrapyd.end()
+    assert [await first.finished(), await again.finished()] == [CrawlEnd("handbook", None)] * 2
+    third = await scene.launch()
+    assert len(scene.scrapyd.keys) == 2, "one that has ended is none that goes on"
+    await third.kill_crawl()
+
+
+@played
+async def test_what_somebody_else_began_there_is_no_crawl_of_ours(scene: Scene) -> None:
+    scene.scrapyd.add("of-cron", "running")
+    with pytest.raises(WorkError, match="crawls the source 'handbook' already, as job 'of-cron'"):
+        await scene.launch()
+    scene.scrapyd.add("of-cron", "running", spider="news")
+    await (await scene.launch()).kill_crawl()
+
+
+@pytest.mark.parametrize("phase", ["pending", "running"])
+def test_a_stop_ends_it_cleanly(tmp_path: Path, scrapyd: FakeScrapyd, phase: str) -> None:
+    async def play() -> CrawlEnd:
+        crawl = await Scene(tmp_path, scrapyd).launch()
+        scrapyd.jobs[scrapyd.keys[0]]["phase"] = phase
+        scrapyd.fails = True
+        await crawl.stop_crawl()
+        asked = scrapyd.asked
+        await asked_until(lambda: scrapyd.asked > asked + 1)
+        scrapyd.fails = False  # the order was not heard, and is given again
+        return await crawl.finished()
+
+    end = asyncio.run(play())
+    assert (end.report, end.died, end.error) == (None, False, "stopped; the next crawl goes on")
+    assert [signal for _, signal in scrapyd.signals] == ["INT"]
+
+
+@played
+async def test_a_kill_waits_for_nothing(scene: Scene) -> None:
+    crawl = await scene.launch()
+    await crawl.kill_crawl()
+    assert [signal for _, signal in scene.scrapyd.signals] == ["KILL"]
+    assert not (await crawl.finished()).died
+    await crawl.kill_crawl()
+    assert len(scene.scrapyd.signals) == 1
+
+
+@played
+async def test_a_job_that_is_no_more_has_died(scene: Scene) -> None:
+    crawl = await scene.launch()
+    scene.scrapyd.jobs.clear()
+    end = await crawl.finished()
+    assert (end.report, end.died, end.failed) == (None, True, True)
+    assert "does not know the job nightly.handbook." in end.error
+
+
+@played
+async def test_one_whose_scrapyd_is_silent_for_too_long_has_failed_and_was_not_stopped(scene: Scene) -> None:
+    crawl = await scene.launch()
+    scene.scrapyd.fails, asked = True, scene.scrapyd.asked
+    ending = asyncio.ensure_future(crawl.finished())
+    await asked_until(lambda: scene.scrapyd.asked > asked + 1)
+    assert not ending.done()
+    scene.clock.slept += PATIENCE
+    end = await ending
+    assert end.report is not None
+    assert (end.failed, end.died) == (True, False)
+    assert "answered 502 Bad Gateway; the job nightly.handbook." in end.line
+
+
+@played
+async def test_mistakes_are_told_in_one_line(scene: Scene) -> None:
+    scrapyd = scene.scrapyd
+    with pytest.raises(UserError, match="there is no profile 'south'"):
+        await scene.launcher.launch(CrawlOrder("handbook", profile="south"))
+    scrapyd.spiders = ()
+    with pytest.raises(WorkError, match=f"^profile 'north': the Scrapyd at {scrapyd.url} refuses: spider"):
+        await scene.launch()
+    scene.take(project_of(scene.folder, scrapyd, project="other"))
+    with pytest.raises(WorkError, match="refuses: project 'other' not found"):
+        await scene.launch()
+    scrapyd.log_in = "crawls:open sesame"
+    with pytest.raises(WorkError, match="answered 401 Unauthorized"):
+        await scene.launch()
+    scene.take(project_of(scene.folder, scrapyd, scrapyd="http://127.0.0.1:1"))
+    with pytest.raises(
+        WorkError, match=r"^profile 'north': the Scrapyd at http://127.0.0.1:1 cannot be asked"
+    ):
+        await scene.launch()
+
+
+def test_it_is_asked_with_the_password(
+    tmp_path: Path, scrapyd: FakeScrapyd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play() -> None:
+        scene = Scene(tmp_path, scrapyd)
+        scene.take(project_of(tmp_path, scrapyd, user="crawls", password="${NORTH}"))
+        with pytest.raises(
+            UserError, match=r"profiles.north.password: the environment variable NORTH is not"
+        ):
+            await scene.launch()
+        monkeypatch.setenv("NORTH", "open sesame")
+        await (await scene.launch()).kill_crawl()
+
+    scrapyd.log_in = "crawls:open sesame"
+    asyncio.run(play())
+    assert len(scrapyd.keys) == 0, "it was begun, and ended"
+
+
+# ---- in commands, and in the service
+
+
+def test_a_command_that_runs_a_schedule_runs_it_there(tmp_path: Path, scrapyd: FakeScrapyd) -> None:
+    project_of(tmp_path, scrapyd)
+    scrapyd.log_in = "nobody:knows"
+    workspace = Workspace(tmp_path)
+    ended = workspace.command("schedule", "launch", "nightly")
+    problem = f"profile 'north': the Scrapyd at {scrapyd.url} answered 401 Unauthorized"
+    assert (ended.code, problem in ended.out + ended.err) == (1, True)
+    state = workspace.command("schedule", "show", "nightly", "--json").json
+    assert (state["status"], state["error"], state["profile"]) == ("failed", problem, "north")
+    assert not (tmp_path / "var" / "state" / "handbook.sqlite").exists()
+
+
+def supervised(folder: Path, scrapyd: FakeScrapyd, scene: Callable[..., Coroutine[Any, Any, None]]) -> None:
+    async def play() -> None:
+        project_of(folder, scrapyd)
+        definitions, here = Definitions(str(folder / "ultracrawl.yaml")), Launcher()
+        with closing(open_schedules(definitions.project)) as store:
+            supervisor = Supervisor(definitions, store, WallClock(), jobs=1, launcher=here)
+            keeping = asyncio.ensure_future(supervisor.keep())
+            await settle()
+            await scene(supervisor, here)
+            await supervisor.drain()
+            await keeping
+
+    asyncio.run(play())
+
+
+def test_its_crawls_take_no_place_of_those_here_and_a_person_starts_them_there(
+    tmp_path: Path, scrapyd: FakeScrapyd
+) -> None:
+    async def scene(supervisor: Supervisor, here: Launcher) -> None:
+        await supervisor.launch_schedule("weekly")
+        await supervisor.launch_schedule("nightly")
+        await asked_until(lambda: bool(scrapyd.keys))
+        await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.EXECUTING)
+        assert here.names == ["local"]
+        phases = {one.name: one.phase for one in supervisor.sources()}
+        assert phases["handbook"] is SourcePhase.RUNNING
+        scrapyd.end()
+        await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.SCHEDULED)
+        assert supervisor.schedules()[0].error == ""
+        await supervisor.start_source("handbook")
+        await asked_until(lambda: len(scrapyd.keys) == 2)
+        assert scrapyd.keys[1].startswith("by-hand.handbook.")
+        assert here.names == ["local"]
+
+    supervised(tmp_path, scrapyd, scene)
+    assert [signal for _, signal in scrapyd.signals] == ["INT"], "who ends has its crawls end"
+
+
+def test_one_that_cannot_be_reached_fails_and_is_tried_again_at_its_next_time(
+    tmp_path: Path, scrapyd: FakeScrapyd
+) -> None:
+    async def scene(supervisor: Supervisor, here: Launcher) -> None:
+        scrapyd.fails = True
+        await supervisor.launch_schedule("nightly")
+        await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.FAILED)
+        state = supervisor.schedules()[0]
+        assert state.error == f"profile 'north': the Scrapyd at {scrapyd.url} answered 502 Bad Gateway"
+        assert state.next_run is not None
+        assert here.names == [], "it runs there, and nowhere else"
+
+    supervised(tmp_path, scrapyd, scene)
+
+
+def test_the_sign_of_a_crawl_here_keeps_no_crawl_from_being_found_again(
+    tmp_path: Path, scrapyd: FakeScrapyd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign = object()
+    monkeypatch.setattr("ultracrawl.service.scrapyd.launcher.readable_sign", lambda *_: sign)
+    project = project_of(tmp_path, scrapyd)
+    assert sign_of_other_crawl(project, "handbook") is None
+    assert sign_of_other_crawl(project, "local") is sign
+
+
+def test_a_pool_gives_the_places_to_crawls_here() -> None:
+    async def play() -> None:
+        launcher = Launcher()
+        pool = CrawlPool(launcher, WallClock(), EventStream(), jobs=1)
+        for order in (CrawlOrder("a"), CrawlOrder("b", profile="north"), CrawlOrder("c")):
+            await pool.launch(order)
+        await settle()
+        assert sorted(launcher.names) == ["a", "b"], "one here, and the one there beside it"
+        await pool.kill_crawls()
+
+    asyncio.run(play())

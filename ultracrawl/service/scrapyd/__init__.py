@@ -1,0 +1,1 @@
+"""Crawls on other machines, which a Scrapyd there begins: the profiles of schedules."""

@@ -1,0 +1,100 @@
+"""Speaks with the Scrapyd of a profile: begins jobs, ends them, and asks how they stand."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import Request
+
+from ultracrawl.errors import WorkError
+from ultracrawl.settings.opener import opener_of
+from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.sources.sections.profiles import ProfileSection
+
+TIMEOUT = 30.0
+"""Seconds for an answer: Scrapyd may have to list the spiders of a project before it takes an order."""
+_LARGEST_ANSWER = 64 << 20
+
+
+class JobPhase(StrEnum):
+    """What Scrapyd says of a job."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    FINISHED = "finished"
+    """It ended; how, Scrapyd does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as Scrapyd knows it."""
+
+    key: str
+    spider: str
+    phase: JobPhase
+
+
+class ScrapydClient:
+    """Asks one Scrapyd about one project; every method may take seconds, and raises `WorkError` with one line."""
+
+    def __init__(self, profile: str, section: ProfileSection, secrets: SecretReader) -> None:
+        """Raise `UserError` for a password that cannot be read."""
+        self.name = f"profile {profile!r}: the Scrapyd at {section.scrapyd}"
+        self._base = section.scrapyd
+        self._project = section.project
+        self._headers = {"Accept": "application/json"}
+        if section.password is not None:
+            password = secrets.read(section.password, f"profiles.{profile}.password")
+            pair = b64encode(f"{section.user}:{password}".encode()).decode("ascii")
+            self._headers["Authorization"] = f"Basic {pair}"
+        self._opener = opener_of(urlsplit(section.scrapyd).hostname or "")
+
+    def list_jobs(self) -> list[Job]:
+        """Return all jobs of the project that Scrapyd knows; it forgets those that ended long ago."""
+        answer = self._ask(f"listjobs.json?{urlencode({'project': self._project})}")
+        try:
+            return [
+                Job(row["id"], row["spider"], phase) for phase in JobPhase for row in answer.get(phase, ())
+            ]
+        except (AttributeError, TypeError, KeyError):
+            raise WorkError(f"{self.name} did not answer as a Scrapyd does") from None
+
+    def schedule_job(self, spider: str, key: str, settings: Mapping[str, str]) -> None:
+        """Have a spider run as soon as there is room for it."""
+        given = [("setting", f"{name}={value}") for name, value in settings.items()]
+        self._order("schedule.json", [("spider", spider), ("jobid", key), *given])
+
+    def cancel_job(self, key: str) -> None:
+        """Have a job end cleanly, or not begin. A second order has it end without waiting for what is in flight."""
+        self._order("cancel.json", [("job", key)])
+
+    def kill_job(self, key: str) -> None:
+        """End a job at once."""
+        self._order("cancel.json", [("job", key), ("signal", "KILL")])
+
+    def _order(self, service: str, fields: Sequence[tuple[str, str]]) -> None:
+        self._ask(service, urlencode([("project", self._project), *fields]).encode())
+
+    def _ask(self, service: str, body: bytes | None = None) -> dict[str, Any]:
+        request = Request(f"{self._base}/{service}", body, self._headers)  # noqa: S310 - http or https, by its section
+        try:
+            with self._opener.open(request, timeout=TIMEOUT) as response:
+                answer = json.loads(response.read(_LARGEST_ANSWER))
+        except HTTPError as error:
+            error.close()
+            raise WorkError(f"{self.name} answered {error.code} {error.reason}") from None
+        except URLError as error:
+            raise WorkError(f"{self.name} cannot be asked: {error.reason}") from None
+        except (OSError, HTTPException, ValueError) as error:
+            raise WorkError(f"{self.name} did not answer as a Scrapyd does: {error}") from None
+        if not isinstance(answer, dict) or answer.get("status") != "ok":
+            told = str(answer.get("message") if isinstance(answer, dict) else answer).strip()
+            raise WorkError(f"{self.name} refuses: {told.splitlines()[-1] if told else 'no reason'}")
+        return answer

@@ -1,0 +1,44 @@
+"""Begins each crawl where its order wants it: here, or on the machine that its profile names, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from ultracrawl.errors import UserError
+from ultracrawl.service.control import readable_sign
+from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, Launcher
+from ultracrawl.sources import Project
+from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.stores.control_channel import CrawlSign
+
+
+class ProfileLauncher:
+    """A launcher over the one of this machine, for orders that name a profile of the project."""
+
+    def __init__(self, here: Launcher, project: Callable[[], Project], clock: Clock) -> None:
+        self._here = here
+        self._project = project
+        self._clock = clock
+
+    async def launch(self, order: CrawlOrder) -> CrawlHandle:
+        """Begin a crawl. Raises `UserError`, `WorkError`."""
+        if not order.profile:
+            return await self._here.launch(order)
+        from ultracrawl.service.scrapyd.client import ScrapydClient  # noqa: PLC0415 - for whoever has profiles
+        from ultracrawl.service.scrapyd.crawls import crawl_by_scrapyd  # noqa: PLC0415
+
+        project = self._project()
+        section = project.profiles.get(order.profile)
+        if section is None:
+            raise UserError(f"there is no profile {order.profile!r} by which crawls are begun elsewhere")
+        client = ScrapydClient(order.profile, section, SecretReader(os.environ, project.key_file))
+        return await crawl_by_scrapyd(client, order, self._clock)
+
+
+def sign_of_other_crawl(project: Project, source: str) -> CrawlSign | None:
+    """Return the sign of whoever crawls a source on this machine and keeps it from being begun.
+
+    A source that is crawled by a profile waits for nobody here: its Scrapyd says whether it is being crawled.
+    """
+    return None if project.profile_of(source) else readable_sign(project, source)

@@ -1,0 +1,43 @@
+"""The section `profiles` of a project: other machines, on which crawls of its schedules run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from ultracrawl.sources.mistakes import mistake
+from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.sections.project import check_web_url
+from ultracrawl.sources.sections.section import Section
+
+
+def _check_server(url: str) -> str:
+    parts = urlsplit(check_web_url(url))
+    if parts.username or parts.query or parts.fragment:
+        raise mistake(
+            "this is more than the address of a server",
+            "write it as `http://north.example.com:6800`, and who asks into `user` and `password`",
+        )
+    return url.rstrip("/")
+
+
+class ProfileSection(Section):
+    """Another machine, whose Scrapyd begins crawls there."""
+
+    scrapyd: Annotated[str, AfterValidator(_check_server)] = Field(examples=["http://north.example.com:6800"])
+    """The URL of its Scrapyd."""
+    project: Annotated[str, Field(min_length=1, max_length=200)] = Field(examples=["intranet_sources"])
+    """The project that was deployed there; its spiders have the names of the sources."""
+    user: str = Field(default="", max_length=200, examples=["crawls"])
+    """Who asks Scrapyd, if it wants to know that."""
+    password: Secret | None = Field(default=None, examples=["${NORTH_PASSWORD}"])
+    """The password of `user`."""
+
+    @model_validator(mode="after")
+    def _both(self) -> ProfileSection:
+        if bool(self.user) is not (self.password is not None):
+            given, missing = ("user", "password") if self.user else ("password", "user")
+            raise mistake(f"`{given}` says nothing without `{missing}`", f"add `{missing}`, or remove it")
+        return self
