@@ -146,6 +146,14 @@ def test_a_schedule_bound_to_it_runs_only_there__ultra_search_128(
     assert not (here.directory / "var" / "state" / "local.sqlite").exists()
     assert not (here.directory / "var" / "index").exists()
 
+    schedule_here(here, server)
+    with (here.directory / "ultracrawl.yaml").open("a") as definition:
+        definition.write(f"state: {tmp_path}/data/var/state\n")
+    ended = here.ultracrawl("schedule", "launch", "nightly", "--json")
+    assert [run["outcomes"]["NOT_MODIFIED"] for run in ended.json["runs"]] == [2], (
+        "the state is here: so is the report"
+    )
+
 
 def test_a_crawl_that_outlives_who_launched_it_is_found_again(
     project: Desk, server: Scrapyd, site: Site, tmp_path: Path

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from support.launching import Launcher, settle
 from support.project import Workspace
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.model import ScheduleStatus
+from ultracrawl.model import RunReport, ScheduleStatus, UrlOutcome
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, SourcePhase
 from ultracrawl.service.scrapyd.crawls import PATIENCE
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
@@ -26,7 +28,7 @@ from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.service.wall import WallClock
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
-from ultracrawl.stores.opening import open_schedules
+from ultracrawl.stores.opening import open_schedules, open_state
 
 pytestmark = pytest.mark.processes  # a server on loopback
 
@@ -120,6 +122,28 @@ async def test_a_crawl_is_begun_there_and_followed_to_its_end__ultra_search_128(
     assert end == CrawlEnd("handbook", None)
     assert not end.failed
     assert scene.here.names == [], "nothing is crawled here"
+
+
+def test_its_report_counts_if_the_state_is_on_this_machine(tmp_path: Path, scrapyd: FakeScrapyd) -> None:
+    async def play() -> CrawlEnd:
+        crawl = await Scene(tmp_path, scrapyd).launch()
+        with closing(open_state(project_of(tmp_path, scrapyd), "handbook")) as state:
+            run, _ = state.begin_run(time.time(), "")
+            report = RunReport("handbook", "1", "2026-01-01T00:00:00Z", problems=["the disk is full"])
+            report.outcomes[UrlOutcome.NEW] += 3
+            report.status_codes[200] += 3
+            told = json.dumps(report.as_json())
+            state.end_run(replace(run, finished=ended_at, report=told))
+        scrapyd.end()
+        return await crawl.finished()
+
+    ended_at = time.time() + 60
+    end = asyncio.run(play())
+    assert end.report is not None
+    assert (end.failed, end.line, end.report.outcomes) == (True, "the disk is full", {UrlOutcome.NEW: 3})
+    scrapyd.jobs.clear()
+    ended_at = time.time() - 60
+    assert asyncio.run(play()) == CrawlEnd("handbook", None), "that of an earlier run says nothing"
 
 
 @played

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ultracrawl.errors import WorkError
@@ -23,7 +24,13 @@ _BY_HAND = "by-hand"
 _STOPPED = "stopped; the next crawl goes on"
 
 
-async def crawl_by_scrapyd(client: ScrapydClient, order: CrawlOrder, clock: Clock) -> ScrapydCrawl:
+ReportSince = Callable[[float], RunReport | None]
+"""Returns the report of a run that ended after a time; None if none did, or is known here."""
+
+
+async def crawl_by_scrapyd(
+    client: ScrapydClient, order: CrawlOrder, clock: Clock, report_since: ReportSince
+) -> ScrapydCrawl:
     """Have a Scrapyd begin a crawl, or follow the one that it began for the same schedule.
 
     So a crawl that outlived this process is not begun twice. Raises `WorkError` if Scrapyd cannot be asked, or crawls
@@ -36,10 +43,10 @@ async def crawl_by_scrapyd(client: ScrapydClient, order: CrawlOrder, clock: Cloc
                 raise WorkError(
                     f"{client.name} crawls the source {order.source!r} already, as job {job.key!r}"
                 )
-            return ScrapydCrawl(client, order, job.key, clock)
+            return ScrapydCrawl(client, order, job.key, clock, report_since)
     key = ours + datetime.fromtimestamp(clock.now(), UTC).strftime("%Y%m%dT%H%M%S%fZ")
     await asyncio.to_thread(client.schedule_job, order.source, key, _settings_of(order))
-    return ScrapydCrawl(client, order, key, clock)
+    return ScrapydCrawl(client, order, key, clock, report_since)
 
 
 def _settings_of(order: CrawlOrder) -> dict[str, str]:
@@ -48,14 +55,17 @@ def _settings_of(order: CrawlOrder) -> dict[str, str]:
 
 
 class ScrapydCrawl:
-    """A job of a Scrapyd. What came of it only its log there tells: Scrapyd knows that it ended, and not how."""
+    """A job of a Scrapyd, which knows that it ended, and not how: that says its report, if it is known here."""
 
-    def __init__(self, client: ScrapydClient, order: CrawlOrder, key: str, clock: Clock) -> None:
+    def __init__(
+        self, client: ScrapydClient, order: CrawlOrder, key: str, clock: Clock, report_since: ReportSince
+    ) -> None:
         self.order = order
         self.begun = clock.now()
         self._client = client
         self._key = key
         self._clock = clock
+        self._report_since = report_since
         self._stop = asyncio.Event()
         self._told = False
         """Whether Scrapyd was told to end it."""
@@ -96,7 +106,8 @@ class ScrapydCrawl:
             silent_since = None
             missed = 0 if phase else missed + 1
             if phase is JobPhase.FINISHED or (missed and self._told):
-                self._over(None, _STOPPED if self._told else "")
+                report = await asyncio.to_thread(self._report_since, self.begun)
+                self._over(report, _STOPPED if self._told and report is None else "")
             elif missed >= GONE_AFTER:
                 gone = (
                     f"{self._client.name} does not know the job {self._key} any more; the next crawl goes on"

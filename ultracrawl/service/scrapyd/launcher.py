@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 
-from ultracrawl.errors import UserError
+from pydantic import TypeAdapter
+
+from ultracrawl.errors import StateError, UserError
+from ultracrawl.model import RunReport
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, Launcher
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.stores.control_channel import CrawlSign
+from ultracrawl.stores.opening import state_to_read
 
 
 class ProfileLauncher:
@@ -33,7 +40,22 @@ class ProfileLauncher:
         if section is None:
             raise UserError(f"there is no profile {order.profile!r} by which crawls are begun elsewhere")
         client = ScrapydClient(order.profile, section, SecretReader(os.environ, project.key_file))
-        return await crawl_by_scrapyd(client, order, self._clock)
+        return await crawl_by_scrapyd(
+            client, order, self._clock, partial(_report_since, project, order.source)
+        )
+
+
+def _report_since(project: Project, source: str, since: float) -> RunReport | None:
+    """Return the report of the run that ended last, if that was after a time and its state is on this machine."""
+    with (
+        suppress(StateError, ValueError),
+        state_to_read(project, source) as state,
+    ):  # ValueError: of another version
+        run = next(iter(state.runs(1)), None) if state is not None else None
+        if run is not None and run.finished >= since and run.report:
+            known = {name: value for name, value in json.loads(run.report).items() if value is not None}
+            return TypeAdapter(RunReport).validate_python(known)
+    return None
 
 
 def sign_of_other_crawl(project: Project, source: str) -> CrawlSign | None:
