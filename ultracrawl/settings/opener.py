@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, ProxyHandler, build_opener
 
-from ultracrawl.rules.boundary.addresses import LOOPBACK_NAMES
+from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.settings.trust import trusted_roots
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.rules.boundary.addresses import LOOPBACK_NAMES
+from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.settings.opener import opener_of
 
 TOKEN, TOKEN_FILE = "ULTRACRAWL_TOKEN", "ULTRACRAWL_TOKEN_FILE"

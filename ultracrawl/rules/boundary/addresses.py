@@ -12,9 +12,6 @@ from ultracrawl.rules.boundary.rules import RuleError
 
 IpNetwork = IPv4Network | IPv6Network
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-"""The hosts of URLs that lead to this machine: what is sent there comes by no network."""
-
 _METADATA_SERVICES = (
     "169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32 "
     "fd00:ec2::254/128 fd20:ce::254/128"

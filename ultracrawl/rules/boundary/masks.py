@@ -11,6 +11,9 @@ from ultracrawl.rules.boundary.rules import RuleError
 IpAddress = IPv4Address | IPv6Address
 Span = tuple[int, int]
 
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The hosts of URLs that lead to this machine: what is sent there comes by no network."""
+
 
 @dataclass(frozen=True, slots=True)
 class BitMask:

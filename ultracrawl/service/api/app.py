@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.responses import PlainTextResponse, Response
 
 from ultracrawl import __version__
-from ultracrawl.rules.boundary.addresses import LOOPBACK_NAMES
+from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.guard import RequestGuard

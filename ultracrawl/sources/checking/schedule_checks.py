@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from ultracrawl.rules.boundary.addresses import LOOPBACK_NAMES
+from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.rules.schedules.times import WEEKDAYS, Unit
 from ultracrawl.sources.checking.access_checks import check_secrets
 from ultracrawl.sources.checking.checks import FOLLOWING_TYPES
