@@ -6,12 +6,15 @@ import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 from support.project import LOOPBACK, Ended, Workspace, kill_group
 from support.site import Site
 from support.until import until
+
+from ultracrawl.stores.runner_sign import RunnerBadge
 
 QUIET = {"politeness": {"delay": 0}, "boundary": LOOPBACK, "sitemaps": {"use": False}}
 RARELY = {"cron": "0 0 29 2 *"}
@@ -113,6 +116,11 @@ def test_status_shows_when_a_source_is_due(scheduled: Workspace) -> None:
     scheduled.command("crawl", "c")
     rows = {row["source"]: row for row in scheduled.command("status", "--json").json["sources"]}
     assert rows["c"]["next_run"] > rows["c"]["last_run"]["finished"]
+    assert [row["kept"] for row in rows.values()] == [False] * 3
+    with closing(RunnerBadge(scheduled.directory / "var" / "state" / "schedules")) as badge:
+        badge.show_kept(["nightly"], ["a", "b"])
+        rows = {row["source"]: row for row in scheduled.command("status", "--json").json["sources"]}
+        assert {name: row["kept"] for name, row in rows.items()} == {"a": True, "b": True, "c": False}
 
 
 def test_an_examining_schedule_waits_for_approval__ultra_search_116_117(

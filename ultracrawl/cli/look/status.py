@@ -86,7 +86,8 @@ def _print_status(row: dict[str, Any]) -> None:
         click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
     if row["next_run"]:
         schedule = f" by the schedule {row['schedule']}" if row["schedule"] else ""
-        click.echo(f"  next run {row['next_run']}{schedule}, if it is kept (`serve`, `crawl --continuous`)")
+        unkept = "" if row.get("kept") else ", if `serve` or `crawl --continuous` keeps it; nothing does now"
+        click.echo(f"  next run {row['next_run']}{schedule}{unkept}")
     if row["failure"]:
         at = row["failure"]["time"]
         tell(f"  the last crawl failed{f', {at}' if at else ''}: {row['failure']['problem']}")
