@@ -41,7 +41,7 @@ class Runner:
         self.reactor.run(installSignalHandlers=False)
         self.loop.close()
 
-    def run(self, work: Coroutine[Any, Any, Any], timeout: float = 15) -> Any:
+    def run(self, work: Coroutine[Any, Any, Any], timeout: float = 90) -> Any:
         """Run a coroutine on the reactor's loop and return its result."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout)
 

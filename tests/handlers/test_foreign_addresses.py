@@ -245,7 +245,7 @@ def test_p1_what_a_name_was_found_to_be_is_checked_when_it_is_connected_to(
                 Factory.forProtocol(Protocol)
             )
         connecting.addBoth(lambda _: None)
-        return await asyncio.wait_for(attempt.refused, 10)
+        return await asyncio.wait_for(attempt.refused, 60)
 
     assert runner.run(connect()).rule == "address test"
     assert server.connections == 0
@@ -265,7 +265,7 @@ def test_p1_a_peer_that_is_another_gets_no_byte(runner: Runner) -> None:
         attempt = ConnectionAttempt(Once())
         with attempt.current():
             runner.reactor.connectTCP(OWN, server.getsockname()[1], ClientFactory.forProtocol(Speaking))
-        return await asyncio.wait_for(attempt.refused, 10)
+        return await asyncio.wait_for(attempt.refused, 60)
 
     assert runner.run(connect()).reason == OWN
     with server, server.accept()[0] as connection:
@@ -284,7 +284,7 @@ def test_p1_what_connects_past_endpoints_is_checked_too(runner: Runner, serve: A
         attempt = ConnectionAttempt(AddressPolicy())
         with attempt.current(), suppress(ConnectionRefusedError):
             runner.reactor.connectTCP(host, server.port, ClientFactory.forProtocol(Protocol))
-        return await asyncio.wait_for(attempt.refused, 10)
+        return await asyncio.wait_for(attempt.refused, 60)
 
     assert runner.run(connect()).rule == "address loopback"
     assert server.connections == 0
