@@ -106,8 +106,9 @@ class RunReport:
 
     @property
     def reached_nothing(self) -> bool:
-        """Whether URLs were fetched and nothing was read; a document that left the index counts as a result."""
-        return bool(+self.outcomes) and not self.deleted and all(one.in_vain for one in +self.outcomes)
+        """Whether URLs were asked for and nothing was read; a document that left the index counts as a result."""
+        asked = +self.outcomes or +self.given_up
+        return bool(asked) and not self.deleted and all(one.in_vain for one in +self.outcomes)
 
     @property
     def failed(self) -> bool:

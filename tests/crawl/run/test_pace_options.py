@@ -230,6 +230,26 @@ def test_fast_17_a_site_with_too_many_errors_is_given_up_and_its_queue_is_kept(
     assert [path for path in bad.paths() if path.startswith("/broken")], "it begins afresh in the next run"
 
 
+def test_a_run_fails_of_which_all_sites_were_given_up_before_a_page_was_read(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", links=["/a", "/b"])
+    site.page("/a")
+    site.page("/b")
+    backoff = {"longest": 0, "limit": 2}
+    workspace.define(f"{url}/", politeness={"delay": 0, "backoff": backoff}, limits={"retries": 1})
+    workspace.crawl()
+    for path in ("/", "/a", "/b"):
+        site.raw(path, b"")
+    run = workspace.crawl(code=1).run
+    assert (run["fetched"], list(run["given_up"])) == (0, [urlsplit(url).netloc])
+    (problem,) = run["problems"]
+    assert problem.startswith(f"no page could be read: {urlsplit(url).netloc} was given up")
+    for path in ("/", "/a", "/b"):
+        site.page(path)
+    assert workspace.crawl().run["problems"] == []
+
+
 @pytest.mark.parametrize(
     ("sites", "switches"),
     [({"max_sites": 1}, 2), ({"max_sites": 1, "max_inter_docs": 2}, 8), ({"max_sites": 3}, 8)],

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord, status_text
-from ultracrawl.rules.urls.canonical import host_of, url_key
+from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -84,7 +84,9 @@ def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
     untold = not told and not report.problems and report.reached_nothing
     if untold and (report.lost or not _was_read(context)):
         starts = _canonical(context, context.source.beginnings)
-        reason = next((problem for url in starts if (problem := _in_vain(context, url))), "")
+        reasons = (problem for url in starts if (problem := _in_vain(context, url)))
+        given_up = (f"{site} was given up after too many network errors" for site in report.given_up)
+        reason = next(reasons, "") or next(given_up, "")
         own = context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
         advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
@@ -94,9 +96,13 @@ def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
 
 
 def _was_read(context: CrawlContext) -> bool:
-    """Whether a start URL, or what it leads to, was read at its latest visit, in this run or an earlier one."""
+    """Whether a start URL, or what it leads to, was read at its latest visit, in this run or an earlier one.
+
+    One of an earlier run does not count if it was to be visited again, and its site was given up.
+    """
     ends = (_end(context, url) for url in _canonical(context, context.source.beginnings))
-    return any(end is not None and end.last_fetched and not end.outcome.in_vain for end in ends)
+    read = (end for end in ends if end is not None and end.last_fetched and not end.outcome.in_vain)
+    return any(site_of(end.url) not in context.report.given_up for end in read)
 
 
 def _in_vain(context: CrawlContext, url: str) -> str:
