@@ -82,7 +82,9 @@ test: lint types contracts unit ## Everything that must hold before a change is 
 servers-test: servers venv samples plain ## Run the tests with server programs, a browser, real sites and installed wheels
 	$(PYTEST) -m servers $(ARGS)
 
-soak: servers venv samples ## Run what takes long: kills and random changes by the hundred
+# A service with thirty sources is killed again and again, for ULTRACRAWL_SOAK_MINUTES (3) with ULTRACRAWL_SOAK_ENGINE
+# (whoosh); it tells what it takes if it runs alone: make soak ARGS="-n 0 -s tests/soak".
+soak: servers venv samples ## Run what takes long: kills and random changes by the hundred, a service for minutes
 	$(PYTEST) -m soak $(ARGS)
 
 # Each command and crawl writes a file of data: the thousands in these folders would take most of an hour. Their code runs
