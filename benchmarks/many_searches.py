@@ -1,0 +1,217 @@
+"""Fifty searches at once while four sources are crawled: `python benchmarks/many_searches.py` prints a table.
+
+    python benchmarks/many_searches.py --site FOLDER     # another manual, which begins with index.html
+
+The PostgreSQL manual is crawled, then four copies of it at the same time, and meanwhile fifty askers search, each
+again as soon as it has its answer: by the API of `ultracrawl serve`, which crawls besides, and in one process, each
+by a searcher of its own. Times are those of a clock on the wall; fifty are always open, so each waits for the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from urllib.parse import quote
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from judging.corpora import CORPORA  # noqa: E402 - after the path is set
+from latency import QUESTIONS  # noqa: E402
+from measuring.ours import command, ultracrawl  # noqa: E402
+from measuring.results import Stamp  # noqa: E402
+from support.nginx import nginx_site  # noqa: E402
+
+from ultracrawl import Searcher  # noqa: E402
+
+ASKERS = 50
+CRAWLS = 4
+HEAD = (
+    "|  | searches | a second | p50 ms | p95 ms | highest | errors |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+)
+Ask = Callable[[str], object]
+Opened = Callable[[], AbstractContextManager[Ask]]
+
+
+@dataclass(slots=True)
+class Asked:
+    """What fifty askers were answered."""
+
+    milliseconds: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def row(self, label: str) -> str:
+        """Return a line of the table."""
+        parts = quantiles(self.milliseconds, n=20)
+        rate = len(self.milliseconds) / self.seconds
+        figures = f"{rate:.0f} | {parts[9]:.0f} | {parts[18]:.0f} | {max(self.milliseconds):.0f}"
+        return f"| {label} | {len(self.milliseconds)} | {figures} | {len(self.errors)} |"
+
+
+def ask_at_once(opened: Opened, going: Callable[[], bool], *, askers: int = ASKERS) -> Asked:
+    """Have so many askers search as long as something goes on, and once at least."""
+    asked, over, begun = Asked(), threading.Event(), time.perf_counter()
+
+    def ask_again(number: int) -> None:
+        with opened() as ask:
+            while True:
+                started = time.perf_counter()
+                try:
+                    ask(QUESTIONS[number % len(QUESTIONS)])
+                except Exception as error:  # whatever it is, it is counted
+                    asked.errors.append(f"{type(error).__name__}: {error}")
+                asked.milliseconds.append((time.perf_counter() - started) * 1000)
+                number += 1
+                if over.is_set():
+                    return
+
+    threads = [threading.Thread(target=ask_again, args=(number,)) for number in range(askers)]
+    for thread in threads:
+        thread.start()
+    try:
+        while going():
+            time.sleep(0.5)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    asked.seconds = time.perf_counter() - begun
+    return asked
+
+
+def define(folder: Path, engine: str, urls: Sequence[str]) -> None:
+    """Write the definition of a source for each address; the first one is crawled by hand."""
+    source = {
+        "politeness": {"delay": 0, "concurrency": 32},
+        "boundary": {"networks": ["127.0.0.0/8"]},
+        "refresh": {"interval": "1 d"},
+    }
+    sources = {f"manual{number}": {"start_urls": [url], **source} for number, url in enumerate(urls)}
+    definition = {"index": {"engine": engine}, "sources": sources}
+    (folder / "ultracrawl.yaml").write_text(json.dumps(definition))
+
+
+@contextmanager
+def searcher_of(folder: Path) -> Iterator[Ask]:
+    """Give what searches in this process."""
+    with Searcher(folder / "ultracrawl.yaml") as searcher:
+        yield searcher.search
+
+
+@contextmanager
+def client_of(port: int, token: str) -> Iterator[Ask]:
+    """Give what asks the API over a connection of its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+
+    def ask(question: str) -> object:
+        return answer_of(connection, f"/api/v1/search?q={quote(question)}", token)
+
+    try:
+        yield ask
+    finally:
+        connection.close()
+
+
+def answer_of(connection: http.client.HTTPConnection, path: str, token: str) -> object:
+    """Return the JSON of an answer of the API. Raises `RuntimeError` for any other one."""
+    connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+    answer = connection.getresponse()
+    body = answer.read()
+    if answer.status != 200:
+        raise RuntimeError(f"{answer.status} {body[:200]!r}")
+    return json.loads(body)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[int, str]]:
+    """Serve a project, which crawls what is due; gives the port and a token."""
+    words, environment = command("token", "create", "asker", "--role", "administrator")
+    token = subprocess.check_output(words, cwd=folder, env={**os.environ, **environment}, text=True).strip()
+    words, environment = command("serve", "--port", "0", "--jobs", str(CRAWLS))
+    log = folder / "serve.log"
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            words, cwd=folder, env={**os.environ, **environment}, stdout=file, stderr=file
+        )
+    try:
+        while not (found := re.search(r"answers at http://127.0.0.1:(\d+)", log.read_text())):
+            time.sleep(0.1)
+            if process.poll() is not None:
+                sys.exit(log.read_text())
+        yield int(found[1]), token
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def crawling(port: int, token: str) -> bool:
+    """Whether a source has not been crawled yet, since the service began."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    answer = answer_of(connection, "/api/v1/sources", token)
+    connection.close()
+    assert isinstance(answer, dict)
+    return any(one["service"]["phase"] != "idle" for one in answer["sources"])
+
+
+def measure(engine: str, folder: Path, urls: Sequence[str]) -> list[str]:
+    """Return the lines of an engine."""
+    crawls = [f"manual{number}" for number in range(1, len(urls))]
+    define(folder, engine, urls)
+    ultracrawl(folder, "crawl", "--json", "manual0")
+    still = time.perf_counter() + 10
+    quiet = ask_at_once(lambda: searcher_of(folder), lambda: time.perf_counter() < still)
+    with served(folder) as (port, token):
+        time.sleep(2)  # until all four have begun
+        by_api = ask_at_once(lambda: client_of(port, token), lambda: crawling(port, token))
+    crawl = threading.Thread(
+        target=ultracrawl, args=(folder, "crawl", "--json", "--force", "--jobs", str(CRAWLS), *crawls)
+    )
+    crawl.start()
+    time.sleep(2)
+    in_process = ask_at_once(lambda: searcher_of(folder), crawl.is_alive)
+    crawl.join()
+    for line in {*quiet.errors, *by_api.errors, *in_process.errors}:
+        print(line, file=sys.stderr)
+    return [
+        quiet.row(f"{engine}, in process, nothing else runs"),
+        in_process.row(f"{engine}, in process, {CRAWLS} crawls"),
+        by_api.row(f"{engine}, by the API, {CRAWLS} crawls"),
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--site", type=Path, help="a folder in place of the PostgreSQL manual")
+    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
+    options = parser.parse_args(arguments)
+    manual = options.site or CORPORA["postgresql"].manual(options.packages.absolute())
+    if manual is None:
+        sys.exit("the package postgresql-doc-15 is needed")
+    print(f"{Stamp.of_now()}:\n", *HEAD, sep="\n", flush=True)
+    with ExitStack() as stack:
+        urls = [f"{stack.enter_context(nginx_site(manual)).url}/index.html" for _ in range(CRAWLS + 1)]
+        for engine in ("whoosh", "tantivy"):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            print(*measure(engine, folder, urls), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
