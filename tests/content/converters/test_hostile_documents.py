@@ -192,7 +192,7 @@ def test_ultra_search_124_a_part_that_came_before_the_break_is_kept(
 def test_deep_nesting_is_no_problem_where_no_tree_is_built(
     process: Callable[..., Converted | NotConverted],
 ) -> None:
-    answer = process(deep_xml(500_000), "application/xml")
+    answer = process(deep_xml(100_000), "application/xml")
     assert isinstance(answer, Converted)
     assert answer.conversion.text == "needle"
 
