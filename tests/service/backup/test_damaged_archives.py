@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import tarfile
+import zlib
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -55,9 +57,11 @@ def cut(archive: Path) -> None:
 
 
 def spoil_compression(archive: Path) -> None:
-    data = bytearray(archive.read_bytes())
-    data[len(data) // 2] ^= 0xFF
-    archive.write_bytes(data)
+    """Have the second half begin with a block of the type that RFC 1951 leaves unused."""
+    data = gzip.decompress(archive.read_bytes())
+    compressor = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    half = compressor.compress(data[: len(data) // 2]) + compressor.flush(zlib.Z_FULL_FLUSH)
+    archive.write_bytes(half + b"\x07" * 999)
 
 
 def without_list(archive: Path) -> None:
@@ -87,7 +91,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "no archive": (lambda archive: archive.write_bytes(b"text" * 999) and None, "is damaged, or no backup"),
     "empty": (lambda archive: archive.write_bytes(b"") and None, "is damaged, or no backup"),
     "cut": (cut, "is damaged"),
-    "compression": (spoil_compression, "no backup of this program"),
+    "compression": (spoil_compression, "is damaged, or no backup"),
     "another archive": (without_list, "its list of files is missing"),
     "a byte": (change_a_byte, "is not what it was when it was saved"),
     "a file less": (leave_one_out, "is not what it was when it was saved"),
