@@ -33,6 +33,7 @@ CALLS = {
     "approve-deletions": ("approve-deletions", "site", "--list"),
     "explain": ("explain", "{url}/a"),
     "explain --as-of-run": ("explain", "{url}/a", "--source", "site", "--as-of-run", "1"),
+    "submit": ("submit", "{url}/submitted"),
     "plan": ("plan", "site"),
     "queue": ("queue", "site"),
     "lint": ("lint", "mistaken.yaml"),

@@ -60,6 +60,7 @@ VERBS = {
     "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
+    "submit": Verb("manage.submit", "Have the next crawl fetch a URL."),
     "token": Verb("serve.token", "Make and revoke tokens for the API."),
     "urls": Verb("look.urls", "List every known URL with its latest outcome."),
 }

@@ -35,10 +35,12 @@ SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
     """The options that `defaults` may set for all sources and each source for itself."""
 
-    FETCHING: ClassVar = frozenset({"settings"})
+    FETCHING: ClassVar = frozenset({"settings", "takes_submissions"})
 
     groups: GroupNames = Field(default=(), examples=[["handbooks", "staff"]])
     """Data groups that the source belongs to; a search may be restricted to groups."""
+    takes_submissions: bool = Field(default=True, examples=[False])
+    """Take URLs that people submit (`ultracrawl submit`, the API); its rules decide about each."""
     settings: Mapping[SettingName, JsonValue] = Field(
         default={}, repr=False, examples=[{"LOG_LEVEL": "INFO"}]
     )

@@ -12,12 +12,12 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from ultracrawl.crawl.inspection.submission import submit_urls
 from ultracrawl.errors import UserError
 from ultracrawl.service.api.access import Editor, State
 from ultracrawl.service.api.problems import Conflict, json_answer
 from ultracrawl.service.api.sources import MOST_URLS, Name
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.api.submission import submit_urls
 from ultracrawl.service.approval import Selection, approval_of
 from ultracrawl.service.control import running_crawl
 from ultracrawl.service.deletions import deletions_json, deletions_of, held_back

@@ -1,0 +1,36 @@
+"""`ultracrawl submit`: hand a URL to the sources."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
+from ultracrawl.cli.terminal import tell
+from ultracrawl.crawl.inspection.submission import SubmissionCode, submit_url
+from ultracrawl.sources import Project
+
+
+@click.command("submit")
+@click.argument("url")
+@project_option
+@click.option("--source", metavar="S", default="", help="Hand it to this source only.")
+@json_option
+def command(url: str, project: Project, source: str, as_json: bool) -> None:
+    """Have the next crawl fetch URL, if the rules of a web source include it; the first one that does gets it.
+
+    The answer is a number and a text: 0 OK, 1 no web source, 2 invalid URL, 3 disabled (`takes_submissions: false`),
+    4 known already, 5 not a web source, 6 out of scope, 7 internal error, as while the source is being crawled. The
+    exit code is 0 if the answer is, else 1.
+
+    \b
+    Examples:
+      ultracrawl submit https://docs.example.com/new/page.html
+      ultracrawl submit https://docs.example.com/new/page.html --source handbook --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    answer = submit_url(project, url, chosen_sources(project, [source] if source else []))
+    if as_json:
+        print_json(answer.as_json())
+    else:
+        tell(f"{int(answer.code)} {answer.text}")
+    if answer.code is not SubmissionCode.OK:
+        raise SystemExit(1)
