@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from support import clock
 from support.requirement import note_markers
+
+if TYPE_CHECKING:
+    from support.site import Site
 
 clock.install_both()  # before anything of ours is imported that keeps hold of them
 settings.register_profile("no-deadline", deadline=None)
@@ -33,3 +38,16 @@ def pytest_sessionstart() -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tell `require` which test begins."""
     note_markers(item)
+
+
+@pytest.fixture
+def processes(request: pytest.FixtureRequest) -> bool:
+    """Whether the commands of the test have processes of their own, and its site a server."""
+    return any(map(request.node.get_closest_marker, ("processes", "servers", "soak")))
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    """Serve the site of the test; gives its address."""
+    with site.serve() as address:
+        yield address

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ def robot(tmp_path: Path) -> RobotFiles:
 @pytest.fixture
 def site() -> Site:
     return Site()
-
-
-@pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 def rules(robot: RobotFiles) -> str:

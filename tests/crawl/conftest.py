@@ -6,7 +6,6 @@ user would start them, and its sites are served over loopback. So are those of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,20 +17,8 @@ from support.site import Site
 
 
 @pytest.fixture
-def processes(request: pytest.FixtureRequest) -> bool:
-    """Whether the commands of the test have processes of their own, and its site a server."""
-    return any(map(request.node.get_closest_marker, ("processes", "servers", "soak")))
-
-
-@pytest.fixture
 def site(processes: bool) -> Site:
     return Site() if processes else NetworkSite()
-
-
-@pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 @pytest.fixture

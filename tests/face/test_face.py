@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -22,12 +21,6 @@ README_LINES = next(one for one in blocks(ROOT / "README.md", "python") if "ultr
 @pytest.fixture
 def site() -> Site:
     return Site()
-
-
-@pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,12 +62,6 @@ def site() -> Site:
     site.drip("/chunked", html.format("crane " * 1000).encode(), times=3)
     site.drip("/film", b"x" * 65_536, times=400, content_type="video/mp4")
     return site
-
-
-@pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 def installed(number: int) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture
 def site() -> Site:
     return Site()
-
-
-@pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 def test_each_plug_in_has_its_effect(site: Site, url: str, tmp_path: Path, installed: str) -> None:

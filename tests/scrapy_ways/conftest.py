@@ -1,6 +1,5 @@
 """Fixtures of the tests that run sources by Scrapy's own means."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,6 @@ def site() -> Site:
     site.page("/a", title="Vacation", text="how to request a vacation")
     site.page("/private", title="Private", text="board minutes")
     return site
-
-
-@pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 @pytest.fixture

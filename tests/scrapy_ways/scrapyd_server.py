@@ -1,7 +1,6 @@
 """A real Scrapyd on loopback with directories of its own; always stopped, with everything that it started."""
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from urllib.parse import urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 from scrapy_ways.runs import environment
+from support.free_port import free_port
 from support.project import kill_group
 
 PATIENCE = 40.0
@@ -77,7 +77,7 @@ class Scrapyd:
 def scrapyd(folder: Path, **env: str) -> Iterator[Scrapyd]:
     """Run Scrapyd in a directory."""
     folder.mkdir()
-    port = _free_port()
+    port = free_port()
     (folder / "scrapyd.conf").write_text(CONFIGURATION.format(port=port, folder=folder))
     with (folder / "scrapyd.log").open("wb") as log:
         process = subprocess.Popen(
@@ -122,9 +122,3 @@ def _answer(request: Request) -> dict[str, Any]:
         answer = json.load(response)
     assert isinstance(answer, dict)
     return answer
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

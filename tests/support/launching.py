@@ -10,8 +10,8 @@ from ultracrawl.service.orders import CrawlEnd, CrawlOrder
 
 
 class Crawl:
-    def __init__(self, order: CrawlOrder) -> None:
-        self.order, self.begun = order, 1.0
+    def __init__(self, order: CrawlOrder, begun: float = 1.0) -> None:
+        self.order, self.begun = order, begun
         self.end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
 
     async def finished(self) -> CrawlEnd:

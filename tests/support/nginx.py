@@ -2,7 +2,6 @@
 
 import http.client
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.free_port import free_port
 from support.requirement import require
 
 _MARK = "/.log-mark/"
@@ -98,7 +98,7 @@ def _started(
 ) -> tuple[subprocess.Popen[bytes], str]:
     """Start nginx on a free port; another process may take that port first, so try a few."""
     for _ in range(_ATTEMPTS):
-        port = _free_port(host)
+        port = free_port(host)
         (directory / "nginx.conf").write_text(_configuration(roots, host, port, extra))
         errors = directory / "error.log"
         errors.write_text("")
@@ -145,13 +145,6 @@ def _ask(url: str, path: str) -> None:
         connection.getresponse().read()
     finally:
         connection.close()
-
-
-def _free_port(host: str) -> int:
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _parsed(line: str) -> LogLine:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from support.launching import Crawl
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder
@@ -68,26 +69,6 @@ def report(source: str, *problems: str, interrupted: bool = False) -> RunReport:
     return RunReport(source, "1", "2026-01-01T00:00:00Z", problems=list(problems), interrupted=interrupted)
 
 
-@dataclass(slots=True, eq=False)
-class LastingCrawl:
-    """A crawl that lasts, and is over."""
-
-    order: CrawlOrder
-    begun: float
-    end: asyncio.Future[CrawlEnd]
-
-    async def finished(self) -> CrawlEnd:
-        return await asyncio.shield(self.end)
-
-    async def stop_crawl(self) -> None:
-        if not self.end.done():
-            self.end.set_result(CrawlEnd(self.order.source, report(self.order.source, interrupted=True)))
-
-    async def kill_crawl(self) -> None:
-        if not self.end.done():
-            self.end.set_result(CrawlEnd(self.order.source, None, "its process was killed", died=True))
-
-
 @dataclass(slots=True)
 class Lasted:
     """A crawl on record."""
@@ -106,14 +87,14 @@ class World:
     lasts: Callable[[CrawlOrder], float] = lambda _: 60.0
     ends: Callable[[CrawlOrder], CrawlEnd] = lambda order: CrawlEnd(order.source, report(order.source))
     crawls: list[Lasted] = field(default_factory=list)
-    going: dict[str, LastingCrawl] = field(default_factory=dict)
+    going: dict[str, Crawl] = field(default_factory=dict)
     refuses: set[str] = field(default_factory=set)
 
     async def launch(self, order: CrawlOrder) -> CrawlHandle:
         if order.source in self.refuses:
             raise WorkError(f"the password of {order.source} cannot be read")
         assert order.source not in self.going, f"{order.source} is started twice"
-        crawl = LastingCrawl(order, self.clock.now(), asyncio.get_running_loop().create_future())
+        crawl = Crawl(order, self.clock.now())
         lasted = Lasted(order, crawl.begun)
         self.going[order.source] = crawl
         self.crawls.append(lasted)
@@ -129,7 +110,7 @@ class World:
         crawl.end.add_done_callback(note)
         return crawl
 
-    def _over(self, crawl: LastingCrawl) -> None:
+    def _over(self, crawl: Crawl) -> None:
         if not crawl.end.done():
             crawl.end.set_result(self.ends(crawl.order))
 

@@ -1,11 +1,11 @@
 """A page of nginx in clear and over TLS, with a certificate of an authority of the test."""
 
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from support.certificates import Authority
+from support.free_port import free_port
 from support.nginx import Nginx, nginx_site
 
 
@@ -17,8 +17,7 @@ def secured(
     certificate, key = authority.issue("server")
     root = folder / "root"
     root.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     extra = (
         f'listen 127.0.0.1:{port} ssl {listen}; ssl_certificate "{certificate}"; ssl_certificate_key "{key}"; '
         f"{server} location = /page {{ default_type text/plain; {body} }}"

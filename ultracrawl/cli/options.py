@@ -52,6 +52,17 @@ def json_option(function: F) -> F:
     )(function)
 
 
+def jobs_option(function: F) -> F:
+    """Add `--jobs`."""
+    return click.option(
+        "--jobs",
+        type=click.IntRange(1, 1000),
+        envvar="ULTRACRAWL_JOBS",
+        metavar="N",
+        help="Crawl N sources at a time, each in a process of its own. Default: one a core.",
+    )(function)
+
+
 def open_project(config: str | None, *, plain: bool = False) -> Project:
     """Read the project that `-c`, the environment, the Scrapy project or the working directory names.
 

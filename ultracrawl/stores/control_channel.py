@@ -76,7 +76,7 @@ class ControlChannel:
     def __init__(self, state_file: Path) -> None:
         self._sign_path, self._order_path = sign_path(state_file), order_path(state_file)
         self._sign = CrawlSign(secrets.token_hex(8), os.getpid())
-        with _errors(self._sign_path):
+        with state_errors(self._sign_path):
             self._file = os.open(
                 self._sign_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
             )
@@ -180,7 +180,7 @@ def leave_order(state_file: Path, sign: CrawlSign, command: Command) -> None:
     """Leave an order for the crawl with this sign; it replaces one that was not taken. Raises `StateError`."""
     path = order_path(state_file)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    with _errors(path):
+    with state_errors(path):
         file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             os.write(file, json.dumps({"crawl": sign.crawl, "command": command.value}).encode())
@@ -190,7 +190,8 @@ def leave_order(state_file: Path, sign: CrawlSign, command: Command) -> None:
 
 
 @contextmanager
-def _errors(path: Path) -> Iterator[None]:
+def state_errors(path: Path) -> Iterator[None]:
+    """Raise `StateError`, which names the path, for what the system says of a file beside the states."""
     try:
         yield
     except OSError as error:

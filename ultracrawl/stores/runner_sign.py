@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.errors import StateError
+from ultracrawl.stores.control_channel import state_errors
 
 _SIGN = "*.runner"
 
@@ -32,7 +32,7 @@ class RunnerBadge:
     def __init__(self, folder: Path) -> None:
         """`folder` is that of the schedules of the project. Raises `StateError`."""
         self._path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.runner"
-        with _errors(folder):
+        with state_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             draft = self._path.with_suffix(
                 ".draft"
@@ -44,7 +44,7 @@ class RunnerBadge:
 
     def show_kept(self, schedules: Collection[str], sources: Collection[str]) -> RunnerSign | None:
         """Show that these are kept here; returns who keeps one of them already, and then shows nothing new."""
-        with _errors(self._path), _one_at_a_time(self._path.parent):
+        with state_errors(self._path), _one_at_a_time(self._path.parent):
             for other in _signs(self._path.parent, but=self._path):
                 if not other.schedules.isdisjoint(schedules) or not other.sources.isdisjoint(sources):
                     return other
@@ -107,11 +107,3 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-@contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StateError(f"cannot write {path}: {error.strerror or error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -87,12 +86,6 @@ def site() -> NetworkSite:
 def workspace(tmp_path: Path) -> InProcessWorkspace:
     clock.take_back_leaps()
     return InProcessWorkspace(tmp_path)
-
-
-@pytest.fixture
-def url(site: NetworkSite) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,6 @@ from support.site import Site
 
 
 @pytest.fixture
-def processes(request: pytest.FixtureRequest) -> bool:
-    return request.node.get_closest_marker("processes") is not None
-
-
-@pytest.fixture
 def site(processes: bool) -> Site:
     site = Site() if processes else NetworkSite()
     names = [f"/{number}" for number in range(20)]
@@ -27,12 +21,6 @@ def site(processes: bool) -> Site:
     for name in names:
         site.page(name, title=f"Page {name}", links=["/"], text=f"the text of page {name[1:]}")
     return site
-
-
-@pytest.fixture
-def url(site: Site) -> Iterator[str]:
-    with site.serve() as address:
-        yield address
 
 
 @pytest.fixture

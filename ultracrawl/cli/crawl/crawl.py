@@ -12,7 +12,14 @@ import click
 
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_report, print_total
-from ultracrawl.cli.options import config_option, json_option, open_project, print_all, server_option
+from ultracrawl.cli.options import (
+    config_option,
+    jobs_option,
+    json_option,
+    open_project,
+    print_all,
+    server_option,
+)
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.run import run_sources
@@ -36,13 +43,7 @@ from ultracrawl.sources import DataSource, Project
 @click.option(
     "--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run."
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 1000),
-    envvar="ULTRACRAWL_JOBS",
-    metavar="N",
-    help="Crawl N sources at a time, each in a process of its own. Default: one a core.",
-)
+@jobs_option
 @click.option("--continuous", is_flag=True, help="Stay, and begin each cycle when it is due, until Ctrl-C.")
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.options import config_option, show_hints
+from ultracrawl.cli.options import config_option, jobs_option, show_hints
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import HOST, PATIENCE, PORT, ServeOptions, serve
 
@@ -20,13 +20,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port of the API."
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 1000),
-    envvar="ULTRACRAWL_JOBS",
-    metavar="N",
-    help="Crawl N sources at a time. Default: one a core.",
-)
+@jobs_option
 @click.option(
     "--patience",
     type=click.FloatRange(min=0),
