@@ -113,6 +113,7 @@ figures: servers venv ## Measure all that docs/performance.md and the README sho
 	$(BIN)/python benchmarks/budget.py --rounds 5 --write
 	$(BIN)/python benchmarks/features.py --write
 	$(BIN)/python benchmarks/latency.py --write
+	$(BIN)/python benchmarks/many_searches.py --write
 
 clean: ## Remove the environment, caches, builds and the data of the demo
 	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain var/coverage

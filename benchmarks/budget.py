@@ -13,7 +13,6 @@ machine, for which a piece of work that stays the same is timed between the roun
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -29,11 +28,10 @@ from selectolax.lexbor import LexborHTMLParser
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from judging.corpora import CORPORA  # noqa: E402 - after the path is set
+from measuring.command_line import manual_of, parser_of, show_blocks  # noqa: E402 - after the path is set
 from measuring.cost import run  # noqa: E402
 from measuring.ours import INDEX_PROCESS, command, crawled, definition  # noqa: E402
 from measuring.results import Stamp  # noqa: E402
-from measuring.table import replace_blocks  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
 
 STORED = ROOT / "benchmarks" / "budget.json"
@@ -167,32 +165,18 @@ def table(now: Mapping[str, float], before: Mapping[str, float]) -> Iterator[str
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and keep or write where that is asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tree", type=Path, default=ROOT, help="a checkout whose package is measured")
     parser.add_argument("--store", action="store_true", help="keep the figures in benchmarks/budget.json")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
-    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     options = parser.parse_args(arguments)
-    corpus = CORPORA["postgresql"]
-    manual = corpus.manual(options.packages.absolute())
-    if manual is None:
-        sys.exit(f"{corpus.package} cannot be had")
     before = json.loads(STORED.read_text()) if STORED.exists() else None
     stamp = Stamp.of_now()
-    now = measure(manual, options.rounds, options.tree.absolute())
-    text = report(now, before)
-    print(text)
+    now = measure(manual_of("postgresql", options.packages), options.rounds, options.tree.absolute())
     if options.store:
         kept = {"version": stamp.version, "date": stamp.date, **now}
         STORED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
-    if options.write:
-        replace_blocks(
-            ROOT / "docs" / "performance.md",
-            {"budget": f"{stamp}:\n\n{text}"},
-        )
+    show_blocks({"budget": f"{stamp}:\n\n{report(now, before)}"}, write=options.write)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ differences of a turn, all processes included. What is on by itself is switched 
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections import defaultdict
@@ -21,10 +20,9 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from judging.corpora import CORPORA  # noqa: E402 - after the path is set
+from measuring.command_line import manual_of, parser_of, show_blocks  # noqa: E402 - after the path is set
 from measuring.ours import crawled, definition, ultracrawl  # noqa: E402
 from measuring.results import Stamp  # noqa: E402
-from measuring.table import replace_blocks  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
 
 
@@ -87,9 +85,7 @@ def table(added: Mapping[str, Sequence[float]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write where that is asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument(
         "--only",
         nargs="+",
@@ -99,18 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help=", ".join(FEATURES),
     )
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
-    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     options = parser.parse_args(arguments)
     stamp = Stamp.of_now()
-    corpus = CORPORA["postgresql"]
-    manual = corpus.manual(options.packages.absolute())
-    if manual is None:
-        sys.exit(f"{corpus.package} cannot be had")
-    text = table(measure(manual, options.only, options.repeat))
-    print(text)
-    if options.write:
-        replace_blocks(ROOT / "docs" / "performance.md", {"features": f"{stamp}:\n\n{text}"})
+    text = table(measure(manual_of("postgresql", options.packages), options.only, options.repeat))
+    show_blocks({"features": f"{stamp}:\n\n{text}"}, write=options.write)
 
 
 if __name__ == "__main__":

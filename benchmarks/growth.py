@@ -16,21 +16,20 @@ import argparse
 import asyncio
 import json
 import multiprocessing
+import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
 from itertools import accumulate
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import Any
-
-import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from measuring.cost import look_at
 from measuring.ours import INDEX_PROCESS, command, definition
 
 LINKS_ON, LINKS_BACK, WORDS, VOCABULARY = 4, 16, 150, 50_000
@@ -87,17 +86,13 @@ def serve(pages: int, served: Synchronized[int], port: Synchronized[int]) -> Non
     asyncio.run(live())
 
 
-def look(crawl: psutil.Process) -> dict[str, tuple[float, float]]:
+def look(crawl: int) -> dict[str, tuple[float, float]]:
     """Return CPU seconds and megabytes of the crawling process and of its index process."""
     found = {"crawl": (0.0, 0.0), "index": (0.0, 0.0)}
-    with suppress(psutil.NoSuchProcess):
-        for one in (crawl, *crawl.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):
-                times = one.cpu_times()
-                role = "index" if INDEX_PROCESS in " ".join(one.cmdline()) else "crawl"
-                cpu, size = found[role]
-                pss = one.memory_full_info().pss / 2**20
-                found[role] = cpu + times.user + times.system, size + pss
+    for seen in look_at(crawl):
+        role = "index" if INDEX_PROCESS in seen.command else "crawl"
+        cpu, size = found[role]
+        found[role] = cpu + seen.cpu, size + seen.memory / 2**20
     return found
 
 
@@ -114,7 +109,7 @@ def grow(engine: str, pages: int, step: int) -> list[dict[str, float]]:
         Path(name, "ultracrawl.yaml").write_text(text)
         words, environment = command("crawl", "--json")
         crawl = subprocess.Popen(
-            words, cwd=name, stdout=subprocess.DEVNULL, env={**psutil.Process().environ(), **environment}
+            words, cwd=name, stdout=subprocess.DEVNULL, env={**os.environ, **environment}
         )
         rows = list(watched(crawl, served, step))
     server.terminate()
@@ -123,13 +118,15 @@ def grow(engine: str, pages: int, step: int) -> list[dict[str, float]]:
     return rows
 
 
-def watched(crawl: subprocess.Popen[bytes], served: Synchronized[int], step: int) -> Any:
+def watched(
+    crawl: subprocess.Popen[bytes], served: Synchronized[int], step: int
+) -> Iterator[dict[str, float]]:
     """Yield a row whenever so many more pages were served, and one for what was left to do at the end."""
-    process, before, cpu = psutil.Process(crawl.pid), 0, {"crawl": 0.0, "index": 0.0}
-    now = look(process)
+    before, cpu = 0, {"crawl": 0.0, "index": 0.0}
+    now = look(crawl.pid)
     while True:
         ended = crawl.poll() is not None
-        now = now if ended else look(process)
+        now = now if ended else look(crawl.pid)
         pages = served.value
         if pages - before >= step or ended:
             row: dict[str, float] = {"pages": pages}

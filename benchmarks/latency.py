@@ -12,7 +12,6 @@ search after the other in one process, with both engines; times are those of a c
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -25,12 +24,11 @@ from statistics import quantiles
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from judging.corpora import CORPORA  # noqa: E402 - after the path is set
+from measuring.command_line import manual_of, parser_of, show_blocks  # noqa: E402 - after the path is set
 from measuring.cost import Cost, run  # noqa: E402
 from measuring.far import FarSites, far_sites  # noqa: E402
 from measuring.ours import crawled, ultracrawl  # noqa: E402
 from measuring.results import Stamp  # noqa: E402
-from measuring.table import replace_blocks  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
 
 from ultracrawl import Searcher  # noqa: E402
@@ -119,11 +117,8 @@ def asked(folder: Path, until: Callable[[int], bool]) -> list[float]:
 
 def searches(packages: Path) -> str:
     """Search while a crawl runs; returns a table."""
-    manuals = [CORPORA[name].manual(packages) for name in ("postgresql", "python")]
-    if None in manuals:
-        sys.exit("the packages postgresql-doc-15 and python3.11-doc are needed")
+    first, second = (manual_of(name, packages) for name in ("postgresql", "python"))
     lines = ["|  | searches | p50 ms | p95 ms | highest |", "| --- | --- | --- | --- | --- |"]
-    first, second = (manual for manual in manuals if manual is not None)
     with nginx_site(first) as one, nginx_site(second) as other, tempfile.TemporaryDirectory() as name:
         for engine in ("whoosh", "tantivy"):
             folder = Path(name) / engine
@@ -147,15 +142,11 @@ def _times(label: str, times: Sequence[float]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write where that is asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--hosts", type=int, default=200)
     parser.add_argument("--pages", type=int, default=25, help="of each host")
     parser.add_argument("--round-trip", type=float, default=0.05, help="in seconds")
     parser.add_argument("--only", choices=["far", "searches"])
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/performance.md")
-    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     options = parser.parse_args(arguments)
     head = Stamp.of_now()
     blocks = {}
@@ -163,10 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         what = f"{options.hosts} hosts with {options.pages} pages each, {options.round_trip * 1000:g} ms"
         blocks["far"] = f"{head}, {what}:\n\n{far(options.hosts, options.pages, options.round_trip)}"
     if options.only != "far":
-        blocks["searches"] = f"{head}:\n\n{searches(options.packages.absolute())}"
-    print("\n\n".join(blocks.values()))
-    if options.write:
-        replace_blocks(ROOT / "docs" / "performance.md", blocks)
+        blocks["searches"] = f"{head}:\n\n{searches(options.packages)}"
+    show_blocks(blocks, write=options.write)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ by a searcher of its own. Times are those of a clock on the wall; fifty are alwa
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import os
@@ -29,8 +28,8 @@ from urllib.parse import quote
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from judging.corpora import CORPORA  # noqa: E402 - after the path is set
-from latency import QUESTIONS  # noqa: E402
+from latency import QUESTIONS  # noqa: E402 - after the path is set
+from measuring.command_line import manual_of, parser_of, show_blocks  # noqa: E402
 from measuring.ours import command, ultracrawl  # noqa: E402
 from measuring.results import Stamp  # noqa: E402
 from support.nginx import nginx_site  # noqa: E402
@@ -195,22 +194,18 @@ def measure(engine: str, folder: Path, urls: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """Measure, print, and write where that is asked for."""
+    parser = parser_of(__doc__)
     parser.add_argument("--site", type=Path, help="a folder in place of the PostgreSQL manual")
-    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     options = parser.parse_args(arguments)
-    manual = options.site or CORPORA["postgresql"].manual(options.packages.absolute())
-    if manual is None:
-        sys.exit("the package postgresql-doc-15 is needed")
-    print(f"{Stamp.of_now()}:\n", *HEAD, sep="\n", flush=True)
+    manual = options.site or manual_of("postgresql", options.packages)
+    lines = [f"{Stamp.of_now()}:\n", *HEAD]
     with ExitStack() as stack:
         urls = [f"{stack.enter_context(nginx_site(manual)).url}/index.html" for _ in range(CRAWLS + 1)]
         for engine in ("whoosh", "tantivy"):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            print(*measure(engine, folder, urls), sep="\n", flush=True)
+            lines += measure(engine, folder, urls)
+    show_blocks({"many-searches": "\n".join(lines)}, write=options.write)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from judging.corpora import CORPORA as MANUALS  # noqa: E402 - after the path is set
 from measuring import plot, table  # noqa: E402
+from measuring.command_line import parser_of  # noqa: E402
 from measuring.cost import CommandError  # noqa: E402
 from measuring.others import OTHERS, NotAvailableError  # noqa: E402
 from measuring.ours import OURS  # noqa: E402
@@ -85,7 +86,7 @@ def compare(options: argparse.Namespace) -> Results:
     results = Results(Stamp.of_now())
     names = available(options.only or list(CONTENDERS), options.builds.absolute())
     for corpus in options.corpora:
-        manual = CORPORA[corpus].manual(options.packages.absolute())
+        manual = CORPORA[corpus].manual(options.packages)
         if manual is None:
             say(f"{corpus}: left out, {CORPORA[corpus].package} cannot be had")
             continue
@@ -111,17 +112,13 @@ def write(results: Results) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write where that is asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--repeat", type=int, help="runs of each crawler (default: 3 over pg, 1 over jdk)")
     parser.add_argument("--only", nargs="+", choices=CONTENDERS, metavar="NAME", help=", ".join(CONTENDERS))
     parser.add_argument("--json", action="store_true", help="print all runs as JSON")
-    parser.add_argument("--write", action="store_true", help="put tables and plot into docs/ and the README")
     parser.add_argument("--from", dest="stored", type=Path, help="take the runs from this file")
     parser.add_argument("--builds", type=Path, default=Path("var/peers"), help="for other crawlers")
-    parser.add_argument("--packages", type=Path, default=Path("var/packages"), help="for unpacked packages")
     options = parser.parse_args(arguments)
     stored = options.stored
     results = Results.from_json(json.loads(stored.read_text())) if stored else compare(options)

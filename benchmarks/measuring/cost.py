@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,6 +95,30 @@ def _end(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A process at a moment."""
+
+    pid: int
+    command: str
+    """Its command line; empty once it has ended."""
+    cpu: float
+    """CPU seconds."""
+    memory: int
+    """Bytes, what several processes share counted once."""
+
+
+def look_at(pid: int, *, with_memory: bool = True) -> Iterator[Seen]:
+    """Yield a process and its descendants, as far as they live."""
+    with suppress(psutil.NoSuchProcess):
+        main = psutil.Process(pid)
+        for process in (main, *main.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                times, command = process.cpu_times(), " ".join(process.cmdline())
+                memory = process.memory_full_info().pss if with_memory else 0
+                yield Seen(process.pid, command, times.user + times.system, memory)
+
+
 class _Sampler:
     """Looks at a process and its descendants until told to stop."""
 
@@ -122,15 +146,10 @@ class _Sampler:
 
     def _sample(self, *, with_memory: bool) -> None:
         total = 0
-        with suppress(psutil.NoSuchProcess):
-            main = psutil.Process(self._pid)
-            for process in (main, *main.children(recursive=True)):
-                with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                    times = process.cpu_times()
-                    known, _ = self._cpu.get(process.pid, ("", 0.0))
-                    name = " ".join(process.cmdline()) or known
-                    self._cpu[process.pid] = name, times.user + times.system
-                    total += process.memory_full_info().pss if with_memory else 0
+        for seen in look_at(self._pid, with_memory=with_memory):
+            known, _ = self._cpu.get(seen.pid, ("", 0.0))
+            self._cpu[seen.pid] = seen.command or known, seen.cpu
+            total += seen.memory
         self.peak = max(self.peak, total)
 
     def cpu(self) -> dict[str, float]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import socket
 import subprocess
 import sys
 from collections import deque
@@ -38,6 +37,7 @@ def host_names(number: int) -> list[str]:
 def far_sites(folder: Path, hosts: int, pages: int, seconds: float) -> Iterator[FarSites]:
     """Serve hosts with so many pages each, `seconds` there and back."""
     from support.certificates import Authority
+    from support.free_port import free_port
     from support.nginx import nginx_site
 
     names = host_names(hosts)
@@ -47,7 +47,7 @@ def far_sites(folder: Path, hosts: int, pages: int, seconds: float) -> Iterator[
     keys.mkdir()
     authority = Authority(keys)
     certificate, key = authority.issue("far", addresses=names)
-    upstream, port = _free_port(), _free_port()
+    upstream, port = free_port(), free_port()
     extra = (
         f'listen 127.0.0.1:{upstream} ssl; ssl_certificate "{certificate}"; ssl_certificate_key "{key}"; '
         f'location / {{ root "{folder}/hosts/$host"; gzip_static on; }}'
@@ -77,12 +77,6 @@ def _write_pages(folder: Path, host: int, pages: int) -> None:
         page = f"<!doctype html><title>Page {number} of host {host}</title><ul>{menu}</ul><p>{words}"
         (folder / name).write_text(page)
         (folder / f"{name}.gz").write_bytes(gzip.compress(page.encode(), 6, mtime=0))
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 class _Way(asyncio.Protocol):

@@ -55,7 +55,7 @@ def ratios(results: Results) -> str:
 
 def verdicts(results: Results) -> str:
     """Return a line for each aim: what is wanted, what was measured, by how much it is missed."""
-    corpora = list(results.runs)
+    corpora = list(dict.fromkeys(corpus for aim in AIMS for corpus in aim.goals))
     names = [text for corpus in corpora for text in (f"{corpus}: aim", f"{corpus}: now")]
     lines = [_line("", *names), _rule(len(names))]
     for aim in AIMS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -10,9 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.benchmarks import load_benchmark
 from support.project import ROOT
 
-FOLDER = ROOT / "benchmarks"
 BUSY = """
 import time
 
@@ -26,14 +25,7 @@ INDEX = [sys.executable, "-m", "ultracrawl.index.writing.worker", "{}"]
 
 @pytest.fixture
 def budget(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(FOLDER))
-    spec = importlib.util.spec_from_file_location("benchmark_budget", FOLDER / "budget.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+    return load_benchmark("budget", monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +98,11 @@ def test_time_goes_to_the_innermost_file_that_belongs_to_somebody(budget: Module
     (found,) = [json.loads(file.read_text()) for file in tmp_path.glob("*.json")]
     assert max(found["places"], key=found["places"].get) == "ultracrawl/busy.py"
     assert found["command"][-2:] == ["-c", script]
+
+
+def test_every_component_is_somewhere_in_the_package(budget: ModuleType) -> None:
+    files = [str(path.relative_to(ROOT)) for path in (ROOT / "ultracrawl").rglob("*.py")]
+    prefixes = [prefix for prefixes in budget.COMPONENTS.values() for prefix in prefixes]
+    ours = [prefix for prefix in prefixes if prefix.startswith("ultracrawl")]
+    assert ours
+    assert [prefix for prefix in ours if not any(file.startswith(prefix) for file in files)] == []

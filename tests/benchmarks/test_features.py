@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from support.project import ROOT
+from support.benchmarks import load_benchmark
 
 from ultracrawl.sources.dialects import read_definitions
-
-FOLDER = ROOT / "benchmarks"
 
 
 @pytest.fixture
 def features(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(FOLDER))
-    spec = importlib.util.spec_from_file_location("benchmark_features", FOLDER / "features.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+    return load_benchmark("features", monkeypatch)
 
 
 @pytest.mark.servers

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import multiprocessing
 import re
-import sys
 from types import ModuleType
 
 import pytest
-from support.project import ROOT
+from support.benchmarks import load_benchmark
 from twisted.internet.testing import StringTransport
 
 PAGES = 300
@@ -17,15 +15,7 @@ PAGES = 300
 
 @pytest.fixture
 def growth(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    folder = ROOT / "benchmarks"
-    monkeypatch.syspath_prepend(str(folder))
-    spec = importlib.util.spec_from_file_location("benchmark_growth", folder / "growth.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+    return load_benchmark("growth", monkeypatch)
 
 
 def links_of(page: bytes) -> set[int]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "answers.py"
+from support.benchmarks import load_benchmark
 
 PAGES = {
     "index.html": """<title>Manual</title><a href=boats.html>One</a> <a href=tides.html>Two</a>
@@ -29,14 +26,7 @@ PAGES = {
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(FILE.parent))
-    spec = importlib.util.spec_from_file_location("benchmark_answers", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+    return load_benchmark("answers", monkeypatch)
 
 
 def test_terms_of_a_manual_are_asked_of_all_engines_and_judged_by_its_own_index(

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
-
-FILE = Path(__file__).parents[3] / "benchmarks" / "schedule_simulation.py"
+from support.benchmarks import load_benchmark
 
 
 @pytest.fixture(scope="module")
-def simulation() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("schedule_simulation", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+def simulation() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(importlib.import_module("sys").modules, "schedule_simulation", module)
-        spec.loader.exec_module(module)
-        yield module
+        yield load_benchmark("schedule_simulation", patch)
 
 
 @pytest.mark.parametrize("capacity", [50_000, 200])

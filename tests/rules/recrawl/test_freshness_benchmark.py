@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
-
-FILE = Path(__file__).resolve().parents[3] / "benchmarks" / "freshness.py"
+from support.benchmarks import load_benchmark
 
 
 @pytest.fixture(scope="module")
-def freshness() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_freshness", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def freshness() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield load_benchmark("freshness", patch)
 
 
 def test_adaptive_is_at_least_as_fresh_as_a_fixed_interval_with_the_same_requests(
