@@ -273,8 +273,7 @@ def test_p1_a_peer_that_is_another_gets_no_byte(runner: Runner) -> None:
         assert connection.recv(100) == b""
 
 
-# By name it fails behind some test of crawls in process, in one worker: it runs where these do not.
-@pytest.mark.parametrize("host", [OWN, pytest.param("localhost", marks=pytest.mark.servers)])
+@pytest.mark.parametrize("host", [OWN, "localhost"])
 def test_p1_what_connects_past_endpoints_is_checked_too(runner: Runner, serve: Any, host: str) -> None:
     server = serve(b"")
 
@@ -289,6 +288,37 @@ def test_p1_what_connects_past_endpoints_is_checked_too(runner: Runner, serve: A
 
     assert runner.run(connect()).rule == "address loopback"
     assert server.connections == 0
+
+
+@pytest.mark.parametrize("allowed_first", [True, False])
+def test_p1_names_of_requests_at_once_are_checked_for_each(
+    runner: Runner, serve: Any, allowed_first: bool
+) -> None:
+    """Twisted runs what is due at once in the context of the first; each name has to be that of its own request."""
+    allowed, forbidden = serve(b""), serve(b"")
+
+    async def connect() -> Decision:
+        from twisted.internet.protocol import ClientFactory, Protocol
+
+        guard_reactor()
+        connected = asyncio.get_running_loop().create_future()
+
+        class Connected(Protocol):
+            def connectionMade(self) -> None:
+                connected.set_result(None)
+
+        attempts = [
+            (ConnectionAttempt(AddressPolicy((ip_network(OWN), ip_network("::1")))), allowed),
+            (ConnectionAttempt(AddressPolicy()), forbidden),
+        ]
+        for attempt, server in attempts if allowed_first else reversed(attempts):
+            with attempt.current():
+                runner.reactor.connectTCP("localhost", server.port, ClientFactory.forProtocol(Connected))
+        await asyncio.wait_for(connected, 60)
+        return await asyncio.wait_for(attempts[1][0].refused, 60)
+
+    assert runner.run(connect()).rule == "address loopback"
+    assert (allowed.connections, forbidden.connections) == (1, 0)
 
 
 def test_connections_of_others_pass(runner: Runner, serve: Any) -> None:

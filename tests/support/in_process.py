@@ -24,6 +24,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
 from scrapy.utils import versions
 from twisted.internet.asyncioreactor import AsyncioSelectorReactor
+from twisted.python.log import PythonLoggingObserver
 
 from support import clock
 from support.clock import AHEAD
@@ -94,6 +95,7 @@ def _replaced() -> Iterator[None]:
     loop = LeapingLoop()
     reactor = AsyncioSelectorReactor(loop)
     submit, fetch, start = ConversionPool.submit, FtpClient.fetch, AsyncCrawlerProcess.start
+    observe = PythonLoggingObserver.start
 
     def submit_and_wait(self: ConversionPool, job: Any) -> Any:
         future = submit(self, job)
@@ -107,18 +109,24 @@ def _replaced() -> Iterator[None]:
     def start_without_signals(self: AsyncCrawlerProcess, stop_after_crawl: bool = True) -> None:
         start(self, stop_after_crawl, install_signal_handlers=False)
 
+    def observe_for_now(self: PythonLoggingObserver) -> None:
+        observe(self)
+        at_end.callback(self.stop)
+
     def open_indexer(config: Any) -> Any:
         return InlineIndexer(open_engine(config)) if isinstance(config, IndexConfig) else IndexProcess(config)
 
     asyncio.set_event_loop(loop)
     try:
         with (
+            contextlib.ExitStack() as at_end,
             _installed(reactor),
             mock.patch.object(versions, "_version", _version_once),
             mock.patch.object(lifecycle, "spare_what_is_there"),
             mock.patch.object(ConversionPool, "submit", submit_and_wait),
             mock.patch.object(FtpClient, "fetch", fetch_in_true_time),
             mock.patch.object(AsyncCrawlerProcess, "start", start_without_signals),
+            mock.patch.object(PythonLoggingObserver, "start", observe_for_now),
             mock.patch.object(opening, "IndexProcess", open_indexer),
             mock.patch.object(client, "CurlClient", NetworkClient),
         ):

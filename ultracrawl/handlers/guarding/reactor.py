@@ -13,6 +13,7 @@ from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.abstract import isIPAddress, isIPv6Address
+from twisted.internet.tcp import Connector
 
 if TYPE_CHECKING:
     from ultracrawl.handlers.oversight import AddressGuard
@@ -59,7 +60,7 @@ def guard_reactor() -> None:
     if not isinstance(reactor.nameResolver, _CheckingResolver):
         reactor.installNameResolver(_CheckingResolver(reactor.nameResolver))
     if not isinstance(reactor.connectTCP, _CheckingConnect):
-        reactor.connectTCP = _CheckingConnect(reactor.connectTCP)
+        reactor.connectTCP = _CheckingConnect(reactor)
 
 
 class _CheckingResolver:
@@ -109,8 +110,8 @@ class _CheckingReceiver:
 class _CheckingConnect:
     """The reactor's `connectTCP`, which neither tries an address that is refused nor speaks to such a peer."""
 
-    def __init__(self, before: Any) -> None:
-        self._before = before
+    def __init__(self, reactor: Any) -> None:
+        self._reactor, self._before = reactor, reactor.connectTCP
 
     def __call__(self, host: str, port: int, factory: Any, *options: Any, **more: Any) -> Any:
         attempt = _attempt.get()
@@ -121,7 +122,41 @@ class _CheckingConnect:
         if refusal is not None:
             attempt.refuse(refusal)
             raise ConnectionRefusedError(refusal.reason)
-        return self._before(host, port, _CheckingFactory(factory, attempt), *options, **more)
+        checking = _CheckingFactory(factory, attempt)
+        if literal:
+            return self._before(host, port, checking, *options, **more)
+        return self._connect_to_name(host, port, checking, *options, **more)
+
+    def _connect_to_name(
+        self,
+        host: str,
+        port: int,
+        factory: Any,
+        timeout: float = 30.0,
+        bindAddress: Any = None,  # noqa: N803 - Twisted's
+    ) -> Any:
+        """Do what `connectTCP` of Twisted does, whose name is looked up by and by, for this attempt alone."""
+        connector = Connector(host, port, factory, timeout, bindAddress, _AttemptsReactor(self._reactor))
+        connector.connect()
+        return connector
+
+
+class _AttemptsReactor:
+    """The reactor for one connection, which looks its name up in the context of the attempt.
+
+    Twisted looks a name up when a timer is due, and runs all timers that are due in the context of who set the first.
+    """
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._context = copy_context()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reactor, name)
+
+    def resolve(self, *options: Any, **more: Any) -> Any:
+        """Look a name up; the method of Twisted's `IReactorCore`."""
+        return self._context.copy().run(self._reactor.resolve, *options, **more)
 
 
 class _CheckingFactory:
