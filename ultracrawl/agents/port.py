@@ -2,8 +2,9 @@
 
 A kind is an instance of a `ListedKind`, named by an entry point of the group `ultracrawl.source_kinds`. A crawl makes
 its lister and takes the batches; entries that are new or changed become visits; each visit asks the fetcher, unless its
-entry brought the body along. Everything else (resuming, outcomes, statistics, deletions, storage, `explain`) is done
-for it.
+entry brought the body along. An access URL of the web (http, https, ftp) whose scheme is none of the kind is fetched as
+one of a web source is, with the same politeness and guards. Everything else (resuming, outcomes, statistics, deletions,
+storage, `explain`) is done for it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import ClassVar, Generic, TypeVar
 
 from ultracrawl.rules.attributes.schema import ValueList
@@ -22,8 +22,6 @@ from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.section import Section
 
 S = TypeVar("S", bound=Section)
-
-_NONE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Entry:
     """The title of a document that has none, as a file name."""
     language: str = ""
     """Code of the language; empty leaves it to the document."""
-    attributes: Mapping[str, tuple[str, ...]] = field(default=_NONE)
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Document attributes with their values as texts (`attribute_texts`); `attributes` of a source maps their names."""
     last_modified: float = 0.0
     """Seconds since 1970; 0 if unknown."""
@@ -148,6 +146,16 @@ class Lister:
 
         Called when a run ended well. After a crash it may be missing: the `since` of the next listing is confirmed too.
         """
+
+    def resume_queued(self, since: str) -> None:
+        """Take note that the run goes on after an interruption before which the listing was whole.
+
+        Called in place of `list_entries`: what was listed is queued, and is not asked for again.
+        """
+
+    def credential_for(self, host: str, realm: str, url: str) -> tuple[str, str] | None:
+        """Return user and password for an http URL whose server asks for them, where the definition has none."""
+        return None
 
     def value_lists(self) -> Sequence[ValueList]:
         """Return lists of values of attributes that the source has; asked once a crawl."""
