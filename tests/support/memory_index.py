@@ -12,6 +12,7 @@ from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import (
     Change,
     Deletion,
+    FacetValue,
     IndexDocument,
     IndexFacts,
     SearchQuery,
@@ -22,7 +23,7 @@ from ultracrawl.index.hits.ranking import Ranking
 from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
-from ultracrawl.index.query.facets import count_values
+from ultracrawl.index.query.facets import facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import (
@@ -34,7 +35,6 @@ from ultracrawl.index.query.scoring import (
     coverage,
     damping,
     rarity,
-    word_score,
 )
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.visibility import acl_terms
@@ -115,7 +115,9 @@ class MemoryIndex:
             len(rows),
             tuple(hits.hit(entry.document, points) for points, entry in page),
             {
-                facet.name: count_values((_values(entry, facet.name) for _, entry in rows), query.facet_limit)
+                facet.name: _count_values(
+                    (_values(entry, facet.name) for _, entry in rows), query.facet_limit
+                )
                 for facet in facets
             },
             suggestion(query, node, self, len(rows)),
@@ -274,7 +276,7 @@ class _Evaluation:
         for field, (exact, forms) in occurrences.items():
             if exact or forms:
                 damped = damping(entry.length(field), self._averages[field]) if field.is_damped else K1
-                total += word_score(self._rarity(word) * field.weight, combined(exact, forms), damped)
+                total += _word_score(self._rarity(word) * field.weight, combined(exact, forms), damped)
         return total
 
     def _rarity(self, word: tree.Word) -> float:
@@ -355,3 +357,22 @@ def _sorted(rows: list[tuple[float, _Entry]], attribute: str, descending: bool) 
 def _sort_key(value: AttributeValue) -> str | float:
     value = _lowered(value)
     return value if isinstance(value, str | int | float) else value.timestamp()
+
+
+def _count_values(documents: Iterable[Iterable[AttributeValue]], limit: int) -> tuple[FacetValue, ...]:
+    """Count the values of documents; a document counts once for each of its values."""
+    counts: Counter[str | float] = Counter()
+    shown: dict[str | float, str] = {}
+    for values in documents:
+        keyed = {facet_key(value): value for value in values}
+        counts.update(list(keyed))
+        for key, value in keyed.items():
+            if isinstance(value, str):
+                shown.setdefault(key, value.strip())
+    found = most_frequent(counts, limit)
+    return tuple(FacetValue(shown.get(one.value, one.value), one.count) for one in found)
+
+
+def _word_score(weight: float, frequency: float, damped: float) -> float:
+    """Return BM25 of one word in one field: its rarity times boost, its occurrences, the length's damping."""
+    return weight * frequency * (K1 + 1.0) / (frequency + damped)

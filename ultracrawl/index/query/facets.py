@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
@@ -33,17 +32,3 @@ def as_written(found: FacetValue, values: Iterable[AttributeValue]) -> FacetValu
         if isinstance(value, str) and facet_key(value) == found.value:
             return FacetValue(value.strip(), found.count)
     return found
-
-
-def count_values(documents: Iterable[Iterable[AttributeValue]], limit: int) -> tuple[FacetValue, ...]:
-    """Count the values of documents; a document counts once for each of its values."""
-    counts: Counter[str | float] = Counter()
-    shown: dict[str | float, str] = {}
-    for values in documents:
-        keyed = {facet_key(value): value for value in values}
-        counts.update(list(keyed))
-        for key, value in keyed.items():
-            if isinstance(value, str):
-                shown.setdefault(key, value.strip())
-    found = most_frequent(counts, limit)
-    return tuple(FacetValue(shown.get(one.value, one.value), one.count) for one in found)

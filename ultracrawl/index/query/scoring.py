@@ -81,8 +81,3 @@ def rarity(documents: int, matching: int) -> float:
 def damping(length: float, average: float) -> float:
     """Return the part of BM25's denominator that depends on the length of a field (in words)."""
     return K1 * (1.0 - B + B * length / average) if average else K1
-
-
-def word_score(weight: float, frequency: float, damped: float) -> float:
-    """Return BM25 of one word in one field: its rarity times boost, its occurrences, the length's damping."""
-    return weight * frequency * (K1 + 1.0) / (frequency + damped)
