@@ -92,6 +92,37 @@ def test_a_secret_in_clear_is_advised_against(tmp_path: Path, password: str, adv
     assert all(finding.line for finding in findings)
 
 
+def test_secrets_of_the_project_in_clear_are_advised_against_as_well(tmp_path: Path) -> None:
+    headers = {"Authorization": HIDDEN, "X-Sender": "crawls"}
+    hook = {"webhook": "https://a.example/", "headers": headers}
+    http = {"type": "http", "url": "https://a.example/", "headers": headers, "user": "u", "password": HIDDEN}
+    definition = {
+        "sources": {"a": {"start_urls": ["https://a.example/"]}},
+        "destinations": {"portal": http},
+        "profiles": {
+            "north": {"scrapyd": "https://a.example", "project": "p", "user": "u", "password": HIDDEN}
+        },
+        "notices": {
+            "to": {
+                "mail": {"url": f"mailto://u:{HIDDEN}@a.example"},
+                "kept": {"url": "${MAIL}"},
+                "chat": hook,
+            }
+        },
+    }
+    (tmp_path / "ultracrawl.yaml").write_text(yaml.safe_dump(definition, sort_keys=False))
+    loaded = load_project(tmp_path / "ultracrawl.yaml")
+    assert {one.key for one in loaded.findings} == {
+        "destinations.portal.headers.Authorization",
+        "destinations.portal.password",
+        "profiles.north.password",
+        "notices.to.mail.url",
+        "notices.to.chat.headers.Authorization",
+    }
+    assert loaded.project is not None
+    assert HIDDEN not in repr(loaded)
+
+
 @pytest.mark.parametrize(("scheme", "advised"), [("ntlm", False), ("ntlmv1", True), ("auto", False)])
 def test_fast_177_version_1_of_ntlm_is_advised_against(tmp_path: Path, scheme: str, advised: bool) -> None:
     findings = loaded(tmp_path, {**ENTRY, "password": "${STAFF}", "scheme": scheme}).findings

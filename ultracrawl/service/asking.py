@@ -54,9 +54,9 @@ class ProbeClient:
         """Send one request; redirects are not followed. `host` is sent as Host instead of that of the URL."""
         parts = urlsplit(url)
         name = parts.hostname or ""
-        address = next((one for one in addresses_of(name) if self._policy.refuses(one) is None), None)
+        found = addresses_of(name)
+        address = next((one for one in found if self._policy.refuses(one) is None), None)
         if address is None:
-            found = addresses_of(name)
             refused = (
                 f"{found[0]} is refused ({self._policy.refuses(found[0])})" if found else "has no address"
             )

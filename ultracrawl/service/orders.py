@@ -170,17 +170,13 @@ class EventKind(StrEnum):
     RUN_ENDED = "run-ended"
     RUN_FAILED = "run-failed"
     CHILD_DIED = "child-died"
-    DELETIONS_HELD = "deletions-held"
-    SOURCE_STALE = "source-stale"
-    DISK_LOW = "disk-low"
-    CERTIFICATE_EXPIRES = "certificate-expires"
     RELOADED = "reloaded"
     RELOAD_REFUSED = "reload-refused"
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something happened; `text` tells it in one line, for people."""
+    """Something happened; `text` tells it in one line, for people, who know its source."""
 
     kind: EventKind
     at: float
@@ -188,6 +184,9 @@ class Event:
     text: str = ""
     end: CrawlEnd | None = None
     """Of a run that ended."""
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.text}" if self.source else self.text
 
 
 LONGEST_WAIT = 1000

@@ -48,3 +48,13 @@ def test_other_sources_and_kinds_are_told_meanwhile() -> None:
     digest.take_notice(notice(20, "b"))
     digest.take_notice(notice(21, kind=STALE))
     assert [(one.source, one.kind) for one in digest.due_notices(31)] == [("b", FAILED), ("a", STALE)]
+
+
+def test_a_clock_that_was_wrong_silences_nothing() -> None:
+    digest = NoticeDigest(3600)
+    digest.take_notice(notice(1e9))
+    assert len(digest.due_notices(1e9 + 10)) == 1
+    digest.take_notice(notice(5000))
+    assert [one.times for one in digest.due_notices(5010)] == [1], "it was set back by years"
+    digest.take_notice(notice(5009))
+    assert digest.due_notices(5030) == [], "a moment before the last message is no leap"

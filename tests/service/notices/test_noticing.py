@@ -17,9 +17,10 @@ from cryptography.x509 import load_pem_x509_certificate
 from support.certificates import Authority
 from support.supervision import FakeSupervision
 
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.service.notices import noticing as noticing_module
 from ultracrawl.service.notices import watch
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.service.notices.noticing import Noticing, notice_of
@@ -94,8 +95,10 @@ def test_events_that_need_a_person_are_notices() -> None:
     assert str(refused) == "ultracrawl: a.yaml:3 - wrong"
 
 
-def test_every_kind_of_event_that_has_the_name_of_a_notice_is_one() -> None:
-    assert {kind.value for kind in NoticeKind} - {"test"} <= {kind.value for kind in EventKind}
+def test_the_source_is_named_once() -> None:
+    told = notice_of(Event(EventKind.CHILD_DIED, 5.0, "handbook", "killed by signal 9"))
+    assert str(told) == str(Event(EventKind.CHILD_DIED, 5.0, "handbook", "killed by signal 9"))
+    assert str(told) == "handbook: killed by signal 9"
 
 
 def test_a_way_that_does_not_work_gets_everything_later(tmp_path: Path) -> None:
@@ -106,7 +109,9 @@ def test_a_way_that_does_not_work_gets_everything_later(tmp_path: Path) -> None:
         KeptNotices([NoticeKind.DISK_LOW]),
     )
     only.name = "only"
-    noticing = Noticing(lambda: project, FakeSupervision(), clock, channels=[way, only], watch=NothingToSee())
+    noticing = Noticing(
+        lambda: project, FakeSupervision(), clock, channels=lambda _: [way, only], watch=NothingToSee()
+    )
 
     async def live() -> None:
         way.works = False
@@ -128,7 +133,9 @@ def test_a_way_that_does_not_work_gets_everything_later(tmp_path: Path) -> None:
 def test_what_happens_in_a_service_is_told_while_it_runs_and_at_its_end(tmp_path: Path) -> None:
     project, clock, way, supervisor = project_of(tmp_path), SetClock(), KeptNotices(), FakeSupervision()
     waiting = Notice(NoticeKind.DELETIONS_HELD, "handbook", "3 documents", clock.at)
-    noticing = Noticing(lambda: project, supervisor, clock, channels=[way], watch=NothingToSee(waiting))
+    noticing = Noticing(
+        lambda: project, supervisor, clock, channels=lambda _: [way], watch=NothingToSee(waiting)
+    )
 
     async def live() -> None:
         async with noticing.running():
@@ -141,6 +148,151 @@ def test_what_happens_in_a_service_is_told_while_it_runs_and_at_its_end(tmp_path
     asyncio.run(live())
     kinds = [one.kind for message in way.sent for one in message]
     assert sorted(kinds) == sorted([NoticeKind.RUN_FAILED, NoticeKind.DELETIONS_HELD, NoticeKind.CHILD_DIED])
+
+
+def good(at: float, source: str = "handbook") -> Event:
+    return Event(EventKind.RUN_ENDED, at, source, "done", CrawlEnd(source, RunReport(source, "2", "")))
+
+
+def test_a_week_of_failures_is_told_now_and_then_and_its_end_once(tmp_path: Path) -> None:
+    project, clock, way = project_of(tmp_path, notices={"every": "6 h"}), SetClock(), KeptNotices()
+    noticing = Noticing(
+        lambda: project, FakeSupervision(), clock, channels=lambda _: [way], watch=NothingToSee()
+    )
+
+    async def live() -> None:
+        for minute in range(7 * 24 * 60 + 24 * 60):
+            await noticing.take_event(failed(clock.at) if minute < 7 * 24 * 60 else good(clock.at))
+            await noticing.hold_round()
+            clock.at += 60
+
+    asyncio.run(live())
+    told = [(one.kind, one.times) for message in way.sent for one in message]
+    failures = [times for kind, times in told if kind is NoticeKind.RUN_FAILED]
+    assert len(failures) <= 7 * 4 + 1
+    assert sum(failures) == 7 * 24 * 60
+    assert [kind for kind, _ in told].count(NoticeKind.RECOVERED) == 1
+    assert len(way.sent) <= 7 * 4 + 2
+
+
+def test_a_stopped_crawl_is_no_recovery(tmp_path: Path) -> None:
+    project, clock, way = project_of(tmp_path), SetClock(), KeptNotices([NoticeKind.RECOVERED])
+    noticing = Noticing(
+        lambda: project, FakeSupervision(), clock, channels=lambda _: [way], watch=NothingToSee()
+    )
+
+    async def live() -> None:
+        await noticing.take_event(failed(clock.at))
+        stopped = CrawlEnd("handbook", RunReport("handbook", "2", "", interrupted=True))
+        unknown = CrawlEnd("handbook", None)
+        for end in (stopped, unknown):
+            await noticing.take_event(Event(EventKind.RUN_ENDED, clock.at, "handbook", "", end))
+        clock.at += 60
+        await noticing.hold_round()
+        assert way.sent == []
+        await noticing.take_event(good(clock.at))
+        clock.at += 60
+        await noticing.hold_round()
+
+    asyncio.run(live())
+    assert [[one.kind for one in message] for message in way.sent] == [[NoticeKind.RECOVERED]]
+
+
+def test_a_way_that_hangs_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for patience in ("_PATIENCE", "_LAST_PATIENCE"):
+        monkeypatch.setattr(noticing_module, patience, 0.05)
+    project, clock, way, released = project_of(tmp_path), SetClock(), KeptNotices(), threading.Event()
+
+    class Hanging(KeptNotices):
+        name = "hanging"
+
+        def send(self, notices: Sequence[Notice]) -> None:
+            self.sent.append(list(notices))
+            released.wait()
+
+    hanging, supervisor = Hanging(), FakeSupervision()
+    noticing = Noticing(
+        lambda: project, supervisor, clock, channels=lambda _: [hanging, way], watch=NothingToSee()
+    )
+
+    async def live() -> None:
+        async with noticing.running():
+            for source in ("handbook", "intranet"):
+                supervisor.tell(failed(clock.at, source))
+                while source not in {one.source for message in way.sent for one in message}:
+                    await asyncio.sleep(0.01)
+
+    try:
+        asyncio.run(live())
+    finally:
+        released.set()
+    assert [[one.source for one in message] for message in hanging.sent] == [["handbook"]]
+
+
+def test_what_goes_wrong_is_logged_and_ends_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    project, clock, way, supervisor = project_of(tmp_path), SetClock(), KeptNotices(), FakeSupervision()
+
+    class Broken(KeptNotices):
+        name = "broken"
+
+        def send(self, notices: Sequence[Notice]) -> None:
+            raise TypeError("a plug-in has a bug")
+
+    class BlindWatch(NothingToSee):
+        def notices(self, now: float) -> Any:
+            raise ValueError("no such day")
+
+        def deletions_waiting(self, name: str, now: float) -> Notice | None:
+            raise OSError("no such file")
+
+    noticing = Noticing(
+        lambda: project, supervisor, clock, channels=lambda _: [Broken(), way], watch=BlindWatch()
+    )
+
+    async def live() -> None:
+        async with noticing.running():
+            for source in ("handbook", "intranet"):
+                supervisor.tell(failed(clock.at, source))
+                while source not in {one.source for message in way.sent for one in message}:
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(live())
+    for line in ("notices.to.broken: TypeError: a plug-in", "ValueError: no such day", "OSError: no such"):
+        assert line in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_ways_are_those_of_the_definition_as_it_is_now(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def opened(project: Project) -> list[KeptNotices]:
+        if "broken" in project.notices.to:
+            raise UserError("notices.to.broken.url: no such service")
+        for name in project.notices.to:
+            ways.setdefault(name, KeptNotices()).name = name
+        return [ways[name] for name in project.notices.to]
+
+    def define(*names: str) -> Project:
+        return project_of(tmp_path, notices={"to": {name: {"command": "true"} for name in names}})
+
+    ways: dict[str, KeptNotices] = {}
+    project, clock = define(), SetClock()
+    noticing = Noticing(lambda: project, FakeSupervision(), clock, channels=opened, watch=NothingToSee())
+
+    async def tell(source: str) -> None:
+        for _ in range(2):
+            await noticing.hold_round()
+            await noticing.take_event(failed(clock.at, source))
+            clock.at += 60
+
+    asyncio.run(tell("handbook"))
+    assert ways == {}
+    project = define("ops")
+    asyncio.run(tell("intranet"))
+    project = define("ops", "broken")
+    asyncio.run(tell("news"))
+    assert [one.source for message in ways["ops"].sent for one in message] == ["intranet", "news"]
+    assert "notices go out as before: notices.to.broken.url: no such service" in caplog.text
 
 
 def test_a_source_is_stale_after_two_of_its_intervals(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, closing, suppress
-from pathlib import Path
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -20,13 +19,11 @@ from ultracrawl.index import IndexFacts
 from ultracrawl.index.opening import open_index
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.control import readable_sign
-from ultracrawl.service.metrics.disk import free_bytes
 from ultracrawl.service.metrics.holdings import Holdings, HoldingsReader
+from ultracrawl.service.metrics.machine import free_bytes, resident_bytes
 from ultracrawl.service.orders import CrawlEnd, Event, SourcePhase, Supervision
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
-
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Metrics(Collector):
@@ -233,10 +230,3 @@ def _of_machine(project: Project) -> Iterator[Metric]:
     for place, path in (("state", project.state.path), ("index", project.index.path)):
         disk.add_metric([place], free_bytes(path))
     yield from (memory, disk)
-
-
-def resident_bytes(pid: int) -> float:
-    """Return the resident memory of a process; 0 for one that is gone, or where the system does not tell."""
-    with suppress(OSError, ValueError, IndexError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
-    return 0.0

@@ -19,10 +19,13 @@ class _Told:
 
 
 class NoticeDigest:
-    """Takes notices, and gives them back when they are to be told: the same one (kind and source) once in `every`."""
+    """Takes notices, and gives them back when they are to be told: the same one (kind and source) once in `every`.
+
+    A clock that is set back delays that by `every` at the most.
+    """
 
     def __init__(self, every: float, gathered: float = GATHERED) -> None:
-        self._every = every
+        self.every = every
         self._gathered = gathered
         self._waiting: dict[tuple[NoticeKind, str], Notice] = {}
         self._since = 0.0
@@ -32,7 +35,7 @@ class NoticeDigest:
         """Take note of something that happened."""
         key = notice.kind, notice.source
         told = self._told.get(key)
-        if told is not None and notice.at < told.at + self._every:
+        if told is not None and abs(notice.at - told.at) < self.every:
             told.repeated = _again(told.repeated, notice)
             return
         if not self._waiting:
@@ -42,12 +45,12 @@ class NoticeDigest:
     def due_notices(self, now: float) -> list[Notice]:
         """Return what is to be told now, in the order in which it happened; it counts as told."""
         for key, told in list(self._told.items()):
-            if now >= told.at + self._every:
+            if abs(now - told.at) >= self.every:
                 del self._told[key]
                 if told.repeated is not None:
                     self._since = self._since if self._waiting else now - self._gathered
                     self._waiting[key] = _again(told.repeated, self._waiting.get(key))
-        if not self._waiting or now < self._since + self._gathered:
+        if not self._waiting or abs(now - self._since) < self._gathered:
             return []
         due = sorted(self._waiting.values(), key=lambda one: one.at)
         self._waiting.clear()

@@ -13,8 +13,8 @@ from cryptography.x509 import load_der_x509_certificate
 from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.service.metrics.disk import free_bytes
 from ultracrawl.service.metrics.holdings import last_success, read_holdings
+from ultracrawl.service.metrics.machine import free_bytes
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.notices import NoticeKind
@@ -41,7 +41,7 @@ class ServiceWatch:
         project = self._project()
         yield from self._low_disks(project, now)
         yield from self._stale_sources(project, now)
-        if project.notices.certificate_days and now >= self._certificates_at + DAY:
+        if project.notices.certificate_days and abs(now - self._certificates_at) >= DAY:
             self._certificates_at = now
             yield from self._certificates(project, now)
 

@@ -193,9 +193,8 @@ class PooledCrawl:
     def _over(self, end: CrawlEnd) -> CrawlEnd:
         kind = EventKind.RUN_FAILED if end.failed and not self.stopped else EventKind.RUN_ENDED
         text = end.report.summary() if end.report and not end.failed else end.line or "its crawl has ended"
-        event = Event(kind, self._pool.clock.now(), self.order.source, f"{self.order.source}: {text}", end)
         self._pool.ended(end)
-        self._pool.events.publish_event(event)
+        self._pool.events.publish_event(Event(kind, self._pool.clock.now(), self.order.source, text, end))
         return end
 
     async def _crawl_once(self) -> tuple[CrawlEnd, bool]:
@@ -207,7 +206,7 @@ class PooledCrawl:
             return CrawlEnd(order.source, RunReport.not_begun(order.source, error)), False
         self.begun = self.begun or crawl.begun
         pool.events.publish_event(
-            Event(EventKind.RUN_BEGAN, pool.clock.now(), order.source, f"{order.source}: the crawl begins")
+            Event(EventKind.RUN_BEGAN, pool.clock.now(), order.source, "the crawl begins")
         )
         if self.stopped:
             await crawl.stop_crawl()
@@ -228,7 +227,7 @@ class PooledCrawl:
         pool, again = self._pool, deaths <= self._pool.restarts
         rest = min(FIRST_REST * 2 ** (deaths - 1), LONGEST_REST)
         then = f"; it is begun again in {rest:.0f} s" if again else ""
-        text = f"{self.order.source}: {end.error}{then}"
+        text = f"{end.error}{then}"
         pool.events.publish_event(Event(EventKind.CHILD_DIED, pool.clock.now(), self.order.source, text))
         if not again:
             return False

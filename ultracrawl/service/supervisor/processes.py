@@ -18,8 +18,8 @@ from pydantic import TypeAdapter
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
+from ultracrawl.service.metrics.machine import resident_bytes
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder
-from ultracrawl.service.supervisor.memory import resident_size
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
 
 _PROGRAM = "ultracrawl.service.supervisor.child"
@@ -158,7 +158,7 @@ class ChildCrawl:
         since: float | None = None
         while not self._end.done():
             await asyncio.sleep(_LOOK_EVERY)
-            size = resident_size(self.pid)
+            size = resident_bytes(self.pid)
             if size <= self._memory and since is None:
                 continue
             if since is None:

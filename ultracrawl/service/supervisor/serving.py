@@ -178,7 +178,7 @@ async def _told(supervisor: Supervisor) -> AsyncIterator[None]:
 
     async def listen() -> None:
         async for event in events:
-            logger.info("%s", event.text)
+            logger.info("%s", event)
 
     task = asyncio.ensure_future(listen())
     try:

@@ -19,9 +19,9 @@ PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 """Names of form fields that are for secrets."""
 
 
-def check_secrets(options: object, place: Path = ()) -> Iterator[PathFinding]:
-    """Yield a hint for each secret that is written in clear text; the options stand at a place of the definition."""
-    for path, secret in written_values(options, place):
+def check_secrets(options: object) -> Iterator[PathFinding]:
+    """Yield a hint for each secret that is written in clear text: of a source, or of the project."""
+    for path, secret in written_values(options):
         if isinstance(secret, SecretStr) and _is_secret(path) and stands_in_clear(secret):
             problem = "the secret stands here for everybody to read"
             yield PathFinding(path, problem, INSTEAD, False, FindingCode.SECRET_IN_CLEAR)
@@ -61,9 +61,6 @@ def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFi
 def _is_secret(path: Path) -> bool:
     """Return whether an option that may be a secret is one: headers and fields of forms need not be."""
     name = str(path[-1])
-    match path[0]:
-        case "logins":
-            return PASSWORD_FIELD.search(name) is not None
-        case "site_headers" | "destinations" if path[-2] == "headers":
-            return name.lower() in SECRET_HEADERS
-    return True
+    if path[0] == "logins":
+        return PASSWORD_FIELD.search(name) is not None
+    return path[-2:-1] != ("headers",) or name.lower() in SECRET_HEADERS

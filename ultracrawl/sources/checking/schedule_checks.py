@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.rules.schedules.times import WEEKDAYS, Unit
-from ultracrawl.sources.checking.access_checks import check_secrets
 from ultracrawl.sources.checking.checks import FOLLOWING_TYPES
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import listed, shown, suggestion
@@ -41,8 +40,7 @@ def check_schedules(
 
 
 def check_profiles(profiles: Mapping[str, ProfileSection]) -> Iterator[PathFinding]:
-    """Yield a hint for each password of a profile that others can read, here or on its way."""
-    yield from check_secrets(profiles, ("profiles",))
+    """Yield a hint for each password of a profile that others can read on its way."""
     for name, profile in profiles.items():
         parts = urlsplit(profile.scrapyd)
         if profile.password is not None and parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:

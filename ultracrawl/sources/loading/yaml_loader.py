@@ -249,7 +249,7 @@ class _Reading:
             data["attributes"] = {name: kind for name, kind in own.items() if name not in refused}
         head = self.findings.validated(DefinitionHead, data, tree, (), context=self._rule_files)
         if head is not None:
-            self.findings.add_below(tree, (), check_secrets(head.destinations, ("destinations",)))
+            self.findings.add_below(tree, (), check_secrets(head))
             self.findings.add_below(tree, (), check_profiles(head.profiles))
         return head
 

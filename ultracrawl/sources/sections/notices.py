@@ -34,6 +34,8 @@ class NoticeKind(StrEnum):
     CERTIFICATE_EXPIRES = "certificate-expires"
     RELOAD_REFUSED = "reload-refused"
     """A changed definition has mistakes, and does not count."""
+    RECOVERED = "recovered"
+    """A source of which it was told that a run failed, or that it is stale, was crawled well."""
     TEST = "test"
 
 

@@ -1,0 +1,25 @@
+"""How much room disks have, and how much memory a process takes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def free_bytes(path: Path) -> float:
+    """Return the free space on the disk of a path, which need not exist yet."""
+    for folder in (path, *path.parents):
+        with suppress(OSError):
+            return float(shutil.disk_usage(folder).free)
+    return 0.0
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the resident memory of a process; 0 for one that is gone, or where the system does not tell."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * _PAGE_BYTES
+    return 0
