@@ -18,10 +18,51 @@ from typing import ClassVar, Generic, TypeVar
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.kinds import SourceKind
+from ultracrawl.sources.reading.tree import Data
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.section import Section
 
 S = TypeVar("S", bound=Section)
+
+LISTED: Mapping[str, Data] = {
+    "robots": {"obey": False},
+    "sitemaps": {"use": False},
+    "politeness": {"delay": 0, "concurrency": 64},
+    "refresh": {"mode": "scratch"},
+    "orphans": {"after": 1_000_000_000},
+}
+"""What shared options are for sources that ask no web server: what is known is asked for when the lister says so."""
+_REMOVE = "remove it; a lister names the documents of this source, and no web server is asked"
+WEB_OPTIONS: Mapping[str, str] = dict.fromkeys(
+    (
+        *("start_urls", "start_url_files", "own_sites", "takes_links", "send_links_to", "class"),
+        *(
+            "boundary",
+            "urls",
+            "depth",
+            "robots",
+            "sitemaps",
+            "politeness",
+            "sites",
+            "redirects",
+            "links",
+            "feeds",
+        ),
+        *("post_payload", "ftp", "filters", "javascript", "authentication", "logins", "proxy", "headers"),
+        *(
+            "site_headers",
+            "cookies",
+            "client_certificates",
+            "http",
+            "user_agent",
+            "exclude_headers",
+            "orphans",
+        ),
+        *("refresh.mode", "refresh.conditional", "refresh.adaptive", "follow_only_types"),
+    ),
+    _REMOVE,
+)
+"""Shared options that only make sense where web servers are asked, each with what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +248,8 @@ class KindSetup(Generic[S]):
 class ListedKind(SourceKind, Generic[S]):
     """A kind of sources with a lister and a fetcher. Its module imports no driver: the two methods do."""
 
-    schemes: ClassVar[tuple[str, ...]]
-    """The schemes of its access URLs."""
+    fixed = LISTED
+    unfit = WEB_OPTIONS
     hit_code: ClassVar[int] = 0
     """The number that hits tell their kind of source by: 901 file, 902 table, 903 mail; 0 for none."""
 

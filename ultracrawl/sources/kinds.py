@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from ultracrawl.errors import UserError
 from ultracrawl.plugins import SOURCE_KINDS
-from ultracrawl.sources.definition import WEB, DataSource
+from ultracrawl.sources.definition import WEB, DataSource, SourceEntry
+from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.section import Section
+
+E = TypeVar("E", bound=SourceEntry)
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -23,6 +27,10 @@ class SourceKind:
 
     section: ClassVar[type[Section]]
     """The options of the kind; no name of them is one of the shared options."""
+    schemes: ClassVar[frozenset[str]] = frozenset()
+    """The schemes of URLs that the kind itself fetches."""
+    fixed: ClassVar[Mapping[str, Data]] = MappingProxyType({})
+    """What shared options are for every source of the kind, whatever a definition says: groups, option by option."""
     unfit: ClassVar[Mapping[str, str]] = _NONE
     """Shared options that make no sense for the kind, by dotted path, each with what to write instead.
 
@@ -31,15 +39,54 @@ class SourceKind:
 
 
 def listed_kind(name: str) -> SourceKind | None:
-    """Return the kind of a type of sources; None for those that are spiders, as `web` is. Raises `PluginError`."""
+    """Return the kind of a type of sources; None for those that are spiders, as `web` is. Raises `UserError`."""
     found = None if name == WEB else SOURCE_KINDS.load(name)
     return found if isinstance(found, SourceKind) else None
 
 
-@lru_cache(maxsize=64)
+def kind_schemes(name: str) -> frozenset[str]:
+    """Return the schemes of URLs that a type of sources fetches itself."""
+    kind = written_kind(name)
+    return frozenset() if kind is None else kind.schemes
+
+
+def written_kind(name: object) -> SourceKind | None:
+    """Return the kind that a source names as its type, as it is written.
+
+    One that is not there, or cannot be loaded, has no options of its own; the checks tell of it.
+    """
+    try:
+        return listed_kind(name) if isinstance(name, str) and name in SOURCE_KINDS.names else None
+    except UserError:
+        return None
+
+
 def source_model(kind: SourceKind | None) -> type[DataSource]:
-    """Return what reads the sources of a kind: a data source with the options of the kind."""
-    if kind is None:
-        return DataSource
-    name = f"{kind.section.__name__}Source"
-    return type(name, (kind.section, DataSource), {"__module__": kind.section.__module__})
+    """Return what reads the sources of a kind: a data source, with the options of the kind."""
+    return DataSource if kind is None else entry_model(kind, DataSource)
+
+
+@lru_cache(maxsize=64)
+def entry_model(kind: SourceKind, base: type[E]) -> type[E]:
+    """Return a source as it is written, or as it is read (`base`), with the options of a kind."""
+    name = f"{kind.section.__name__}{base.__name__}"
+    return type(name, (kind.section, base), {"__module__": kind.section.__module__})
+
+
+def check_unfit(written: Mapping[str, object]) -> Iterator[PathFinding]:
+    """Yield the options that are written in a source, and that make no sense for its type."""
+    kind = written_kind(written.get("type"))
+    for option, instead in kind.unfit.items() if kind else ():
+        path: Path = tuple(option.split("."))
+        if _is_written(written, path):
+            yield PathFinding(
+                path, f"`{option}` says nothing about a source of type `{written['type']}`", instead
+            )
+
+
+def _is_written(written: object, path: Path) -> bool:
+    for step in path:
+        if not isinstance(written, Mapping) or step not in written:
+            return False
+        written = written[step]
+    return True

@@ -6,11 +6,15 @@ import ast
 import inspect
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import cast
 
 from pydantic import BaseModel, JsonValue
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from ultracrawl.plugins import SOURCE_KINDS
+from ultracrawl.sources.definition import SourceEntry
+from ultracrawl.sources.kinds import entry_model, listed_kind
 from ultracrawl.sources.project import DefinitionFile
 from ultracrawl.sources.sections.project import StorageSection
 
@@ -27,10 +31,32 @@ def json_schema() -> Schema:
     schema: Schema = DefinitionFile.model_json_schema(schema_generator=_Generator)
     definitions = schema.get("$defs")
     assert isinstance(definitions, dict)
+    _add_kinds(schema, definitions)
     for name, group in definitions.items():
         if isinstance(group, dict) and group.get("type") == "object":
             definitions[name] = _with_short_forms(name, group)
     return {"$schema": DIALECT, **schema, "title": "ultracrawl definitions"}
+
+
+def _add_kinds(schema: Schema, definitions: Schema) -> None:
+    """Describe the sources of each kind that has options of its own; which one it is, their `type` says."""
+    sources = cast("dict[str, Schema]", schema["properties"])["sources"]
+    ((pattern, described),) = cast(Schema, sources["patternProperties"]).items()
+    for name in SOURCE_KINDS.names:
+        kind = listed_kind(name)
+        if kind is None:
+            continue
+        entry = entry_model(kind, SourceEntry)
+        own = entry.model_json_schema(schema_generator=_Generator)
+        for key, group in cast(Schema, own.pop("$defs", {})).items():
+            definitions.setdefault(key, group)
+        definitions[entry.__name__] = own
+        described = {
+            "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
+            "then": {"$ref": f"#/$defs/{entry.__name__}"},
+            "else": described,
+        }
+    sources["patternProperties"] = {pattern: described}
 
 
 class _Generator(GenerateJsonSchema):

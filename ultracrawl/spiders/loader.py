@@ -21,6 +21,7 @@ from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
 from ultracrawl.sources.checking.checks import check_crawling_mode
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
+from ultracrawl.sources.kinds import SourceKind
 from ultracrawl.sources.mistakes import listed
 from ultracrawl.spiders.source import SourceSpider
 
@@ -168,6 +169,8 @@ def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpide
 def _class_of(source: DataSource) -> type[SourceSpider]:
     """Return the class that a source names, or that of its type. Raises `UserError`."""
     kind = SOURCE_KINDS.load(source.type)
+    if isinstance(kind, SourceKind):
+        return SourceSpider
     if not (isinstance(kind, type) and issubclass(kind, SourceSpider)):
         raise SOURCE_KINDS.find(source.type).unfit("an ultracrawl.spiders.SourceSpider")
     if source.spider_class is None:

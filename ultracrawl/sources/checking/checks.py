@@ -24,6 +24,7 @@ from ultracrawl.sources.checking.access_checks import check_access
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import WEB, DataSource
+from ultracrawl.sources.kinds import SourceKind
 from ultracrawl.sources.mistakes import listed, shown, suggestion
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
@@ -32,8 +33,8 @@ from ultracrawl.sources.sections.search import SearchSection
 
 
 @runtime_checkable
-class SourceKind(Protocol):
-    """What a type of sources has to say before anything of it runs; see `spiders.SourceSpider`."""
+class OptionChecker(Protocol):
+    """What a type of sources that is a spider says before anything of it runs; see `spiders.SourceSpider`."""
 
     def check_options(self, options: Mapping[str, JsonValue]) -> Iterable[tuple[str, str, str]]:
         """Yield for each mistake in `options` the option, the problem, and what to write instead."""
@@ -96,8 +97,15 @@ def check_kind(source: DataSource) -> Iterator[PathFinding]:
         return  # nothing of a crawl is loaded while definitions are read
     try:
         kind = SOURCE_KINDS.load(source.type)
-        if not isinstance(kind, SourceKind):
-            raise SOURCE_KINDS.find(source.type).unfit("an ultracrawl.spiders.SourceSpider")
+        if isinstance(kind, SourceKind):
+            if source.options:
+                problem = f"a source of type `{source.type}` has no group `options`"
+                yield PathFinding(("options",), problem, "write its options beside `type`")
+            return
+        if not isinstance(kind, OptionChecker):
+            raise SOURCE_KINDS.find(source.type).unfit(
+                "an ultracrawl.spiders.SourceSpider, or a kind of sources"
+            )
         for option, problem, instead in kind.check_options(source.options):
             yield PathFinding(("options", option), problem, instead)
     except PluginError as error:

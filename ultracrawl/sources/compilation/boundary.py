@@ -22,6 +22,7 @@ from ultracrawl.rules.boundary.rules import (
 )
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections.scope.boundary import AreaSection
 
@@ -35,7 +36,7 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
         sort_query_params=source.urls.sort_query_params,
         remove_params=source.urls.removed_names,
         max_length=source.limits.url_length,
-        schemes=frozenset(source.boundary.schemes),
+        schemes=frozenset(source.boundary.schemes) | kind_schemes(source.type),
     )
     rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
     if rules:
@@ -61,7 +62,7 @@ def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) ->
             for host, rules in section.paths.items()
         ),
         ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
-        schemes=frozenset(section.schemes),
+        schemes=frozenset(section.schemes) | kind_schemes(source.type),
         exclude_extensions=section.exclude_extensions,
         max_uri_recursion=source.urls.max_uri_recursion,
         mode=CrawlMode(source.depth, other_hosts.links, other_hosts.redirects, other_hosts.reset_depth),

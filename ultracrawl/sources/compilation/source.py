@@ -40,6 +40,7 @@ from ultracrawl.sources.compilation.boundary import (
 )
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.kinds import written_kind
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.sections.section import Section
@@ -97,6 +98,8 @@ class CompiledSource:
     """Whether pages that a feed names are inside whatever the rules say."""
     follows_links: bool
     """Whether links lead to URLs that are not known yet."""
+    listed: bool
+    """Whether the source says itself what documents it has; their links lead to nothing."""
     scope: str
     """Changes if and only if the definition lets other URLs in than before."""
     recipe: str
@@ -143,6 +146,7 @@ def compile_source(
         focus=compile_focus(source),
         feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
         follows_links=source.crawling_mode != "index-only",
+        listed=written_kind(source.type) is not None,
         scope=_scope(source),
         recipe=_recipe(source),
     )
@@ -278,6 +282,10 @@ def _accept(types: Iterable[str]) -> str:
 
 def _scope(source: DataSource) -> str:
     """Digest everything that decides which URLs are inside; the start URLs count by the hosts they let in."""
+    kind = written_kind(source.type)
+    if kind is not None:  # its lister says what is inside
+        own = source.model_dump(mode="json", include=set(kind.section.only_fetching()))
+        return sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:32]
     section = source.boundary.model_dump(mode="json", exclude={"networks", "guard", "start_redirects"})
     urls = source.urls.model_dump(mode="json")
     section["ports"] = {

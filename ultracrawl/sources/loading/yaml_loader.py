@@ -29,6 +29,7 @@ from ultracrawl.sources.checking.schedule_checks import (
     check_times,
 )
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
+from ultracrawl.sources.kinds import check_unfit, source_model, written_kind
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
 from ultracrawl.sources.loading.wording import option_names
@@ -101,9 +102,21 @@ def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[PathFinding]
 
 def _part(data: dict[str, Data], key: str) -> DataSource | None:
     try:
-        return DataSource.model_validate({"name": "part"} | ({key: data[key]} if key in data else {}))
+        return source_model(written_kind(data.get("type"))).model_validate(
+            {"name": "part"} | {one: data[one] for one in (key, "type") if one in data}
+        )
     except ValidationError:
         return None
+
+
+def _well_formed(data: dict[str, Data], name: str) -> DataSource:
+    """Return a source with those of its options that are well formed."""
+    sound = {key: value for key, value in data.items() if _part(data, key)}
+    try:
+        model = source_model(written_kind(sound.get("type")))
+        return model.model_validate({**sound, "name": "nameless"}).model_copy(update={"name": name})
+    except ValidationError:
+        return DataSource(name="nameless").model_copy(update={"name": name})
 
 
 def _source_of(finding: Finding, tree: YamlTree) -> str:
@@ -313,17 +326,18 @@ class _Reading:
         """Return what is well formed of a source with mistakes."""
         entry = self._entries.get(name)
         data = _merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}
-        sound = {key: value for key, value in data.items() if _part({key: value}, key)}
-        try:
-            return DataSource.model_validate({**sound, "name": "nameless"}).model_copy(update={"name": name})
-        except ValidationError:
-            return DataSource(name="nameless").model_copy(update={"name": name})
+        return _well_formed(data, name)
 
     def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}
         if isinstance(data, dict):
-            data = {**_merged(self._defaults, data), "name": self._checked_name(name, entry)}
-        source = self.findings.validated(DataSource, data, entry.tree, entry.path, context=self._rule_files)
+            kind = written_kind(data.get("type"))
+            fixed = dict(kind.fixed) if kind else {}
+            data = _merged(_merged(self._defaults, data), fixed) | {"name": self._checked_name(name, entry)}
+        model = source_model(written_kind(data.get("type")) if isinstance(data, dict) else None)
+        source = self.findings.validated(model, data, entry.tree, entry.path, context=self._rule_files)
+        if isinstance(entry.data, dict):
+            self.findings.add_below(entry.tree, entry.path, check_unfit(entry.data))
         if source is not None:
             self.findings.add_below(entry.tree, entry.path, check_source(source, schema))
         elif isinstance(data, dict):

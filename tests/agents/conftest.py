@@ -1,0 +1,23 @@
+"""Fixtures of tests of kinds of sources: a project in this process, and a kind of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import clock, shelf
+from support.in_process import InProcessWorkspace
+from support.project import Workspace
+
+
+@pytest.fixture
+def workspace(processes: bool, tmp_path: Path) -> Workspace:
+    clock.take_back_leaps()
+    return Workspace(tmp_path) if processes else InProcessWorkspace(tmp_path)
+
+
+@pytest.fixture
+def kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shelf.Shelf:
+    """A folder with the documents of the source `s` of the type `shelf`, which is installed."""
+    shelf.install(tmp_path / "installed", monkeypatch)
+    return shelf.Shelf(tmp_path)
