@@ -12,8 +12,8 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.engine import Reading
+from ultracrawl.index.hits.marks import END_MARK, START_MARK
 from ultracrawl.index.hits.names import NameMatcher
-from ultracrawl.index.hits.snippet import END_MARK, START_MARK
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.parser import answer_in_turn, parse_query
 from ultracrawl.index.words import identifiers

@@ -28,6 +28,7 @@ from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.sharing import own_index
+from ultracrawl.plugins import ENGINES
 
 from .conftest import ATTRIBUTES
 
@@ -78,6 +79,20 @@ def test_memory_goes_back_to_the_system_unless_the_environment_says_otherwise(
     process.close()
     assert told["MALLOC_ARENA_MAX"] == "7"
     assert int(told["MALLOC_TRIM_THRESHOLD_"]) > 0
+
+
+@pytest.mark.parametrize("engine", ENGINES.names)
+def test_what_answers_queries_is_not_loaded_to_write(engine: str, tmp_path: Path) -> None:
+    config = IndexConfig(engine, tmp_path / "index", tuple(ATTRIBUTES.values()))
+    program = (
+        "import sys; from ultracrawl.index.engines import IndexConfig, open_index\n"
+        "from ultracrawl.index import IndexDocument; from ultracrawl.index.writing import worker\n"
+        "open_index(IndexConfig.from_json(sys.argv[1])).apply([IndexDocument('s', '/', '', 'text')])\n"
+        "print([name for name in sys.modules if name.endswith(('.parser', '.matching', '.answering', '.tree'))])"
+    )
+    command = [sys.executable, "-c", program, config.to_json()]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "ultracrawl" not in loaded
 
 
 def test_segments_are_applied_in_order_and_reported_once(config: IndexConfig, tmp_path: Path) -> None:

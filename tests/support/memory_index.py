@@ -20,7 +20,7 @@ from ultracrawl.index.engine import (
 )
 from ultracrawl.index.hits.maker import HitMaker
 from ultracrawl.index.hits.ranking import Ranking
-from ultracrawl.index.keeping import SCHEMA_VERSION
+from ultracrawl.index.keeping import SCHEMA_VERSION, acl_terms
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import facet_key, most_frequent
@@ -28,6 +28,7 @@ from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import (
     FIELDS,
+    HEADINGS,
     K1,
     LEXICON_FIELDS,
     SearchedField,
@@ -37,7 +38,6 @@ from ultracrawl.index.query.scoring import (
     rarity,
 )
 from ultracrawl.index.query.spelling import suggestion
-from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.words.analysis import clean, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
@@ -205,7 +205,7 @@ class MemoryIndex:
         known = {name: values for name, values in document.attributes.items() if name in self._attributes}
         text = analyse(document)
         attributes["Title"] = text.words["title"][0]
-        attributes[tree.HEADINGS] = list(chain.from_iterable(text.words.get("headings", ())))
+        attributes[HEADINGS] = list(chain.from_iterable(text.words.get("headings", ())))
         known.setdefault("Title", [document.title])
         shown = {name: [_as_shown(value) for value in values] for name, values in known.items()}
         kept = replace(

@@ -15,7 +15,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchResult
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json
-from ultracrawl.index.hits.snippet import END_MARK, START_MARK, as_line
+from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_line
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import Project

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ultracrawl.index.engine import IndexDocument
@@ -29,6 +29,8 @@ SORT_KEY_LIMIT = 100
 BROUGHT_UP_TO_DATE = "index %s is of another version: every document is indexed anew, without any request"
 """What is said once when an index of another schema version is rebuilt by itself."""
 
+RESTRICTED = "restricted"
+"""The term of a document that is not for everybody; no principal has one like it."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 
@@ -41,6 +43,17 @@ def document_id(source: str, url: str) -> str:
 def safe_name(name: str) -> str:
     """Return an attribute's name fit for the name of a field or file."""
     return name if _PLAIN_NAME.match(name) else "0" + name.encode(errors="replace").hex()
+
+
+def acl_terms(acl: Iterable[str]) -> list[str]:
+    """Return the terms of a document with these readers; none if it is for everybody, as old ones are."""
+    names = list(map(reader_term, dict.fromkeys(acl)))
+    return [RESTRICTED, *names] if names else []
+
+
+def reader_term(name: str) -> str:
+    """Return the term of documents that this user or group may see; names are compared exactly."""
+    return f"={clean(name)}"
 
 
 def known_values(

@@ -7,7 +7,7 @@ from html import unescape
 from typing import Any
 
 from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchResult
-from ultracrawl.index.hits.snippet import END_MARK, START_MARK, as_html
+from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import ValueList

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -10,18 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
+from ultracrawl.index.hits.marks import END_MARK, START_MARK, without_controls
 from ultracrawl.index.hits.matching import Matcher, Span, bits_of
 
 MAX_SNIPPET = 300
 """Characters of a snippet, marks included."""
-START_MARK, END_MARK = "\x02", "\x03"
 
 _WIDTH = MAX_SNIPPET - 60
 """Characters in which words sought count for a snippet: the marks take some room."""
 _LEAD_IN = 150
 """Characters of its sentence that may come before the first word sought; of a longer one a few words do."""
 _MOST_PHRASES = 10
-_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _find_ends = re.compile(
     "[.!?\u2026\u3002\uff01\uff1f\uff61\\r\\n\xb6]+[\"'\u2019\u201d)\\]\u300d\u300f\uff09]*\\s*"
 ).finditer
@@ -58,7 +56,7 @@ def snippet(
         found += matcher.spans(text, language, *near)
     spans = sorted({span for span in found if span[1] <= end})
     if not spans or (is_answer and spans[0][0] > start + MAX_SNIPPET):
-        beginning = _fold(text[start : min(end, start + 2 * MAX_SNIPPET)])
+        beginning = without_controls(text[start : min(end, start + 2 * MAX_SNIPPET)])
         return _whole_words(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).strip()
     if end - start > _WIDTH and not is_answer:
         starts = {start, *_sentence_starts(text, start, end)}
@@ -66,16 +64,6 @@ def snippet(
         start = _Windows(text, spans, sorted(starts), phrases, end).best()
     shown = min(end, start + MAX_SNIPPET)
     return _marked(text, start, shown, matcher.spans(text, language, start, shown))
-
-
-def as_html(snippet: str, before: str = "<mark>", after: str = "</mark>") -> str:
-    """Return a snippet, or any other text of a document, as HTML: escaped, with markup in the place of the marks."""
-    return html.escape(snippet).replace(START_MARK, before).replace(END_MARK, after)
-
-
-def as_line(text: str) -> str:
-    """Return a text of a document fit for a terminal: control characters become blanks."""
-    return _fold(text).strip()
 
 
 class _Window(NamedTuple):
@@ -173,15 +161,15 @@ def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
     for left, right, _ in spans:
         if left < at:
             continue
-        before, word = _fold(text[at:left]), text[left:right]
+        before, word = without_controls(text[at:left]), text[left:right]
         if size + len(before) + len(word) + 2 > MAX_SNIPPET:
             break
         pieces += [before, START_MARK, word, END_MARK]
         size += len(before) + len(word) + 2
         at = right
-    rest, room = _fold(text[at:end]), MAX_SNIPPET - size
+    rest, room = without_controls(text[at:end]), MAX_SNIPPET - size
     pieces.append(_whole_words(rest, room, more=end < len(text) or len(rest) > room))
-    return "".join(pieces).strip() or _fold(text[start:end])[:MAX_SNIPPET]
+    return "".join(pieces).strip() or without_controls(text[start:end])[:MAX_SNIPPET]
 
 
 def _whole_words(text: str, limit: int, *, more: bool) -> str:
@@ -189,7 +177,3 @@ def _whole_words(text: str, limit: int, *, more: bool) -> str:
     shown = text[:limit]
     end = max(shown.rfind(" "), *(shown.rfind(sign) + 1 for sign in _CJK_BREAKS)) if more else -1
     return shown[:end] if end >= max(1, len(shown) - 40) else shown
-
-
-def _fold(text: str) -> str:
-    return _CONTROLS.sub(" ", text)

@@ -6,16 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ultracrawl.index.engine import Hit, IndexDocument
-from ultracrawl.index.query.tree import (
-    HEADINGS,
-    NOTHING,
-    Fixed,
-    Node,
-    Prefix,
-    Word,
-    all_of,
-    any_of,
-)
+from ultracrawl.index.query.scoring import HEADINGS
+from ultracrawl.index.query.tree import NOTHING, Fixed, Node, Prefix, Word, all_of, any_of
 from ultracrawl.index.words.analysis import cut, fold_all, is_pair
 from ultracrawl.model.page import Section
 

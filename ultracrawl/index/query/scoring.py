@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ultracrawl.index.query.tree import HEADINGS
+HEADINGS = "titles of parts"
+"""What stands for an attribute where words are sought in the titles of parts; no attribute has a name with blanks."""
 
 
 class SearchedField(NamedTuple):

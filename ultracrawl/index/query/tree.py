@@ -8,9 +8,6 @@ from datetime import datetime
 
 Bound = str | float | datetime
 
-HEADINGS = "titles of parts"
-"""What stands for an attribute where words are sought in the titles of parts; no attribute has a name with blanks."""
-
 
 @dataclass(frozen=True, slots=True)
 class Word:

@@ -12,13 +12,14 @@ from tantivy import DocAddress, Order, Query, Searcher
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.maker import HitMaker
 from ultracrawl.index.hits.ranking import RANKED, Ranking
+from ultracrawl.index.keeping import RESTRICTED
 from ultracrawl.index.query.facets import as_written, most_frequent
 from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node
-from ultracrawl.index.query.visibility import FIRST_WITH_READERS, RESTRICTED, hidden_from
+from ultracrawl.index.query.visibility import FIRST_WITH_READERS, hidden_from
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
 from ultracrawl.index.tantivy.generations import Generation
 from ultracrawl.index.tantivy.queries import QueryMaker

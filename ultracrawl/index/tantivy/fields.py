@@ -9,9 +9,15 @@ from datetime import UTC, datetime, timedelta
 from tantivy import Document, Schema, SchemaBuilder
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.keeping import SORT_KEY_LIMIT, document_id, known_values, safe_name, values_of_type
+from ultracrawl.index.keeping import (
+    SORT_KEY_LIMIT,
+    acl_terms,
+    document_id,
+    known_values,
+    safe_name,
+    values_of_type,
+)
 from ultracrawl.index.query.scoring import FIELDS, OWN_FIELDS
-from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.values import attributes_from_json, attributes_to_json, further_to_json, with_further
 from ultracrawl.index.words.analysis import clean, words
 from ultracrawl.index.words.text import analyse

@@ -17,7 +17,6 @@ from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchor
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
 from ultracrawl.index.locking import LOCK, write_lock
 from ultracrawl.index.reclaiming import note_reclaimed, segment_to_reclaim
-from ultracrawl.index.tantivy.answering import Answering
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations, empty_generation
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, kept_in_segment, rooms, wrong_in
@@ -73,6 +72,8 @@ class TantivyIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
+        from ultracrawl.index.tantivy.answering import Answering  # noqa: PLC0415 - slow, and who writes needs none
+
         generation = self._generations.current() or empty_generation(self._attributes)
         with self._generations.errors("read"):
             return Answering(generation, self._attributes, query.principals).answer(query)

@@ -16,7 +16,7 @@ from whoosh.fields import DATETIME, NUMERIC
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.maker import HitMaker, shown_length
 from ultracrawl.index.hits.ranking import RANKED, Ranking
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT, document_id
+from ultracrawl.index.keeping import RESTRICTED, STORED_TEXT_LIMIT, document_id
 from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node
@@ -24,7 +24,7 @@ from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.scoring import LEXICON_FIELDS
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node
-from ultracrawl.index.query.visibility import RESTRICTED, hidden_from
+from ultracrawl.index.query.visibility import hidden_from
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, end_of_values, schema_fields, value_field

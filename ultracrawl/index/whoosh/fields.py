@@ -16,6 +16,7 @@ from ultracrawl.index.keeping import (
     SCHEMA_VERSION,
     SORT_KEY_LIMIT,
     STORED_TEXT_LIMIT,
+    acl_terms,
     document_id,
     known_values,
     safe_name,
@@ -24,7 +25,6 @@ from ultracrawl.index.keeping import (
     values_of_type,
 )
 from ultracrawl.index.query.scoring import FIELDS, OWN_FIELDS
-from ultracrawl.index.query.visibility import acl_terms
 from ultracrawl.index.words.analysis import WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue

@@ -17,7 +17,6 @@ from ultracrawl.index.changes import batches, last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
 from ultracrawl.index.reclaiming import Room, note_reclaimed, segment_to_reclaim
-from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
 from ultracrawl.index.whoosh.fields import field_values, new_schema, schema_fields, schema_version
 from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
@@ -60,6 +59,8 @@ class WhooshIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
+        from ultracrawl.index.whoosh.answering import Answering  # noqa: PLC0415 - slow, and who writes needs none
+
         snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
             return Answering(snapshot, self._attributes, query.principals).answer(query)

@@ -1,0 +1,24 @@
+"""The marks around words sought in the texts of a hit, and how such texts are shown."""
+
+from __future__ import annotations
+
+import html
+import re
+
+START_MARK, END_MARK = "\x02", "\x03"
+_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
+
+
+def as_html(snippet: str, before: str = "<mark>", after: str = "</mark>") -> str:
+    """Return a snippet, or any other text of a document, as HTML: escaped, with markup in the place of the marks."""
+    return html.escape(snippet).replace(START_MARK, before).replace(END_MARK, after)
+
+
+def as_line(text: str) -> str:
+    """Return a text of a document fit for a terminal: control characters become blanks."""
+    return without_controls(text).strip()
+
+
+def without_controls(text: str) -> str:
+    """Return a text with one blank for each run of white space, control characters and signs of direction."""
+    return _CONTROLS.sub(" ", text)
