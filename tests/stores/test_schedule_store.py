@@ -50,6 +50,15 @@ def test_the_latest_runs_are_kept(store: ScheduleStore) -> None:
     assert store.runs("other", 5) == []
 
 
+def test_the_file_beside_it_stays_small(tmp_path: Path) -> None:
+    sizes = []
+    with contextlib.closing(SqliteEngine().open_schedules(tmp_path)) as store:
+        for number in range(1500):
+            store.put_schedule(ROW, ScheduleRun(number, number, ScheduleStatus.FAILED, "why" * 100))
+            sizes.append(sum(path.stat().st_size for path in tmp_path.rglob("*-wal")))
+    assert max(sizes) < 2_000_000
+
+
 def test_paused_sources(store: ScheduleStore) -> None:
     for source in ("a", "a", "b"):
         store.set_paused(source, paused=True)
@@ -66,9 +75,18 @@ def test_orders_are_taken_once_by_who_keeps_what_they_name(store: ScheduleStore)
     ]
     for order in orders:
         store.leave_order(order, 1.0)
-    assert store.take_orders(["nightly"], []) == [orders[0], orders[3]]
-    assert store.take_orders(["nightly"], ["a"]) == []
-    assert store.take_orders([], ["nightly"]) == [orders[1]]
+    assert store.take_orders(["nightly"], [], since=0.0) == [orders[0], orders[3]]
+    assert store.take_orders(["nightly"], ["a"], since=0.0) == []
+    assert store.take_orders([], ["nightly"], since=0.0) == [orders[1]]
+
+
+def test_an_order_that_nothing_took_in_time_is_forgotten(store: ScheduleStore) -> None:
+    old, new = (ScheduleOrder(name, ScheduleCommand.LAUNCH) for name in ("nightly", "weekly"))
+    store.leave_order(old, 1.0)
+    store.leave_order(new, 9.0)
+    assert store.take_orders([], [], since=5.0) == []
+    assert not store.has_order(old)
+    assert store.take_orders(["nightly", "weekly"], [], since=5.0) == [new]
 
 
 def test_what_is_not_there_is_empty_to_a_reader(tmp_path: Path) -> None:

@@ -9,11 +9,10 @@ from contextlib import closing, suppress
 from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
 from ultracrawl.rules.schedules.status import ScheduleEvent, next_status
 from ultracrawl.service.control import POLL, Steered, running_crawl, steer
-from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder
+from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, WallClock
 from ultracrawl.service.schedules.looking import runner_of, schedule_states
 from ultracrawl.service.schedules.plans import plans_of
 from ultracrawl.service.schedules.runner import ScheduleRunner
-from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.opening import open_schedules
@@ -23,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 ORDERS_EVERY = 1.0
 """Seconds between two looks for orders of other processes."""
+_LONGEST_ORDER = 600.0
+"""Seconds after which nobody expects any more that an order is carried out which nothing has taken."""
 
 
 def obey(runner: ScheduleRunner, order: ScheduleOrder) -> None:
@@ -49,7 +50,8 @@ async def hear_orders(runner: ScheduleRunner, store: ScheduleStore, clock: Clock
     while True:
         await clock.sleep(ORDERS_EVERY)
         with suppress(StateError):
-            for order in store.take_orders(runner.schedules, runner.sources):
+            since = clock.now() - _LONGEST_ORDER
+            for order in store.take_orders(runner.schedules, runner.sources, since=since):
                 try:
                     obey(runner, order)
                 except UltracrawlError as error:

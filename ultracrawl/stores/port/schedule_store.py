@@ -88,8 +88,10 @@ class ScheduleStore(Protocol):
     def has_order(self, order: ScheduleOrder) -> bool:
         """Return whether an order was left and is not taken yet."""
 
-    def take_orders(self, schedules: Collection[str], sources: Collection[str]) -> list[ScheduleOrder]:
-        """Return the orders for these and forget them, in the order in which they were left."""
+    def take_orders(
+        self, schedules: Collection[str], sources: Collection[str], *, since: float
+    ) -> list[ScheduleOrder]:
+        """Return the orders for these and forget them, in the order in which they were left, and all older ones."""
 
     def close(self) -> None:
         """Release the store."""

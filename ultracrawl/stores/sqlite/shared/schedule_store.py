@@ -119,16 +119,20 @@ class SqliteScheduleStore:
         query = "SELECT 1 FROM command WHERE name=? AND of_source=? AND command=?"
         return bool(self._read(query, order.name, order.of_source, order.command.value))
 
-    def take_orders(self, schedules: Collection[str], sources: Collection[str]) -> list[ScheduleOrder]:
-        """Return the orders for these, and forget them."""
+    def take_orders(
+        self, schedules: Collection[str], sources: Collection[str], *, since: float
+    ) -> list[ScheduleOrder]:
+        """Return the orders for these, and forget them and older ones."""
         wanted = {(name, 0) for name in schedules} | {(name, 1) for name in sources}
-        found = self._read("SELECT number, name, of_source, command FROM command ORDER BY number")
-        ours = [row for row in found if (row[1], row[2]) in wanted]
+        found = self._read("SELECT number, name, of_source, command, at FROM command ORDER BY number")
+        ours = [row for row in found if row[1:3] in wanted or row[4] < since]
         if ours:
             with self._translated, transaction(self._db):
                 self._db.executemany("DELETE FROM command WHERE number=?", [row[:1] for row in ours])
         return [
-            ScheduleOrder(name, ScheduleCommand(one), bool(of_source)) for _, name, of_source, one in ours
+            ScheduleOrder(name, ScheduleCommand(one), bool(of_source))
+            for _, name, of_source, one, at in ours
+            if at >= since
         ]
 
     def close(self) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.stores.sqlite.database import (
-    CHECKPOINT_PAGES,
     MEMORY,
     ImpossibleValueError,
     connect_where_nothing_can_be_written,
@@ -17,6 +16,9 @@ from ultracrawl.stores.sqlite.database import (
     transaction,
     translated,
 )
+
+CHECKPOINT_PAGES = 250
+"""Pages of 4 KB in the write-ahead log (1 MB) from which on they are copied to their places: these files are small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def _opened(kind: SharedTables, path: Path | str, *, sound: bool) -> sqlite3.Con
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
+            db.execute(f"PRAGMA journal_size_limit={CHECKPOINT_PAGES * 4096}")
             _make_tables(kind, db)
             if sound:
                 db.execute(kind.every_table)
