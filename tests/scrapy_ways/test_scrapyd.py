@@ -14,9 +14,8 @@ from scrapy_ways.test_effective_settings import assert_hardened
 from support.launching import Launcher
 from support.site import Site
 
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, WallClock
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher
-from ultracrawl.service.wall import WallClock
 from ultracrawl.settings.places import placed
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import require

@@ -17,11 +17,11 @@ from pydantic import TypeAdapter
 
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
+from ultracrawl.service.lifeline import end_with
 from ultracrawl.service.run import run_sources
-from ultracrawl.service.supervisor.lifeline import end_with
-from ultracrawl.service.wanted import without_mistaken
 from ultracrawl.settings.adhoc import remember
 from ultracrawl.settings.projects import find_project
+from ultracrawl.sources import Catalog
 
 
 def main(order: str) -> None:
@@ -52,7 +52,7 @@ def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[Ru
         project, made = remember((where,), Path.cwd())
         return run_sources(project, [made], force=force, settings=settings, asked=(where,))
     project, _ = find_project(where)
-    chosen, refused = without_mistaken(project, sources)
+    chosen, refused = Catalog(project).to_crawl(sources)
     return [*run_sources(project, chosen, force=force, settings=settings), *refused]
 
 

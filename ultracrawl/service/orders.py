@@ -7,6 +7,7 @@ gives them when they are due; API, metrics and notices look on. None of them nee
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,7 @@ from typing import Protocol
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Finding, RunReport, ScheduleStatus
+from ultracrawl.sources import DataSource
 
 
 class Clock(Protocol):
@@ -24,6 +26,18 @@ class Clock(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Return when so much time has gone by."""
+
+
+class WallClock:
+    """The time as it is, and real waiting."""
+
+    def now(self) -> float:
+        """Return the seconds since 1970."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when so much time has gone by."""
+        await asyncio.sleep(seconds)
 
 
 # ---- crawls
@@ -42,6 +56,10 @@ class CrawlOrder:
     """The schedule that wants it; empty for a person."""
     profile: str = ""
     """Where it is to run; empty means here."""
+
+    def as_ordered(self, source: DataSource) -> DataSource:
+        """Return the definition of its source, with the mode that is wanted."""
+        return source.model_copy(update={"crawling_mode": self.mode}) if self.mode else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +129,7 @@ class SourcePhase(StrEnum):
 
     IDLE = "idle"
     QUEUED = "queued"
+    """It waits for a free place."""
     RUNNING = "running"
     PAUSED = "paused"
     STOPPING = "stopping"
@@ -166,6 +185,8 @@ class ScheduleState:
 class EventKind(StrEnum):
     """What happened, for those who look on."""
 
+    RUN_WAITS = "run-waits"
+    """It was ordered, or is to go on, and waits for a free place."""
     RUN_BEGAN = "run-began"
     RUN_ENDED = "run-ended"
     RUN_FAILED = "run-failed"

@@ -9,7 +9,7 @@ from ultracrawl.errors import StateError
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.destinations import DestinationStatus, destination_status
-from ultracrawl.service.schedules.looking import next_run_of, runner_of
+from ultracrawl.service.schedules.looking import next_run_of, runner_of, waits_for_place
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note
@@ -25,6 +25,7 @@ def source_status(project: Project, source: DataSource) -> dict[str, Any]:
         "next_run": None if due is None else as_text(due),
         "schedule": project.schedule_of(source.name) or None,
         "kept": runner_of(project, source.name, of_source=True) is not None,
+        "waits": waits_for_place(project, source.name),
     }
 
 

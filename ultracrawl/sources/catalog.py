@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ultracrawl.errors import UserError
-from ultracrawl.model import DefinitionError
+from ultracrawl.model import DefinitionError, RunReport
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, site_of, split
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, shown
@@ -65,6 +65,15 @@ class Catalog(Mapping[str, DataSource]):
         return found, {
             one.name: DefinitionError(mistaken[one.name].findings) for one in wanted if one.name in mistaken
         }
+
+    def to_crawl(self, names: Iterable[str]) -> tuple[list[DataSource], list[RunReport]]:
+        """Return the named sources, or all, and reports of those with mistakes. Raises `UserError` if none is left."""
+        chosen, mistaken = self.apart(names)
+        if not chosen and mistaken:
+            raise DefinitionError([finding for error in mistaken.values() for finding in error.findings])
+        if not chosen:
+            raise UserError("the definition file has no sources; add one under `sources:`")
+        return chosen, [RunReport.not_begun(name, error) for name, error in mistaken.items()]
 
     def known(self, names: Iterable[str]) -> list[DataSource]:
         """Return the named sources, or all, to look at what they hold: of mistaken ones what is well formed.

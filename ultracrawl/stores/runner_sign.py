@@ -24,6 +24,8 @@ class RunnerSign:
     pid: int
     schedules: frozenset[str]
     sources: frozenset[str]
+    waiting: frozenset[str] = frozenset()
+    """Sources whose crawls wait for a free place."""
 
 
 class RunnerBadge:
@@ -32,11 +34,11 @@ class RunnerBadge:
     def __init__(self, folder: Path) -> None:
         """`folder` is that of the schedules of the project. Raises `StateError`."""
         self._path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.runner"
+        self._shown: dict[str, Any] = {"pid": os.getpid(), "schedules": [], "sources": [], "waiting": []}
         with state_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            draft = self._path.with_suffix(
-                ".draft"
-            )  # locked before it can be found, and taken for one left over
+            # It is locked before it can be found, or it would be taken for one left over.
+            draft = self._path.with_suffix(".draft")
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             self._file = os.open(draft, flags, 0o600)
             fcntl.flock(self._file, fcntl.LOCK_EX)
@@ -48,11 +50,21 @@ class RunnerBadge:
             for other in _signs(self._path.parent, but=self._path):
                 if not other.schedules.isdisjoint(schedules) or not other.sources.isdisjoint(sources):
                     return other
-            sign = {"pid": os.getpid(), "schedules": sorted(schedules), "sources": sorted(sources)}
-            text = json.dumps(sign).encode()
-            os.pwrite(self._file, text, 0)
-            os.ftruncate(self._file, len(text))
+            self._show(schedules=sorted(schedules), sources=sorted(sources))
         return None
+
+    def show_waiting(self, sources: Collection[str]) -> None:
+        """Show whose crawls wait for a free place."""
+        with suppress(OSError):  # it is only something to look at
+            self._show(waiting=sorted(sources))
+
+    def _show(self, **changed: list[str]) -> None:
+        if changed.items() <= self._shown.items():
+            return
+        text = json.dumps(self._shown | changed).encode()
+        os.pwrite(self._file, text, 0)
+        os.ftruncate(self._file, len(text))
+        self._shown |= changed
 
     def close(self) -> None:
         """Keep nothing any more."""
@@ -94,7 +106,8 @@ def _sign(path: Path) -> RunnerSign | None:
 def _parsed(text: bytes) -> RunnerSign | None:
     try:
         found: dict[str, Any] = json.loads(text)
-        return RunnerSign(int(found["pid"]), frozenset(found["schedules"]), frozenset(found["sources"]))
+        kept = (frozenset(found.get(name, ())) for name in ("schedules", "sources", "waiting"))
+        return RunnerSign(int(found["pid"]), *kept)
     except (ValueError, KeyError, TypeError):
         return None  # it has just begun, and keeps nothing yet
 

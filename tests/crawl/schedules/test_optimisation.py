@@ -12,11 +12,10 @@ from support.site import Site
 
 from ultracrawl.index.opening import open_index
 from ultracrawl.model import ScheduleStatus
-from ultracrawl.service.orders import CrawlOrder, ScheduleState
+from ultracrawl.service.orders import CrawlOrder, ScheduleState, WallClock
 from ultracrawl.service.schedules.looking import schedule_states
 from ultracrawl.service.schedules.optimising import OPTIMISATION, optimisation_plan
 from ultracrawl.service.schedules.runner import ScheduleRunner
-from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import Project, load_project
 from ultracrawl.stores.opening import open_schedules
 

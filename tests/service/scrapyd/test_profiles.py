@@ -19,13 +19,12 @@ from support.project import Workspace
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus, UrlOutcome
-from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, SourcePhase
+from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, SourcePhase, WallClock
 from ultracrawl.service.scrapyd.crawls import PATIENCE
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.service.supervisor.supervisor import Supervisor
-from ultracrawl.service.wall import WallClock
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_schedules, open_state

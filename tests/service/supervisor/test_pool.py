@@ -10,7 +10,7 @@ import pytest
 from support.launching import Launcher, settle
 
 from ultracrawl.errors import WorkError
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventKind, EventStream
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, Event, EventKind, EventStream
 from ultracrawl.service.supervisor.pool import FIRST_REST, CrawlPool
 
 
@@ -43,9 +43,12 @@ class Scene:
         await settle()
         return ends
 
-    def kinds(self) -> list[EventKind]:
+    def heard(self) -> list[Event]:
         waiting = self.seen._waiting
-        return [waiting.get_nowait().kind for _ in range(waiting.qsize())]
+        return [waiting.get_nowait() for _ in range(waiting.qsize())]
+
+    def kinds(self) -> list[EventKind]:
+        return [event.kind for event in self.heard()]
 
 
 def played(scene: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -115,6 +118,23 @@ async def test_while_one_rests_another_has_its_place() -> None:
     scene.launcher.launched[1].finish()
     await settle()
     assert scene.launcher.names == ["a", "b", "a"]
+
+
+@played
+async def test_one_that_is_begun_again_and_waits_for_others_says_so() -> None:
+    scene = Scene(jobs=1, restarts=5)
+    await scene.order("a", "b")
+    assert [one.text for one in scene.heard() if one.kind is EventKind.RUN_WAITS] == [
+        "b: waits for a free place; a is crawled"
+    ]
+    scene.launcher.launched[0].die()
+    while scene.pool.waiting != ["a"]:
+        await asyncio.sleep(0)
+    assert [one.source for one in scene.heard() if one.kind is EventKind.RUN_WAITS] == ["a"]
+    scene.launcher.launched[1].finish()
+    await settle()
+    assert not scene.pool.waiting
+    assert EventKind.RUN_WAITS not in scene.kinds()
 
 
 @played

@@ -13,11 +13,12 @@ import yaml
 from support.launching import Launcher, settle
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.model import ScheduleStatus
-from ultracrawl.service.orders import EventKind, SourcePhase
+from ultracrawl.model import RunReport, ScheduleStatus
+from ultracrawl.service.orders import CrawlEnd, EventKind, SourcePhase, WallClock
+from ultracrawl.service.schedules.kept_signs import kept_sign
+from ultracrawl.service.source_status import source_status
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.supervisor import Supervisor
-from ultracrawl.service.wall import WallClock
 from ultracrawl.stores.opening import open_schedules
 
 
@@ -48,9 +49,10 @@ class Service:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Supervisor]:
-        with closing(open_schedules(self.definitions.project)) as store:
+        project = self.definitions.project
+        with kept_sign(project) as sign, closing(open_schedules(project)) as store:
             self.supervisor = Supervisor(
-                self.definitions, store, WallClock(), jobs=self.jobs, launcher=self.launcher
+                self.definitions, store, WallClock(), jobs=self.jobs, launcher=self.launcher, sign=sign
             )
             self.events = self.supervisor.events()
             keeping = asyncio.ensure_future(self.supervisor.keep())
@@ -105,6 +107,25 @@ async def test_what_has_an_interval_is_crawled_and_what_has_none_waits_for_a_per
     assert service.launcher.launched[1].order.force
     last = {one.name: one.last for one in supervisor.sources()}["hourly"]
     assert last is not None
+
+
+@played(jobs=1)
+async def test_other_processes_see_who_waits_for_a_free_place(
+    service: Service, supervisor: Supervisor
+) -> None:
+    await supervisor.start_source("quiet")
+    await settle()
+    await supervisor._look_once()
+
+    def waits() -> list[str]:
+        project = supervisor.project
+        return [name for name, one in project.sources.items() if source_status(project, one)["waits"]]
+
+    assert waits() == ["quiet"]
+    service.launcher.launched[0].finish()
+    await settle()
+    await supervisor._look_once()
+    assert "quiet" not in waits()
 
 
 @played(jobs=3)
@@ -162,6 +183,16 @@ async def test_changed_definitions_count_and_a_bad_file_changes_nothing(
     assert list(service.phases()) == ["hourly", "quiet", "nightly", "further"]
     kinds = service.kinds()
     assert (kinds.count(EventKind.RELOADED), kinds.count(EventKind.RELOAD_REFUSED)) == (1, 4)
+
+
+@played(jobs=3)
+async def test_a_reload_begins_nothing_earlier(service: Service, supervisor: Supervisor) -> None:
+    refused = RunReport.not_begun("hourly", WorkError("its password cannot be read"))
+    service.launcher.launched[0].end.set_result(CrawlEnd("hourly", refused))
+    await settle()
+    await supervisor.reload_definitions()
+    await settle()
+    assert service.launcher.names == ["hourly"]
 
 
 def test_a_change_of_the_file_is_seen(tmp_path: Path) -> None:

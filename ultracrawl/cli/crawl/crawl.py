@@ -28,9 +28,8 @@ from ultracrawl.service.supervisor.continuous import keep_together
 from ultracrawl.service.supervisor.messages import Live
 from ultracrawl.service.supervisor.pool import default_jobs
 from ultracrawl.service.supervisor.together import crawl_together
-from ultracrawl.service.wanted import without_mistaken
 from ultracrawl.settings.adhoc import remember
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources import Catalog, DataSource, Project
 
 
 @click.command("crawl")
@@ -108,7 +107,7 @@ def _wanted(
         project, source = remember(urls, Path.cwd())
         return project, [source], []
     project = open_project(config)
-    return project, *without_mistaken(project, sources)
+    return project, *Catalog(project).to_crawl(sources)
 
 
 def _log_settings(verbose: bool) -> dict[str, Any]:

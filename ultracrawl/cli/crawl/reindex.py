@@ -8,8 +8,7 @@ from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_remade
 from ultracrawl.cli.options import json_option, print_all, project_option
 from ultracrawl.service.reindex import reindex_sources
-from ultracrawl.service.wanted import without_mistaken
-from ultracrawl.sources import Project
+from ultracrawl.sources import Catalog, Project
 
 
 @click.command("reindex")
@@ -31,7 +30,7 @@ def command(sources: tuple[str, ...], project: Project, as_json: bool, sites: tu
       ultracrawl reindex handbook --json
       ultracrawl reindex handbook --site www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    chosen, refused = without_mistaken(project, sources)
+    chosen, refused = Catalog(project).to_crawl(sources)
     with ProgressLine(enabled=True) as progress:
         reports = reindex_sources(
             project, chosen, sites=sites, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ultracrawl.model import RunReport
-from ultracrawl.service.orders import CrawlEnd, EventStream
+from ultracrawl.service.orders import CrawlEnd, EventStream, WallClock
 from ultracrawl.service.run import CrawlRunner, Watcher
 from ultracrawl.service.schedules.in_process import InProcessLauncher
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.service.schedules.staying import StayingCommand, store_of_command, wanted_plans
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
-from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import DataSource, Project
 
 Say = Callable[[str], None]

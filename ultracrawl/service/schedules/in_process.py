@@ -80,9 +80,7 @@ class InProcessLauncher:
             return CrawlEnd(order.source, report)
 
     async def _crawl_once(self, order: CrawlOrder) -> RunningCrawl:
-        source = self._sources[order.source]
-        if order.mode:
-            source = source.model_copy(update={"crawling_mode": order.mode})
+        source = order.as_ordered(self._sources[order.source])
         crawl = await self.runner.crawl(source, force=order.force)
         self._show(crawl)
         self._told(crawl.context.report)

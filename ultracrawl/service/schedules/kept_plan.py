@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -46,20 +47,8 @@ class KeptPlan:
 
     def state(self) -> ScheduleState:
         """Return what it does, for those who look on."""
-        row, plan = self.row, self.plan
-        return ScheduleState(
-            plan.name,
-            plan.sources,
-            self.status,
-            row.error,
-            self.next_run,
-            row.begun or None,
-            row.ended or None,
-            "\n".join(filter(None, map(self._ports.log_of, self._crawls.going))) if self.busy else row.log,
-            plan.force,
-            plan.mode,
-            plan.profile,
-        )
+        logs = map(self._ports.log_of, self._crawls.going) if self.busy else [self.row.log]
+        return schedule_state(self.plan, replace(self.row, status=self.status), self.next_run, logs)
 
     # ---- time goes by
 
@@ -226,6 +215,25 @@ def _taken_up(plan: Plan, now: float, kept: KeptSchedule | None) -> KeptSchedule
     if left:
         return replace(kept, left=left)
     return replace(kept, left=(), due=still_due(plan, now, kept.due))
+
+
+def schedule_state(
+    plan: Plan, row: KeptSchedule, next_run: float | None, logs: Iterable[str]
+) -> ScheduleState:
+    """Return what a plan does, for those who look on."""
+    return ScheduleState(
+        plan.name,
+        plan.sources,
+        row.status,
+        row.error,
+        next_run,
+        row.begun or None,
+        row.ended or None,
+        "\n".join(filter(None, logs)),
+        plan.force,
+        plan.mode,
+        plan.profile,
+    )
 
 
 def still_due(plan: Plan, now: float, due: float | None) -> float:

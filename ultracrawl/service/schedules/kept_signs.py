@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 
-from ultracrawl.errors import UserError
-from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import schedules_folder
 from ultracrawl.stores.runner_sign import RunnerBadge
 
 
+class KeptSign:
+    """What this process shows others; without a badge nobody can look."""
+
+    def __init__(self, badge: RunnerBadge | None = None) -> None:
+        self._badge = badge
+
+    def show_kept(self, schedules: Collection[str], sources: Collection[str]) -> str:
+        """Show that these are kept here; returns a line instead if another process keeps some of them."""
+        other = self._badge.show_kept(schedules, sources) if self._badge is not None else None
+        if other is None:
+            return ""
+        same = sorted({*other.schedules.intersection(schedules), *other.sources.intersection(sources)})
+        return f"{', '.join(same)}: kept by process {other.pid} already; stop that first"
+
+    def show_waiting(self, sources: Collection[str]) -> None:
+        """Show whose crawls wait for a free place."""
+        if self._badge is not None:
+            self._badge.show_waiting(sources)
+
+
 @contextmanager
-def shown_as_kept(project: Project, plans: Iterable[Plan]) -> Iterator[RunnerBadge | None]:
-    """Show other processes, inside the block, what is kept here. Raises `UserError` if another one keeps some of it."""
+def kept_sign(project: Project) -> Iterator[KeptSign]:
+    """Give what shows other processes, inside the block, what is kept here."""
     folder = schedules_folder(project)
     if folder is None:
-        yield None
+        yield KeptSign()
         return
     with closing(RunnerBadge(folder)) as badge:
-        show_kept(badge, plans)
-        yield badge
-
-
-def show_kept(badge: RunnerBadge | None, plans: Iterable[Plan]) -> None:
-    """Show what is kept here from now on. Raises `UserError` if another process keeps some of it."""
-    if badge is None:
-        return
-    kept = list(plans)
-    names = [plan.name for plan in kept if not plan.own]
-    sources = [source for plan in kept for source in plan.sources]
-    other = badge.show_kept(names, sources)
-    if other is not None:
-        same = sorted({*other.schedules & set(names), *other.sources & set(sources)})
-        raise UserError(f"{', '.join(same)}: kept by process {other.pid} already; stop that first")
+        yield KeptSign(badge)

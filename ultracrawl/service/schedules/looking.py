@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import Any
 
 from ultracrawl.crawl.logs.run_log import run_logs
@@ -12,7 +13,7 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.schedules.status import BUSY
 from ultracrawl.service.orders import ScheduleState
-from ultracrawl.service.schedules.kept_plan import still_due
+from ultracrawl.service.schedules.kept_plan import schedule_state, still_due
 from ultracrawl.service.schedules.optimising import all_plans
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.sources import Project
@@ -23,9 +24,18 @@ from ultracrawl.stores.runner_sign import RunnerSign, runner_signs
 
 def runner_of(project: Project, name: str, *, of_source: bool = False) -> RunnerSign | None:
     """Return the process that keeps a schedule or a source, None if none does."""
-    folder = schedules_folder(project)
-    signs = runner_signs(folder) if folder is not None else []
+    signs = _signs(project)
     return next((one for one in signs if name in (one.sources if of_source else one.schedules)), None)
+
+
+def waits_for_place(project: Project, source: str) -> bool:
+    """Return whether the crawl of a source waits for a free place of a service."""
+    return any(source in one.waiting for one in _signs(project))
+
+
+def _signs(project: Project) -> list[RunnerSign]:
+    folder = schedules_folder(project)
+    return runner_signs(folder) if folder is not None else []
 
 
 def latest_log(project: Project, source: str) -> str:
@@ -37,7 +47,7 @@ def latest_log(project: Project, source: str) -> str:
 def has_pending(project: Project, source: str) -> bool:
     """Return whether documents of a source wait for approval."""
     with suppress(StateError), state_to_read(project, source) as state:
-        return state is not None and state.records.count_urls().pending > 0
+        return state is not None and any(True for _ in state.records.pending_records())
     return False
 
 
@@ -65,19 +75,7 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
     due = row.due if row.left else still_due(plan, time.time(), row.due)
     due = plan.window.opens(due) if waits and due is not None else None
     logs = [latest_log(project, one) for one in row.left] if status in BUSY else [row.log]
-    return ScheduleState(
-        plan.name,
-        plan.sources,
-        status,
-        error,
-        due,
-        row.begun or None,
-        row.ended or None,
-        "\n".join(filter(None, logs)),
-        plan.force,
-        plan.mode,
-        plan.profile,
-    )
+    return schedule_state(plan, replace(row, status=status, error=error), due, logs)
 
 
 def next_run_of(project: Project, source: str) -> float | None:

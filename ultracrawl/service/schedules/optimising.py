@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import os
-import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess, parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
 from ultracrawl.errors import UltracrawlError
+from ultracrawl.service.lifeline import end_with_parent
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder
 from ultracrawl.service.schedules.plans import Plan, ScheduledRhythm, plans_of
 from ultracrawl.sources import Project
@@ -106,7 +105,7 @@ def _optimise(project: Project, parent: Connection) -> None:
     """Optimise the index of a project, in a process of its own; tells why that failed, or nothing."""
     from ultracrawl.index.opening import open_index  # noqa: PLC0415 - loads an engine, in this process alone
 
-    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    end_with_parent()
     error = ""
     try:
         with closing(open_index(project)) as index:
@@ -114,10 +113,3 @@ def _optimise(project: Project, parent: Connection) -> None:
     except UltracrawlError as failure:
         error = str(failure)
     parent.send_bytes(error.encode())
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

@@ -171,7 +171,7 @@ class PlanCrawls:
             self.begun = self.begun or end.report is None or end.report.begun
             if stopped and reason in {None, Reason.PERSON}:
                 self.stopped.add(source)
-            self.results[source] = "" if stopped and reason is Reason.CYCLE_OVER else _why(end)
+            self.results[source] = "" if stopped and reason is Reason.CYCLE_OVER else end.line
         self._changed(source, True)
 
 
@@ -181,10 +181,3 @@ def _was_stopped(crawl: _Crawl, end: CrawlEnd) -> bool:
         return not end.died and bool(end.error)
     ended_early = bool(end.report.ended_by) and crawl.stopped_for is not None
     return end.report.begun and (end.report.interrupted or ended_early)
-
-
-def _why(end: CrawlEnd) -> str:
-    """Return why a crawl failed, in one line; empty if it did not."""
-    if end.report is None:
-        return end.error or ("its process died" if end.died else "")
-    return "; ".join(end.report.problems) or end.error or ("interrupted" if end.report.interrupted else "")

@@ -71,7 +71,7 @@ class OwnInterval:
     """The refresh cycles of a source: cycle k begins k intervals after the first, whoever held it (FAST 5.1 J60)."""
 
     source: DataSource
-    latest: Callable[[], RunMark | None]
+    latest: Callable[[], RunMark | None] = field(compare=False)
     """Returns the latest run of the source, whoever held it."""
 
     def first_due(self, now: float, kept: float | None) -> float:

@@ -24,6 +24,8 @@ LONGEST_REST = 30.0
 """Seconds after which the clock is looked at again: it may have been set, or the machine suspended."""
 SHORTEST_REST = 0.001
 """Seconds between two looks: a clock may not come nearer to a time than its numbers tell apart."""
+_MOST_WAITING = 100
+"""Runs of a schedule that wait to be written, as long as the disk is full."""
 SET_BACK = 60.0
 """Seconds by which a clock has to go back to count as one that was wrong."""
 
@@ -48,7 +50,7 @@ class _ScheduleWriter:
     def put_schedule(self, row: KeptSchedule, run: ScheduleRun | None) -> None:
         """Write what a plan does, and a run that has ended."""
         _, runs = self._waiting.pop(row.name, (row, []))
-        self._waiting[row.name] = (row, [*runs, run] if run else runs)
+        self._waiting[row.name] = (row, [*runs, run][-_MOST_WAITING:] if run else runs)
         self.write_again()
 
     def write_again(self) -> None:

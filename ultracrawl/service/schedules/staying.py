@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
+from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text
-from ultracrawl.service.orders import CrawlEnd, EventStream, Launcher
-from ultracrawl.service.schedules.kept_signs import shown_as_kept
+from ultracrawl.service.orders import CrawlEnd, EventStream, Launcher, WallClock
+from ultracrawl.service.schedules.kept_signs import kept_sign
 from ultracrawl.service.schedules.looking import has_pending, latest_log
 from ultracrawl.service.schedules.optimising import optimisation_plan
 from ultracrawl.service.schedules.plans import Plan, plans_of, require_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.steering import hear_orders
-from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_schedules
 from ultracrawl.stores.port.schedule_store import ScheduleStore
@@ -41,7 +41,11 @@ def wanted_plans(
 @contextmanager
 def store_of_command(project: Project, plans: Sequence[Plan]) -> Iterator[ScheduleStore]:
     """Give what is known of schedules to a command that keeps these plans. Raises `UserError` if another one does."""
-    with closing(open_schedules(project, renew=True)) as store, shown_as_kept(project, plans):
+    names = [plan.name for plan in plans if not plan.own]
+    sources = [source for plan in plans for source in plan.sources]
+    with closing(open_schedules(project, renew=True)) as store, kept_sign(project) as sign:
+        if kept := sign.show_kept(names, sources):
+            raise UserError(kept)
         for plan in plans:
             for source in plan.sources:
                 store.set_paused(source, paused=False)  # a pause ends with its process

@@ -11,7 +11,6 @@ import sys
 import time
 from dataclasses import asdict
 from multiprocessing.connection import Connection
-from multiprocessing.process import parent_process
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -20,8 +19,8 @@ from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.files import write_for_owner
 from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.service.lifeline import end_with_parent
 from ultracrawl.service.run import run_sources
-from ultracrawl.service.supervisor.lifeline import end_with
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
 from ultracrawl.settings.gc_tuning import collect_seldom
 
@@ -35,9 +34,7 @@ def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
     os.dup2(2, 1)  # what spiders print is no answer
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.SIG_DFL)  # until the crawl has begun there is nothing to end cleanly
-    above = parent_process()
-    if above is not None:
-        end_with(above.sentinel)
+    end_with_parent()
     collect_seldom()
     write_for_owner()
     if order.log_level != "DEBUG":

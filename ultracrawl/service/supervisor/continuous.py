@@ -6,19 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
 from ultracrawl.model import RunReport
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
+from ultracrawl.service.orders import CrawlEnd, EventStream, WallClock
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.service.schedules.staying import StayingCommand, store_of_command, wanted_plans
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
-from ultracrawl.service.supervisor.messages import ChildOrder
-from ultracrawl.service.supervisor.pool import CrawlPool
+from ultracrawl.service.supervisor.messages import child_order
+from ultracrawl.service.supervisor.pool import RESTARTS, CrawlPool
 from ultracrawl.service.supervisor.processes import ProcessLauncher
 from ultracrawl.service.supervisor.together import MOST_PATIENT, heard_signals
-from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import DataSource, Project
-
-RESTARTS = 5
-"""How often a crawl that died is begun again before its run counts as failed."""
 
 
 def keep_together(
@@ -48,12 +44,6 @@ async def _keep(
     say: Callable[[str], None],
     log_level: str,
 ) -> None:
-    def prepare(order: CrawlOrder) -> ChildOrder:
-        source = project.sources[order.source]
-        if order.mode:
-            source = source.model_copy(update={"crawling_mode": order.mode})
-        return ChildOrder(project, source, order.force, log_level=log_level)
-
     def is_crawled(source: str) -> bool:
         return source in pool.crawls or sign_of_other_crawl(project, source) is not None
 
@@ -73,7 +63,7 @@ async def _keep(
             endings.append(asyncio.ensure_future(again))
 
     events, clock = EventStream(), WallClock()
-    here = ProcessLauncher(prepare, memory=project.processes.memory)
+    here = ProcessLauncher(lambda order: child_order(project, order, log_level))
     launcher = ProfileLauncher(here, lambda: project, clock)
     pool = CrawlPool(launcher, clock, events, jobs=jobs, restarts=RESTARTS)
     with store_of_command(project, plans) as store, heard_signals(interrupt):

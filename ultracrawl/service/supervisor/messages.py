@@ -19,12 +19,10 @@ class ChildOrder:
     log_level: str = "ERROR"
 
 
-def child_order(project: Project, order: CrawlOrder) -> ChildOrder:
+def child_order(project: Project, order: CrawlOrder, log_level: str = "ERROR") -> ChildOrder:
     """Return what the process of an order has to know. Raises `UserError` for a source that cannot be crawled."""
-    source = Catalog(project).find(order.source)
-    if order.mode:
-        source = source.model_copy(update={"crawling_mode": order.mode})
-    return ChildOrder(project, source, order.force)
+    source = order.as_ordered(Catalog(project).find(order.source))
+    return ChildOrder(project, source, order.force, log_level)
 
 
 @dataclass(frozen=True, slots=True)

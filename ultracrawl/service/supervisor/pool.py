@@ -24,6 +24,8 @@ from ultracrawl.service.orders import (
 FIRST_REST = 5.0
 """Seconds until a crawl that died is begun again; twice as long after each further death."""
 LONGEST_REST = 600.0
+RESTARTS = 5
+"""How often the crawls of what stays are begun again that died, before their run counts as failed."""
 TURN = 900.0
 """Seconds after which a crawl makes room, if others wait; it goes on when its turn comes again."""
 
@@ -69,9 +71,9 @@ class CrawlPool:
         return self._crawls
 
     @property
-    def crowded(self) -> bool:
-        """Whether a crawl waits for a place."""
-        return bool(self._waiting)
+    def waiting(self) -> list[str]:
+        """The sources whose crawls wait for a place, the one that is next first."""
+        return [crawl.order.source for crawl in self._waiting]
 
     async def launch(self, order: CrawlOrder) -> PooledCrawl:
         """Queue a crawl. Raises `WorkError` if its source is crawled already, or waits to be."""
@@ -88,10 +90,19 @@ class CrawlPool:
         self._waiting.append(crawl)
         try:
             self._give_places()
+            if not crawl.placed.is_set():
+                self._tell_of_wait(crawl.order.source)
             await crawl.placed.wait()
         finally:
             if crawl in self._waiting:
                 self._waiting.remove(crawl)
+
+    def _tell_of_wait(self, source: str) -> None:
+        text = (
+            f"{source}: waits for a free place; {', '.join(sorted(one.order.source for one in self._places))}"
+        )
+        more = "is crawled" if len(self._places) == 1 else "are crawled"
+        self.events.publish_event(Event(EventKind.RUN_WAITS, self.clock.now(), source, f"{text} {more}"))
 
     def take_place(self, crawl: PooledCrawl) -> None:
         """Count a crawl that goes on after a pause, whether there is room or not."""
@@ -215,7 +226,7 @@ class PooledCrawl:
             turn = asyncio.ensure_future(pool.clock.sleep(pool.turn))
             await asyncio.wait((ended, turn), return_when=asyncio.FIRST_COMPLETED)
             turn.cancel()
-            if not ended.done() and pool.crowded and self.placed.is_set() and not turned:
+            if not ended.done() and pool.waiting and self.placed.is_set() and not turned:
                 turned = True
                 await crawl.stop_crawl()
         self.current = None

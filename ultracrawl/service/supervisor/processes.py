@@ -36,19 +36,19 @@ class ProcessLauncher:
     """Begins each crawl in a process that is forked from one which has loaded everything, and does nothing else.
 
     So a crawl begins within milliseconds, and what all have in common is in memory once. It gets the definition that
-    was validated. With `memory`, a process that takes more bytes is ended.
+    was validated. A process that takes more memory than `processes.memory` of that is ended.
     """
 
-    def __init__(self, prepare: Prepare, *, memory: int | None = None) -> None:
+    def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
-        self._memory = memory
         self._context: ForkServerContext = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([_PROGRAM])
 
     async def launch(self, order: CrawlOrder) -> ChildCrawl:
         """Begin a crawl. Raises `UserError`, `WorkError`."""
+        prepared = self._prepare(order)
         ours, theirs = self._context.Pipe()
-        child = self._context.Process(target=_run, args=(self._prepare(order), theirs), name=order.source)
+        child = self._context.Process(target=_run, args=(prepared, theirs), name=order.source)
         try:
             await asyncio.to_thread(child.start)
         except OSError as error:
@@ -57,7 +57,7 @@ class ProcessLauncher:
             raise WorkError(f"source {order.source!r}: its process cannot be started: {why}") from error
         finally:
             theirs.close()
-        return ChildCrawl(order, child, ours, self._memory)
+        return ChildCrawl(order, child, ours, prepared.project.processes.memory)
 
 
 def _run(order: ChildOrder, parent: Connection) -> None:

@@ -7,7 +7,7 @@ import fcntl
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.files import writing
 from ultracrawl.service.notices.noticing import Noticing
+from ultracrawl.service.orders import WallClock
+from ultracrawl.service.schedules.kept_signs import kept_sign
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import tell_reloading, tell_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
-from ultracrawl.service.wall import WallClock
 from ultracrawl.stores.opening import open_schedules, schedules_folder
-from ultracrawl.stores.runner_sign import RunnerBadge
 
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
-
-ShowKept = Callable[[Collection[str], Collection[str]], None]
 
 logger = logging.getLogger("ultracrawl.service")
 
@@ -72,10 +70,12 @@ class _Service:
     async def run(self) -> bool:
         """Supervise until somebody ends it."""
         clock, project = WallClock(), self._definitions.project
-        with _only_one(project) as show_kept, closing(open_schedules(project, renew=True)) as store:
-            supervisor = Supervisor(
-                self._definitions, store, clock, jobs=self._options.jobs, show_kept=show_kept
-            )
+        with (
+            _only_one(project),
+            kept_sign(project) as sign,
+            closing(open_schedules(project, renew=True)) as store,
+        ):
+            supervisor = Supervisor(self._definitions, store, clock, jobs=self._options.jobs, sign=sign)
             async with AsyncExitStack() as stack:
                 await stack.enter_async_context(_told(supervisor))
                 await stack.enter_async_context(_api(supervisor, self._options))
@@ -139,11 +139,11 @@ class _Service:
 
 
 @contextmanager
-def _only_one(project: Project) -> Iterator[ShowKept]:
-    """Keep a second service from the project; gives what shows other processes what is kept. Raises `WorkError`."""
+def _only_one(project: Project) -> Iterator[None]:
+    """Keep a second service from the project. Raises `WorkError`."""
     folder = schedules_folder(project)
     if folder is None:
-        yield lambda *_: None
+        yield
         return
     path = folder / "service.lock"
     with writing(path):
@@ -157,17 +157,9 @@ def _only_one(project: Project) -> Iterator[ShowKept]:
         other = os.pread(file, 20, 0).decode(errors="replace")
         os.close(file)
         raise WorkError(f"a service keeps this project already (process {other})") from None
-    badge = RunnerBadge(folder)
-
-    def show_kept(schedules: Collection[str], sources: Collection[str]) -> None:
-        if other := badge.show_kept(schedules, sources):
-            both = ", ".join(sorted({*schedules, *sources} & {*other.schedules, *other.sources}))
-            raise WorkError(f"{both}: kept by another process already ({other.pid})")
-
     try:
-        yield show_kept
+        yield
     finally:
-        badge.close()
         os.close(file)
 
 

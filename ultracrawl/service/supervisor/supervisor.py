@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from ultracrawl.errors import UserError, WorkError
@@ -22,6 +22,7 @@ from ultracrawl.service.orders import (
     SourceState,
     Subscription,
 )
+from ultracrawl.service.schedules.kept_signs import KeptSign
 from ultracrawl.service.schedules.looking import has_pending, latest_log
 from ultracrawl.service.schedules.optimising import all_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
@@ -29,7 +30,7 @@ from ultracrawl.service.schedules.steering import hear_orders
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.messages import child_order
-from ultracrawl.service.supervisor.pool import CrawlPool, default_jobs
+from ultracrawl.service.supervisor.pool import RESTARTS, CrawlPool, default_jobs
 from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
 from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
@@ -38,8 +39,6 @@ from ultracrawl.stores.port.schedule_store import ScheduleStore
 
 logger = logging.getLogger(__name__)
 
-RESTARTS = 5
-"""How often a crawl that died is begun again before its run counts as failed."""
 LOOK_EVERY = 1.0
 """Seconds between two looks at pauses and definitions."""
 
@@ -59,9 +58,9 @@ class Supervisor:
         *,
         jobs: int | None = None,
         launcher: Launcher | None = None,
-        show_kept: Callable[[Collection[str], Collection[str]], None] = lambda *_: None,
+        sign: KeptSign | None = None,
     ) -> None:
-        """Show to other processes which schedules and sources are kept here by `show_kept`."""
+        """Show other processes by `sign` what is kept here. Raises `WorkError` if one of them keeps some of it."""
         self._definitions = definitions
         self._store = store
         self._clock = clock
@@ -71,8 +70,7 @@ class Supervisor:
         self._by_hand: set[str] = set()
         """Sources whose crawls were ordered by a person, and by no schedule or interval."""
         self._draining = False
-        memory = self.project.processes.memory
-        here = launcher or ProcessLauncher(lambda order: child_order(self.project, order), memory=memory)
+        here = launcher or ProcessLauncher(lambda order: child_order(self.project, order))
         self._pool = CrawlPool(
             ProfileLauncher(here, lambda: self.project, clock),
             clock,
@@ -91,8 +89,9 @@ class Supervisor:
             log_of=lambda source: latest_log(self.project, source),
             has_pending=lambda source: has_pending(self.project, source),
         )
-        self._show_kept = show_kept
-        show_kept(self._runner.schedules, self._runner.sources)
+        self._sign = sign or KeptSign()
+        if kept := self._sign.show_kept(self._runner.schedules, self._runner.sources):
+            raise WorkError(kept)
 
     @property
     def project(self) -> Project:
@@ -114,13 +113,12 @@ class Supervisor:
 
     async def keep(self) -> None:
         """Keep schedules, intervals and definitions until `drain` is called."""
-        beside = [
-            asyncio.ensure_future(hear_orders(self._runner, self._store, self._clock)),
-            asyncio.ensure_future(self._look_around()),
-        ]
-        try:
+        async with asyncio.TaskGroup() as group:  # none of them can be gone without the service noticing
+            beside = [
+                group.create_task(hear_orders(self._runner, self._store, self._clock)),
+                group.create_task(self._look_around()),
+            ]
             await self._runner.keep()
-        finally:
             for task in beside:
                 task.cancel()
 
@@ -136,6 +134,7 @@ class Supervisor:
         for crawl in list(self._pool.crawls.values()):
             if isinstance(crawl.current, ChildCrawl):
                 crawl.note_pause(paused=crawl.current.live.paused)
+        self._sign.show_waiting(self._pool.waiting)
         if self._definitions.have_changed():
             await self.reload_definitions()
 
@@ -159,9 +158,9 @@ class Supervisor:
         else:
             self._pool.jobs = self._wanted_jobs
             self._runner.replace_plans(all_plans(self.project))
-            with suppress(WorkError):  # another process keeps some of it, and shows that
-                self._show_kept(self._runner.schedules, self._runner.sources)
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
+            if kept := self._sign.show_kept(self._runner.schedules, self._runner.sources):
+                logger.warning("%s", kept)
         return found
 
     def _publish(self, kind: EventKind, text: str) -> None:

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ultracrawl.model import RunReport
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream, WallClock
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
-from ultracrawl.service.wall import WallClock
 from ultracrawl.sources import DataSource, Project
 
 SHOW_EVERY = 0.5
@@ -59,8 +58,7 @@ class _Together:
         self._force = force
         self._show = show
         launcher = ProcessLauncher(
-            lambda order: ChildOrder(project, self._sources[order.source], order.force, log_level=log_level),
-            memory=project.processes.memory,
+            lambda order: ChildOrder(project, self._sources[order.source], order.force, log_level=log_level)
         )
         self._pool = CrawlPool(launcher, WallClock(), EventStream(), jobs=jobs, turn=float("inf"))
         self._ends: dict[str, asyncio.Task[CrawlEnd]] = {}
