@@ -203,6 +203,35 @@ def test_a_change_of_the_file_is_seen(tmp_path: Path) -> None:
     assert not service.definitions.have_changed()
 
 
+def test_a_change_of_a_file_that_a_definition_names_is_seen(tmp_path: Path) -> None:
+    service = Service(tmp_path, jobs=1)
+    service.write(
+        {
+            "sources": {
+                "one": {
+                    "start_url_files": ["seeds.txt"],
+                    "boundary": {"domains": {"include": [{"file": "hosts.txt"}]}},
+                }
+            }
+        }
+    )
+    seeds, hosts, others = tmp_path / "seeds.txt", tmp_path / "hosts.txt", tmp_path / "sources"
+    seeds.write_text("http://a.example/\n")
+    assert any(one.fatal for one in service.definitions.read_again()), "there is no file of hosts"
+    for change in (
+        lambda: hosts.write_text("suffix .example\n"),
+        lambda: seeds.write_text("http://a.example/\nhttp://b.example/\n"),
+        others.mkdir,
+        lambda: (others / "two.yaml").write_text("start_urls: http://two.example/\n"),
+    ):
+        assert not service.definitions.have_changed()
+        change()
+        assert service.definitions.have_changed()
+        assert not [one for one in service.definitions.read_again() if one.fatal]
+    assert service.definitions.project.sources["one"].start_urls == ("http://a.example/", "http://b.example/")
+    assert "two" in service.definitions.project.sources
+
+
 @played(jobs=3)
 async def test_one_that_is_draining_begins_nothing(service: Service, supervisor: Supervisor) -> None:
     await supervisor.drain()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -17,6 +20,10 @@ MAX_BYTES = 64 << 20
 
 _SUFFIXES = (".yaml", ".yml")
 _IN_PACKAGE = re.compile(r"([A-Za-z_]\w+(?:\.[A-Za-z_]\w*)*):([^\\:]*)")
+
+
+Version = tuple[int, int]
+_noted: ContextVar[dict[Path, Version] | None] = ContextVar("_noted", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +71,36 @@ def read_location(location: str | Path) -> Definitions:
     return _with_sources(path.parent, str(path.parent), path.parent, read_text(path, str(path)))
 
 
+@contextmanager
+def noted_files() -> Iterator[dict[Path, Version]]:
+    """Note all files and folders that definitions are read from, or should be, inside the block; each before that."""
+    files = dict[Path, Version]()
+    before = _noted.set(files)
+    try:
+        yield files
+    finally:
+        _noted.reset(before)
+
+
+def note_file(path: Traversable) -> None:
+    """Note what definitions are read from, if somebody wants to know; what lies in a package does not change."""
+    files = _noted.get()
+    if files is not None and isinstance(path, Path):
+        files.setdefault(path, version_of(path))
+
+
+def version_of(path: Path) -> Version:
+    """Return what tells a version of a file or folder from another one."""
+    try:
+        now = path.stat()
+    except (OSError, ValueError):
+        return 0, 0
+    return now.st_mtime_ns, now.st_size
+
+
 def read_text(file: Traversable, shown: str) -> DefinitionText:
     """Read one file. Raises `DefinitionError` with one finding."""
+    note_file(file)
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -113,6 +148,7 @@ def _package_folder(location: str, package: str, folder: str) -> Traversable:
 
 
 def _read_folder(folder: Traversable, shown: str, base: Path) -> Definitions:
+    note_file(folder)
     separator = "" if shown.endswith(":") else "/"
     main = folder.joinpath(PROJECT_FILE)
     if main.is_file():
@@ -125,6 +161,7 @@ def _read_folder(folder: Traversable, shown: str, base: Path) -> Definitions:
 
 def _with_sources(folder: Traversable, shown: str, base: Path, main: DefinitionText) -> Definitions:
     sources = folder.joinpath(SOURCES_FOLDER)
+    note_file(sources)
     others = _read_all(sources, f"{shown}/{SOURCES_FOLDER}/") if sources.is_dir() else ()
     return Definitions(base, main, others)
 

@@ -22,6 +22,7 @@ from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_n
 from ultracrawl.sources.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.sub_collections import drafts_of, send_links
+from ultracrawl.sources.reading.locations import note_file
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
 """The file beside a collection's own that holds the defaults of its options."""
@@ -71,6 +72,7 @@ def sources_of(path: FilePath) -> dict[str, tuple[str, ...]]:
 
 def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
     """Return the collections of one file as it has them, without any other layer."""
+    note_file(path)
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
         if not data:

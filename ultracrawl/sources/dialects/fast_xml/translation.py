@@ -17,6 +17,7 @@ from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import FREE, OPTIONS
 from ultracrawl.sources.dialects.fast_xml.values import Setting
+from ultracrawl.sources.reading.locations import note_file
 
 _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
@@ -147,6 +148,7 @@ def _is_https(text: str) -> bool:
 
 def lines_of(path: FilePath) -> Sequence[str]:
     """Return the lines of a file, none if it cannot be read."""
+    note_file(path)
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

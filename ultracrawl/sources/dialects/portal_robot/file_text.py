@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ultracrawl.files import replace_file
 from ultracrawl.model import Finding
+from ultracrawl.sources.reading.locations import note_file
 
 _UTF_16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}
 _OLDER = ("cp1252", "iso-8859-1")
@@ -40,6 +41,7 @@ class FileText:
 
 def read_file(path: Path) -> FileText:
     """Read a file: UTF-8, UTF-16 with its mark, or else the character set of the West. Raises `OSError`."""
+    note_file(path)
     try:
         data = path.read_bytes()
     except ValueError as error:  # a path that cannot be one

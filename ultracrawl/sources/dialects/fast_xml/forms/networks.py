@@ -9,6 +9,7 @@ from ultracrawl.sources import Path, Place
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.mistakes import shown
+from ultracrawl.sources.reading.locations import note_file
 
 NETWORKS_FILE = "networks.txt"
 """A network a line, as `10.1.0.0/16`; blank lines and those that begin with `#` are skipped."""
@@ -18,6 +19,7 @@ _NETWORKS: Path = ("boundary", "networks")
 def read_networks(beside: FilePath, notices: Notices) -> dict[str, int]:
     """Return the networks of the file beside a collection's own, with their lines; none if there is no file."""
     path = beside.with_name(NETWORKS_FILE)
+    note_file(path)
     if not path.exists():
         return {}
     own = Notices(str(path))
