@@ -171,3 +171,14 @@ def test_a_schedule_that_examines_takes_web_sources_only__ultra_search_118(defin
     text = f"{SOURCES}  one: {{sources: [a, b], every: day, mode: examine}}\n"
     definition.write_text(text)
     assert load_project(definition).findings == ()
+
+
+def test_unknown_sources_are_told_with_all_other_mistakes(definition: Path) -> None:
+    text = "  one: {sources: [a, c], every: often}\n  two: {sources: d, every: day}\n  three: {sources: {}}\nstate: 5\n"
+    assert [one[:2] for one in mistakes(definition, SOURCES.lstrip() + text)] == [
+        (5, "schedules.one.every"),
+        (5, "schedules.one.sources"),
+        (6, "schedules.two.sources"),
+        (7, "schedules.three.sources"),
+        (8, "state"),
+    ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.rules.schedules.times import WEEKDAYS, Unit
 from ultracrawl.sources.checking.checks import FOLLOWING_TYPES
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import listed, shown, suggestion
-from ultracrawl.sources.reading.tree import PathFinding
+from ultracrawl.sources.reading.tree import Data, PathFinding
 from ultracrawl.sources.sections.profiles import ProfileSection
 from ultracrawl.sources.sections.schedules import ScheduleSection, TimesSection
 
@@ -37,6 +39,17 @@ def check_schedules(
             if owner != name:
                 problem = f"the source {shown(source)} belongs to the schedule {shown(owner)} already"
                 yield PathFinding((*here, "sources", number), problem, "name it in one of them")
+
+
+def check_written_sources(schedules: Data, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
+    """Yield the sources that schedules name and nobody defined, where other options of the project have mistakes."""
+    for name, written in schedules.items() if isinstance(schedules, dict) else ():
+        try:
+            named = ScheduleSection(sources=written.get("sources") if isinstance(written, dict) else ())
+        except ValidationError:
+            continue  # that is a finding already
+        for finding in _check_names(named, sources):
+            yield finding._replace(path=("schedules", name, *finding.path))
 
 
 def check_profiles(profiles: Mapping[str, ProfileSection]) -> Iterator[PathFinding]:
@@ -95,16 +108,19 @@ def check_own_rhythm(source: DataSource, schedules: Mapping[str, ScheduleSection
 def _check_sources(schedule: ScheduleSection, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
     if not schedule.sources:
         yield PathFinding(("sources",), "the schedule has no sources", "name at least one")
+    yield from _check_names(schedule, sources)
     for number, name in enumerate(schedule.sources):
         known = sources.get(name)
-        if known is None:
-            otherwise = (
-                f"write {listed(list(sources)[:20])}" if sources else "define it below `sources:` first"
-            )
-            problem = f"there is no source {shown(name)}"
-            yield PathFinding(("sources", number), problem, suggestion(name, sources, otherwise))
-        elif name in schedule.sources[:number]:
+        if name in schedule.sources[:number]:
             yield PathFinding(("sources", number), f"{shown(name)} is named twice", "remove it")
-        elif schedule.mode == "examine" and known.type not in FOLLOWING_TYPES:
+        elif known is not None and schedule.mode == "examine" and known.type not in FOLLOWING_TYPES:
             problem = f"the source {shown(name)} cannot be examined: that mode is for web sources only"
             yield PathFinding(("sources", number), problem, "give it a schedule of its own")
+
+
+def _check_names(schedule: ScheduleSection, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
+    otherwise = f"write {listed(list(sources)[:20])}" if sources else "define it below `sources:` first"
+    for number, name in enumerate(schedule.sources):
+        if name not in sources:
+            problem = f"there is no source {shown(name)}"
+            yield PathFinding(("sources", number), problem, suggestion(name, sources, otherwise))

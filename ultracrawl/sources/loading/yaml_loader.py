@@ -27,6 +27,7 @@ from ultracrawl.sources.checking.schedule_checks import (
     check_profiles,
     check_schedules,
     check_times,
+    check_written_sources,
 )
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.kinds import check_unfit, source_model, written_kind
@@ -163,6 +164,8 @@ class _Reading:
         self._entries: dict[str, _Entry] = {}
         self._defaults: dict[str, Data] = {}
         self._first: Tree | None = None
+        self._written_schedules: Data = None
+        """The schedules of a head with mistakes, as they are written."""
 
     # ---- files
 
@@ -264,6 +267,8 @@ class _Reading:
         if head is not None:
             self.findings.add_below(tree, (), check_secrets(head))
             self.findings.add_below(tree, (), check_profiles(head.profiles))
+        else:
+            self._written_schedules = data.get("schedules")
         return head
 
     def _read_defaults(self, tree: YamlTree) -> None:
@@ -317,6 +322,8 @@ class _Reading:
     def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
         if self._first is None:
             return
+        unread = check_written_sources(self._written_schedules, known)
+        self.findings.add_below(self._first, (), unread)
         self.findings.add_below(self._first, (), check_schedules(head.schedules, known, head.profiles))
         if head.index.optimise is not None:
             place = ("index", "optimise")
