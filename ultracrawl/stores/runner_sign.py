@@ -55,16 +55,15 @@ class RunnerBadge:
 
     def show_waiting(self, sources: Collection[str]) -> None:
         """Show whose crawls wait for a free place."""
-        with suppress(OSError):  # it is only something to look at
+        with suppress(OSError), _one_at_a_time(self._path.parent):  # it is only something to look at
             self._show(waiting=sorted(sources))
 
     def _show(self, **changed: list[str]) -> None:
         if changed.items() <= self._shown.items():
             return
-        text = json.dumps(self._shown | changed).encode()
-        os.pwrite(self._file, text, 0)
-        os.ftruncate(self._file, len(text))
         self._shown |= changed
+        # At once and never shorter, so that nobody reads parts of two.
+        os.pwrite(self._file, json.dumps(self._shown).encode().ljust(os.fstat(self._file).st_size), 0)
 
     def close(self) -> None:
         """Keep nothing any more."""

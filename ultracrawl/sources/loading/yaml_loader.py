@@ -164,8 +164,6 @@ class _Reading:
         self._entries: dict[str, _Entry] = {}
         self._defaults: dict[str, Data] = {}
         self._first: Tree | None = None
-        self._written_schedules: Data = None
-        """The schedules of a head with mistakes, as they are written."""
 
     # ---- files
 
@@ -267,8 +265,6 @@ class _Reading:
         if head is not None:
             self.findings.add_below(tree, (), check_secrets(head))
             self.findings.add_below(tree, (), check_profiles(head.profiles))
-        else:
-            self._written_schedules = data.get("schedules")
         return head
 
     def _read_defaults(self, tree: YamlTree) -> None:
@@ -322,8 +318,9 @@ class _Reading:
     def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
         if self._first is None:
             return
-        unread = check_written_sources(self._written_schedules, known)
-        self.findings.add_below(self._first, (), unread)
+        if not head.schedules:  # as with mistakes elsewhere in the head
+            found = check_written_sources(self._first.get("schedules"), known)
+            self.findings.add_below(self._first, (), found)
         self.findings.add_below(self._first, (), check_schedules(head.schedules, known, head.profiles))
         if head.index.optimise is not None:
             place = ("index", "optimise")
