@@ -21,8 +21,11 @@ def check_schedules(
     schedules: Mapping[str, ScheduleSection],
     sources: Mapping[str, DataSource],
     profiles: Mapping[str, ProfileSection],
+    written: Data,
 ) -> Iterator[PathFinding]:
-    """Yield the mistakes in schedules, below the top of the file."""
+    """Yield the mistakes in schedules, below the top of the file; there are none if that has mistakes elsewhere."""
+    if not schedules:
+        yield from _check_written_names(written, sources)
     owners: dict[str, str] = {}
     for name, schedule in schedules.items():
         here = ("schedules", name)
@@ -41,8 +44,8 @@ def check_schedules(
                 yield PathFinding((*here, "sources", number), problem, "name it in one of them")
 
 
-def check_written_sources(schedules: Data, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
-    """Yield the sources that schedules name and nobody defined, where other options of the project have mistakes."""
+def _check_written_names(schedules: Data, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
+    """Yield the sources that schedules name and nobody defined."""
     for name, written in schedules.items() if isinstance(schedules, dict) else ():
         try:
             named = ScheduleSection(sources=written.get("sources") if isinstance(written, dict) else ())

@@ -27,7 +27,6 @@ from ultracrawl.sources.checking.schedule_checks import (
     check_profiles,
     check_schedules,
     check_times,
-    check_written_sources,
 )
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.kinds import check_unfit, source_model, written_kind
@@ -318,13 +317,10 @@ class _Reading:
     def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
         if self._first is None:
             return
-        if not head.schedules:  # as with mistakes elsewhere in the head
-            found = check_written_sources(self._first.get("schedules"), known)
-            self.findings.add_below(self._first, (), found)
-        self.findings.add_below(self._first, (), check_schedules(head.schedules, known, head.profiles))
-        if head.index.optimise is not None:
-            place = ("index", "optimise")
-            self.findings.add_below(self._first, place, check_times(head.index.optimise))
+        found = check_schedules(head.schedules, known, head.profiles, self._first.get("schedules"))
+        self.findings.add_below(self._first, (), found)
+        if (times := head.index.optimise) is not None:
+            self.findings.add_below(self._first, ("index", "optimise"), check_times(times))
 
     def _well_formed_part(self, name: str) -> DataSource:
         """Return what is well formed of a source with mistakes."""
