@@ -251,6 +251,7 @@ def test_what_a_link_says(text: str, said: str) -> None:
         ("max connections", "GUC-MAX-CONNECTIONS", False),
         ("\u00fcbersicht", "%C3%9Cbersicht", False),
         ("[2]", "id5", False),
+        ("c", "%3Cinit%3E()", True),
         ("push on a heap", "heapq.heappush", True),
         ("heapq.heappush()", "heappush", True),
     ],

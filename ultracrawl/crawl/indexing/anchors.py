@@ -27,6 +27,9 @@ _DIRECTIVE = ":~:"
 _NOTHING = 0
 """The mark of a link whose text says nothing."""
 
+_Said = str | tuple[str, str]
+"""The text of a link, with the link as written if that may lead to a part of its target."""
+
 
 class AnchorTexts(Feature):
     """Stores the texts of links by target, and gives the index those that it does not have yet.
@@ -38,9 +41,9 @@ class AnchorTexts(Feature):
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._young: dict[str, dict[str, int]] = {}
-        self._old: dict[str, dict[str, int]] = {}
-        """Marks of links met lately by URL and text, in two generations: they cost two look-ups."""
+        self._young: dict[str, dict[_Said, int]] = {}
+        self._old: dict[str, dict[_Said, int]] = {}
+        """Marks of links met lately by URL and what they say, in two generations: they cost two look-ups."""
         self._met = 0
         """How many are in the younger one."""
         self._said: dict[int, bytes] = {}
@@ -52,19 +55,17 @@ class AnchorTexts(Feature):
         self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
     ) -> None:
         """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
-        marks, own, known = dict[int, None](), visit.url, self._young.get
+        marks, own = dict[int, None](), visit.url
         kept: frozenset[int] | None = None
         for href, _, text, _ in named:
             if not text or (url := located.get(href, own)) == own:
                 continue
-            if "#" in href:
-                url = f"{url}#{href.partition('#')[2][:LONGEST]}"
-            met = known(url)
-            mark = None if met is None else met.get(text)
+            said = (href, text) if "#" in href else text
+            met = self._young.get(url)
+            mark = None if met is None else met.get(said)
             if mark is None:
                 kept = frozenset(inside) if kept is None else kept
-                mark = self._meet(url, text, kept)
-                known = self._young.get
+                mark = self._meet(url, said, kept)
             if mark:
                 marks[mark] = None
                 if len(marks) == LINKS_OF_A_PAGE:
@@ -75,23 +76,28 @@ class AnchorTexts(Feature):
         """Count the texts of links to a redirect for its target."""
         self._context.store.links.put_redirect(visit.entry.key, url_key(target))
 
-    def _meet(self, url: str, text: str, kept: frozenset[int]) -> int:
-        """Store the text of a link that was not met lately; returns its mark."""
-        mark = self._old.get(url, {}).get(text)
+    def _meet(self, url: str, said: _Said, kept: frozenset[int]) -> int:
+        """Store what a link says of a URL that was not met lately; returns its mark."""
+        mark = self._old.get(url, {}).get(said)
         if mark is None:
-            whole, _, fragment = url.partition("#")
-            fragment = fragment.partition(_DIRECTIVE)[0]
-            said, target = anchor_text(text), url_key(whole)
+            target = url_key(url)
             if target not in kept:
                 return _NOTHING
-            if fragment and not says_more_than(said, fragment, whole):
-                said = ""
-            mark = self._context.store.links.note_anchor(target, said, fragment) if said else _NOTHING
+            mark = self._noted(url, target, said)
         if self._met >= GENERATION:
             self._old, self._young, self._met = self._young, {}, 0
-        self._young.setdefault(url, {})[text] = mark
+        self._young.setdefault(url, {})[said] = mark
         self._met += 1
         return mark
+
+    def _noted(self, url: str, target: int, said: _Said) -> int:
+        """Store the text of a link if it says something of its target; returns its mark."""
+        href, text = ("", said) if isinstance(said, str) else said
+        text = anchor_text(text)
+        fragment = href.partition("#")[2][:LONGEST].partition(_DIRECTIVE)[0]
+        if not text or (fragment and not says_more_than(text, fragment, url)):
+            return _NOTHING
+        return self._context.store.links.note_anchor(target, text, fragment)
 
     def visit_ended(self, visit: Visit) -> None:
         """Store the links with texts of a page that was read; others keep those that are stored."""
