@@ -20,6 +20,8 @@ _ATTRIBUTE = re.compile(
 )
 _ATTRIBUTES_END = re.compile(rb"[\s/]*>")
 _CONTENT_CHARSET = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
+_WORDS = re.compile(rb""">[^<>"'=]+<""")
+"""What pages differ in before they declare it: what stands between two tags, which holds no declaration."""
 _XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
@@ -27,7 +29,7 @@ def declared_in_html(body: bytes) -> str:
     """Return the codec that a META element near the start declares, or empty."""
     beginning = body[:_BEGINNING]
     if (at := beginning.lower().find(b"charset")) >= 0:
-        if codec := _declared_at_first(beginning[: beginning.find(b">", at) + 1]):
+        if codec := _declared_at_first(_WORDS.sub(b"><", beginning[: beginning.find(b">", at) + 1])):
             return codec
     elif b"charset" not in body[:PRESCAN_BYTES].lower():
         return ""

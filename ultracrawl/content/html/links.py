@@ -34,7 +34,7 @@ _TRAILING = ".,;:!?)]'\""
 
 def read_a(found: Harvest, node: LexborNode) -> None:
     """Keep the link of `<a>` with its text."""
-    attributes = node.attributes
+    attributes = node.attrs
     href = attributes.get("href")
     if not href:
         return

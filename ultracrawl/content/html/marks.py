@@ -22,7 +22,7 @@ _BY_LETTER = "|".join(
     for letter, names in groupby(BLOCK_NAMES, lambda name: name[0])
 )
 _NAME = rf"(?:{_BY_LETTER})[\t\n\f\r />]"
-_BLOCK_TAG = re.compile(rf"<(?<![\t\n\r ]<)(?=/?(?:{_NAME}|(?=[A-Z])(?i:{_NAME})))".encode())
+_BLOCK_TAG = re.compile(rf"<(?<![\t\n\r ]<)(?=/?+(?:{_NAME}|(?=[A-Z])(?i:{_NAME})))".encode())
 """A tag of a block with no white space before it; case is looked at only where a name begins with a capital."""
 _EDGE = EDGE.encode()
 _SPACE = re.compile(r"\s")

@@ -1,4 +1,4 @@
-"""From the bytes of an HTML page to a `Page`, with one parse and one walk."""
+"""From the bytes of an HTML page to a `Page`, with one walk over one tree."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def parse_html(
 
     `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
-    not declare one. `picks` are looked for in the same tree. `content` says what the text is. `xml` says that
-    the page is XHTML.
+    not declare one. `picks` are looked for in a tree of their own. `content` says what the text is. `xml` says
+    that the page is XHTML.
     What `limits` leaves out is named in `Page.truncated`.
     """
     body, charset = _utf8(body, content_type, default_charset)
@@ -78,7 +78,7 @@ def parse_html(
         meta=found.meta,
         robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
         links=tuple(found.links),
-        picked=picks.values(url, LexborHTMLParser(body), body) if picks is not None else {},
+        picked=picks.values(url, body) if picks is not None else {},
         sections=sections,
         truncated=reasons(
             *cut,

@@ -95,17 +95,23 @@ def xpath_pick(name: str, expression: str, applies: Callable[[str], bool] | None
 
 @dataclass(frozen=True, slots=True)
 class PagePicks:
-    """All rules of a source that look into the tree of a page."""
+    """All rules of a source that look into the elements of a page."""
 
     picks: tuple[CssPick | XPathPick, ...]
 
-    def values(self, url: str, tree: LexborHTMLParser, body: bytes) -> dict[str, list[str]]:
-        """Return what is found in a page by name; `body` is what the tree was made of, in UTF-8."""
+    def values(self, url: str, body: bytes) -> dict[str, list[str]]:
+        """Return what is found in a page by name; `body` is in UTF-8."""
         found: dict[str, list[str]] = {}
+        tree: LexborHTMLParser | None = None
         for pick in self.picks:
             if pick.applies is not None and not pick.applies(url):
                 continue
-            values = pick.values(tree) if isinstance(pick, CssPick) else pick.values(body)
+            if isinstance(pick, CssPick):
+                if tree is None:
+                    tree = LexborHTMLParser(body)
+                values = pick.values(tree)
+            else:
+                values = pick.values(body)
             if values:
                 found.setdefault(pick.name, []).extend(values)
         return found
