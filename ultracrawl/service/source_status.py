@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-from ultracrawl.errors import StateError
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.destinations import DestinationStatus, destination_status
+from ultracrawl.service.metrics.holdings import Holdings, read_holdings
 from ultracrawl.service.schedules.looking import next_run_of, runner_of, waits_for_place
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note
-from ultracrawl.stores.opening import state_file, state_to_read
+from ultracrawl.stores.opening import state_file
 
 
-def source_status(project: Project, source: DataSource) -> dict[str, Any]:
+def source_status(
+    project: Project, source: DataSource, read: Callable[[Project, str], Holdings] = read_holdings
+) -> dict[str, Any]:
     """Return how a source stands; its `feeding` are values that still become JSON."""
     due = next_run_of(project, source.name)
     return {
-        **_live(project, _status(project, source.name)),
+        **_live(project, _status(project, source.name, read(project, source.name))),
         "feeding": _destinations(project, source),
         "next_run": None if due is None else as_text(due),
         "schedule": project.schedule_of(source.name) or None,
@@ -34,26 +36,21 @@ def status_json(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "feeding": [one.as_json() for one in row["feeding"]]}
 
 
-def _status(project: Project, name: str) -> dict[str, Any]:
+def _status(project: Project, name: str, held: Holdings) -> dict[str, Any]:
+    mistaken, latest = project.mistaken.get(name), held.latest
     row: dict[str, Any] = {
         "source": name,
-        "state": "never crawled",
-        "known": 0,
-        "queued": 0,
-        "indexed": 0,
-        "pending": 0,
-        "leaving": 0,
-        "outcomes": {},
+        "state": _state(held),
+        **held.numbers,
+        "outcomes": dict(sorted(held.outcomes.items())),
         "last_run": None,
         "failure": None,
-        "mistakes": [str(one) for one in mistaken.findings]
-        if (mistaken := project.mistaken.get(name))
-        else [],
+        "mistakes": [str(one) for one in mistaken.findings] if mistaken else [],
     }
-    try:
-        latest = _read_state(project, name, row)
-    except StateError as error:
-        return {**row, "state": "unreadable", "failure": {"time": None, "problem": str(error)}}
+    if held.problem:
+        return {**row, "failure": {"time": None, "problem": held.problem}}
+    if latest is not None:
+        row["last_run"] = json.loads(latest.report) if latest.report else {"run_id": str(latest.number)}
     file = state_file(project, name)
     note = failure_note(file) if file is not None else None
     if note is not None and (latest is None or note.at > latest.finished):
@@ -61,20 +58,15 @@ def _status(project: Project, name: str) -> dict[str, Any]:
     return row
 
 
-def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | None:
-    """Put what the state of a source says into its row; returns its latest run. Raises `StateError`."""
-    with state_to_read(project, name) as state:
-        if state is None:
-            return None
-        counts, latest = state.records.count_urls(), next(iter(state.runs(1)), None)
-    row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
-    row["leaving"] = counts.removals
-    row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
-    if latest is not None:
-        row["last_run"] = json.loads(latest.report) if latest.report else {"run_id": str(latest.number)}
-        ended = "indexing pending" if counts.pending else "idle"
-        row["state"] = ended if latest.finished else "unfinished"
-    return latest
+def _state(held: Holdings) -> str:
+    """Return how a source stands that is not being crawled."""
+    if held.problem:
+        return "unreadable"
+    if held.counts is None or held.latest is None:
+        return "never crawled"
+    if not held.latest.finished:
+        return "unfinished"
+    return "indexing pending" if held.counts.pending else "idle"
 
 
 def _destinations(project: Project, source: DataSource) -> list[DestinationStatus]:

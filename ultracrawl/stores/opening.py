@@ -36,6 +36,12 @@ def state_file(project: Project, source: str) -> Path | None:
     return _engine(project).control_file(project.state.path, source)
 
 
+def state_mark(project: Project, source: str) -> object | None:
+    """Return what is another one whenever the state of a source has changed; None where only reading it tells."""
+    engine = _engine(project)
+    return engine.state_mark(project.state.path, source) if isinstance(engine, SqliteEngine) else None
+
+
 def robot_file(project: Project, source: str) -> Path | None:
     """Return the name beside which the robot of a source shows its sign; None if the state is kept in memory."""
     file = state_file(project, source)

@@ -46,7 +46,7 @@ def make_app(
 ) -> FastAPI:
     """Return the ASGI application of a service; `project` gives the project as its definitions say now."""
     state = ApiState(project, supervisor, TokenStore.of_project(project()))
-    metrics = Metrics(project, supervisor)
+    metrics = Metrics(project, supervisor, state.holdings)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

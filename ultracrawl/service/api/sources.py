@@ -49,7 +49,7 @@ def _live(state: ApiState, name: str) -> SourceState | None:
 
 
 def _row(state: ApiState, name: str, live: SourceState | None) -> dict[str, Any]:
-    row = status_json(source_status(state.project, state.known_source(name)))
+    row = status_json(source_status(state.project, state.known_source(name), state.holdings.holdings_of))
     return {**row, "service": live_json(live) if live is not None else None}
 
 

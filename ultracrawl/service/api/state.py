@@ -15,6 +15,7 @@ from ultracrawl.index.searching import Searcher
 from ultracrawl.service.api.guard import FailedLogins
 from ultracrawl.service.api.problems import NotFoundError
 from ultracrawl.service.api.tokens import TokenStore
+from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.orders import Supervision
 from ultracrawl.sources import Catalog, DataSource, Project
 
@@ -78,6 +79,7 @@ class ApiState:
     project_now: Callable[[], Project]
     supervisor: Supervision
     tokens: TokenStore
+    holdings: HoldingsReader = field(default_factory=HoldingsReader)
     searchers: SearcherPool = field(default_factory=SearcherPool)
     searching: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(SEARCHES_AT_ONCE))
     failed_logins: FailedLogins = field(default_factory=FailedLogins)

@@ -19,7 +19,7 @@ from ultracrawl.index import IndexFacts
 from ultracrawl.index.opening import open_index
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.control import readable_sign
-from ultracrawl.service.metrics.holdings import Holdings, HoldingsReader
+from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.metrics.machine import free_bytes, resident_bytes
 from ultracrawl.service.orders import CrawlEnd, Event, SourcePhase, Supervision
 from ultracrawl.sources import Project
@@ -33,12 +33,13 @@ class Metrics(Collector):
         self,
         project: Callable[[], Project],
         supervisor: Supervision,
+        holdings: HoldingsReader | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._project = project
         self._supervisor = supervisor
         self._clock = clock
-        self._holdings = HoldingsReader()
+        self._holdings = holdings or HoldingsReader()
         self._runs: Counter[tuple[str, str]] = Counter()
         self._pages: Counter[tuple[str, str]] = Counter()
         self._bytes: Counter[str] = Counter()
@@ -161,9 +162,9 @@ class Metrics(Collector):
             "ultracrawl_source_state_readable", "0 if the state of a source is damaged", labels=["source"]
         )
         for name in project.known_sources:
-            held: Holdings = self._holdings.holdings_of(project, name)
-            readable.add_metric([name], float(held.readable))
-            for state, number in held.counts.items():
+            held = self._holdings.holdings_of(project, name)
+            readable.add_metric([name], float(not held.problem))
+            for state, number in held.numbers.items() if held.counts is not None else ():
                 urls.add_metric([name, state], number)
             for outcome, number in held.outcomes.items():
                 outcomes.add_metric([name, outcome], number)

@@ -1,74 +1,102 @@
-"""What sources hold and when they were last crawled well, read from their states, seldom enough to cost little."""
+"""What sources hold and how their last runs went, read from their states, and only if these have changed."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from ultracrawl.errors import StateError
 from ultracrawl.model.dates import parse_w3c_date
+from ultracrawl.service.control import readable_sign
 from ultracrawl.sources import Project
-from ultracrawl.stores import RunMark, Store
-from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores import RunMark, StateCounts, Store
+from ultracrawl.stores.opening import state_mark, state_to_read
 
-FRESH = 60.0
-"""Seconds for which what was read counts: a million URLs take a second to count."""
 _RUNS_LOOKED_AT = 20
+_SHARE = 0.05
+"""The part of the time for which the state of a source is read again and again that is being crawled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
     """What a source holds."""
 
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """URLs by what is known of them: known, queued, indexed, pending, leaving."""
-    outcomes: Mapping[str, int] = field(default_factory=dict)
+    counts: StateCounts | None = None
+    """Its URLs; None if it was never crawled, or its state cannot be read."""
+    latest: RunMark | None = None
     last_success: float | None = None
     """When the last run ended that did what it was asked for, in seconds since 1970."""
-    readable: bool = True
+    problem: str = ""
+    """Why its state cannot be read."""
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Its URLs by what is known of them."""
+        counts = self.counts or StateCounts(0, 0, 0, {})
+        return {
+            "known": counts.known,
+            "queued": counts.queued,
+            "indexed": counts.indexed,
+            "pending": counts.pending,
+            "leaving": counts.removals,
+        }
 
-class HoldingsReader:
-    """Reads what sources hold, each at most once in `FRESH` seconds."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._read: dict[str, tuple[float, Holdings]] = {}
-
-    def holdings_of(self, project: Project, name: str) -> Holdings:
-        """Return what a source holds; of one whose state cannot be read nothing but that."""
-        at, found = self._read.get(name, (0.0, Holdings()))
-        if name not in self._read or self._clock() - at > FRESH:
-            found = read_holdings(project, name)
-            self._read[name] = (self._clock(), found)
-        return found
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Its URLs by their latest outcome."""
+        return {one.value: number for one, number in self.counts.outcomes.items()} if self.counts else {}
 
 
 def read_holdings(project: Project, name: str) -> Holdings:
-    """Read what a source holds."""
+    """Read what a source holds: a million URLs take a second to count."""
     try:
         with state_to_read(project, name) as state:
             if state is None:
                 return Holdings()
-            counts, success = state.records.count_urls(), _latest_success(state)
-    except StateError:
-        return Holdings(readable=False)
-    numbers = {
-        "known": counts.known, "queued": counts.queued, "indexed": counts.indexed, "pending": counts.pending,
-        "leaving": counts.removals,
-    }  # fmt: skip
-    outcomes = {outcome.value: number for outcome, number in counts.outcomes.items()}
-    return Holdings(numbers, outcomes, success)
+            latest = next(iter(state.runs(1)), None)
+            return Holdings(state.records.count_urls(), latest, _latest_success(state))
+    except StateError as error:
+        return Holdings(problem=str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    mark: object
+    at: float
+    took: float
+    holdings: Holdings
+
+
+class HoldingsReader:
+    """Reads what sources hold: each when its state has changed, and while it is crawled not all the time."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._read: dict[str, _Read] = {}
+
+    def holdings_of(self, project: Project, name: str) -> Holdings:
+        """Return what a source holds."""
+        mark, begun = state_mark(project, name), self._clock()
+        known = self._read.get(name)
+        if known is not None and mark is not None:
+            lately = begun - known.at < known.took / _SHARE
+            if mark == known.mark or (lately and readable_sign(project, name) is not None):
+                return known.holdings
+        found = read_holdings(project, name)
+        ended = self._clock()
+        self._read[name] = _Read(mark, ended, ended - begun, found)
+        return found
 
 
 def last_success(project: Project, name: str) -> float | None:
     """Return when the last run of a source ended that did what it was asked for; None if none did, or is known."""
-    with suppress(StateError), state_to_read(project, name) as state:
-        return None if state is None else _latest_success(state)
-    return None
+    try:
+        with state_to_read(project, name) as state:
+            return None if state is None else _latest_success(state)
+    except StateError:
+        return None
 
 
 def _latest_success(state: Store) -> float | None:

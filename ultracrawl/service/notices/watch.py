@@ -47,7 +47,7 @@ class ServiceWatch:
 
     def deletions_waiting(self, name: str, now: float) -> Notice | None:
         """Return a notice if documents of a source wait for `approve-deletions`."""
-        leaving = read_holdings(self._project(), name).counts.get("leaving", 0)
+        leaving = read_holdings(self._project(), name).numbers["leaving"]
         if not leaving:
             return None
         text = f"{leaving:,} documents are to leave the index; `ultracrawl approve-deletions {name}` decides"

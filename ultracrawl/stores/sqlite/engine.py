@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY
@@ -44,6 +45,15 @@ class SqliteEngine:
     def control_file(self, folder: Path, source: str) -> Path:
         """Return the file of a source."""
         return folder / f"{source}.sqlite"
+
+    def state_mark(self, folder: Path, source: str) -> object | None:
+        """Return what changes with everything that is written; None if there is nothing."""
+        file, marks = self.control_file(folder, source), list[object]()
+        for path in (file, file.with_name(file.name + COMPANIONS[0])):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                marks.append((path.name, found.st_ino, found.st_size, found.st_mtime_ns))
+        return marks or None
 
 
 class MemoryEngine:
