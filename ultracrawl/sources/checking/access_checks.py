@@ -17,12 +17,14 @@ from ultracrawl.sources.sections.fetching.request import SECRET_HEADERS
 
 PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 """Names of form fields that are for secrets."""
+PASSWORD_IN_URL = re.compile(r"://[^/@:]*:[^/@]+@")
+"""What makes the URL of a database a secret."""
 
 
 def check_secrets(options: object) -> Iterator[PathFinding]:
     """Yield a hint for each secret that is written in clear text: of a source, or of the project."""
     for path, secret in written_values(options):
-        if isinstance(secret, SecretStr) and _is_secret(path) and stands_in_clear(secret):
+        if isinstance(secret, SecretStr) and _is_secret(path, secret) and stands_in_clear(secret):
             problem = "the secret stands here for everybody to read"
             yield PathFinding(path, problem, INSTEAD, False, FindingCode.SECRET_IN_CLEAR)
 
@@ -58,9 +60,11 @@ def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFi
             yield PathFinding(("logins", name, "keep_session"), problem, instead)
 
 
-def _is_secret(path: Path) -> bool:
+def _is_secret(path: Path, secret: SecretStr) -> bool:
     """Return whether an option that may be a secret is one: headers and fields of forms need not be."""
     name = str(path[-1])
     if path[0] == "logins":
         return PASSWORD_FIELD.search(name) is not None
+    if path[0] == "connection":
+        return PASSWORD_IN_URL.search(secret.get_secret_value()) is not None
     return path[-2:-1] != ("headers",) or name.lower() in SECRET_HEADERS

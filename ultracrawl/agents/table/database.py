@@ -1,0 +1,135 @@
+"""The connection to the database of a source: made for reading alone, and silent about its secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ultracrawl.errors import MissingExtraError, UserError, WorkError
+from ultracrawl.model.status import StatusCode, status_text
+
+if TYPE_CHECKING:
+    from ultracrawl.agents.table.section import TableSection
+    from ultracrawl.sources.secrets import SecretReader
+
+try:
+    import sqlalchemy as sa
+    from sqlalchemy import event
+    from sqlalchemy.engine import URL, Connection, make_url
+    from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+except ModuleNotFoundError:
+    raise MissingExtraError("a source of the type `table`", "table") from None
+
+_DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
+_EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
+_CONNECT_SECONDS = 30
+_READ_ONLY = {
+    "sqlite": "PRAGMA query_only=ON",
+    "mysql": "SET SESSION TRANSACTION READ ONLY",
+    "mariadb": "SET SESSION TRANSACTION READ ONLY",
+}
+
+
+def database_url(options: TableSection, secrets: SecretReader, base: Path) -> URL:
+    """Return where the database is. Raises `UserError`, which never shows what it could not read."""
+    try:
+        url = make_url(secrets.read(options.connection, "connection"))
+    except (ArgumentError, ValueError):
+        raise UserError(
+            "connection: this is not the URL of a database; write DATABASE://USER@HOST/NAME, or sqlite:///FILE"
+        ) from None
+    if options.password is not None:
+        url = url.set(password=secrets.read(options.password, "password"))
+    name = url.get_backend_name()
+    if name in _DRIVERS and "+" not in url.drivername:
+        url = url.set(drivername=f"{name}+{_DRIVERS[name]}")
+    if name == "sqlite" and url.database and not url.database.startswith(("file:", ":")):
+        url = url.set(database=str(base / url.database))
+    return url
+
+
+class Database:
+    """The database of one source."""
+
+    def __init__(self, url: URL) -> None:
+        name = url.get_backend_name()
+        arguments: dict[str, Any] = {}
+        if name in _DRIVERS and "connect_timeout" not in url.query:
+            arguments["connect_timeout"] = _CONNECT_SECONDS
+        self._url = url
+        self.streams = name != "sqlite"
+        """Whether rows may be read while others write: SQLite lets nobody write while a statement is being read."""
+        self._secret = url.password or ""
+        try:
+            self._engine = sa.create_engine(
+                url, hide_parameters=True, pool_size=2, pool_pre_ping=True, connect_args=arguments
+            )
+        except (NoSuchModuleError, ImportError) as error:
+            raise _driver_missing(url, error) from None
+        except (SQLAlchemyError, TypeError):
+            raise UserError(f"connection: a URL of {name} cannot be like this") from None
+        if name in _READ_ONLY:
+            event.listen(self._engine, "connect", _made_read_only(_READ_ONLY[name]))
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection that can change nothing. Raises `WorkError` where the database says no."""
+        with self._told(), self._engine.connect() as connection:
+            # The other databases have it by an event: this one forgets what is set when a transaction is rolled back.
+            yield connection.execution_options(postgresql_readonly=True)
+
+    @contextmanager
+    def changing(self) -> Iterator[Connection]:
+        """Give a connection for a log of changes, and commit at the end. Raises `WorkError` as well."""
+        engine = sa.create_engine(self._url, hide_parameters=True, poolclass=sa.NullPool)
+        with self._told(), engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn what a driver says into one line without secrets."""
+        self._check_file()
+        try:
+            yield
+        except DBAPIError as error:
+            raise WorkError(self._line_of(error.orig or error)) from None
+        except SQLAlchemyError as error:
+            raise WorkError(self._line_of(error)) from None
+
+    def _check_file(self) -> None:
+        """See that a file of SQLite is there, which would be made otherwise."""
+        path = self._url.database or ""
+        is_file = self._url.get_backend_name() == "sqlite" and path and not path.startswith(("file:", ":"))
+        if is_file and not Path(path).is_file():
+            raise WorkError(f"the database file {path} is not there")
+
+    def _line_of(self, error: BaseException) -> str:
+        texts = [str(one) for one in error.args if isinstance(one, str)] or [str(error)]
+        line = " ".join(texts[-1].split())[:300]
+        if self._secret:
+            line = line.replace(self._secret, "***")
+        return f"{self._url.get_backend_name()}: {line or type(error).__name__}"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+
+def _made_read_only(statement: str) -> Any:
+    def set_up(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(statement)
+        cursor.close()
+
+    return set_up
+
+
+def _driver_missing(url: URL, error: Exception) -> UserError:
+    name = url.get_backend_name()
+    code = f"{status_text(StatusCode.NO_DRIVER)} ({StatusCode.NO_DRIVER.value})"
+    if isinstance(error, ImportError) and name in _EXTRAS:
+        return MissingExtraError(f"{code}: {name}", _EXTRAS[name])
+    driver = getattr(error, "name", None) or url.drivername
+    return UserError(f"connection: {code}: {driver} is not installed")
