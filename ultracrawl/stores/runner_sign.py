@@ -34,7 +34,7 @@ class RunnerBadge:
     def __init__(self, folder: Path) -> None:
         """`folder` is that of the schedules of the project. Raises `StateError`."""
         self._path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.runner"
-        self._shown: dict[str, Any] = {"pid": os.getpid(), "schedules": [], "sources": [], "waiting": []}
+        self._shown: dict[str, Any] = {"pid": os.getpid()}
         with state_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             # It is locked before it can be found, or it would be taken for one left over.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import yaml
@@ -14,6 +16,7 @@ from support.site import Site
 from support.until import until
 
 from ultracrawl.index.locking import LOCKS, write_lock
+from ultracrawl.service.backup.saving import _held
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.opening import schedules_folder
@@ -78,6 +81,47 @@ def test_what_is_there_is_replaced_by_force_alone(
     assert sorted(path.name for path in (elsewhere.directory / "var").iterdir()) == [
         "cache", "documents", "index", "log", "state",
     ]  # fmt: skip
+
+
+def test_all_folders_are_replaced_or_none(
+    workspace: Workspace, elsewhere: Workspace, url: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    archive = move(workspace, elsewhere)
+    site.page("/", title="Start", links=["/new"])
+    site.page("/new", title="New")
+    elsewhere.crawl()
+    before = tables(elsewhere)
+    replace = Path.replace
+
+    def full(path: Path, target: Path) -> Path:
+        if target.name == "index" and path.name.endswith(".restored"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return replace(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        refused = elsewhere.command("restore", str(archive), "--force")
+    assert (refused.code, "index cannot be replaced: No space" in refused.err) == (1, True)
+    assert tables(elsewhere) == before
+    assert "/new" in elsewhere.indexed()
+    assert not [one for one in (elsewhere.directory / "var").iterdir() if one.name.startswith(".")]
+
+
+def test_what_killed_backups_left_is_deleted_by_the_next(
+    workspace: Workspace, elsewhere: Workspace, url: str
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    folder = workspace.directory.parent
+    left, used = folder / ".ultracrawl-backup-left", folder / ".ultracrawl-backup-used"
+    for one in (left, used):
+        one.mkdir()
+        (one / "saved.tgz").write_text("half of it")
+    with _held(used):
+        move(workspace, elsewhere)
+    assert (left.exists(), used.exists()) == (False, True)
 
 
 def test_another_definition_is_told(workspace: Workspace, elsewhere: Workspace, url: str) -> None:

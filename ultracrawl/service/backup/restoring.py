@@ -44,8 +44,7 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> M
         with writing(project.base):
             manifest = _unpack(archive, drafts)
             _check_idle(project)
-            for name, path in places.items():
-                _put_in_place(drafts[name], path)
+            _put_in_place(drafts, places)
     return manifest
 
 
@@ -139,18 +138,30 @@ def _write(path: Path, pieces: Iterator[bytes]) -> FileMark:
     return FileMark(size, digest.hexdigest())
 
 
-def _put_in_place(draft: Path, path: Path) -> None:
-    """Have a folder be what its draft is; a folder without a draft is empty then."""
-    before = path.with_name(f".{path.name}.replaced")
-    shutil.rmtree(before, ignore_errors=True)
+def _put_in_place(drafts: Mapping[str, Path], places: Mapping[str, Path]) -> None:
+    """Have folders be what their drafts are, all of them or none; one without a draft is empty then."""
+    with ExitStack() as undo:
+        for name, path in places.items():
+            try:
+                _replace_folder(drafts[name], path, undo)
+            except OSError as error:
+                raise WorkError(f"{path} cannot be replaced: {error.strerror or error}") from error
+        undo.pop_all()
+    for path in places.values():
+        shutil.rmtree(_former(path), ignore_errors=True)
+
+
+def _replace_folder(draft: Path, path: Path, undo: ExitStack) -> None:
+    shutil.rmtree(_former(path), ignore_errors=True)
+    draft.mkdir(parents=True, exist_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        path.replace(before)
-    try:
-        draft.mkdir(parents=True, exist_ok=True)
-        draft.replace(path)
-    except OSError as error:
-        if before.exists():
-            before.replace(path)
-        raise WorkError(f"{path} cannot be replaced: {error.strerror or error}") from error
-    shutil.rmtree(before, ignore_errors=True)
+        path.replace(_former(path))
+        undo.callback(lambda: _former(path).replace(path))
+    draft.replace(path)
+    undo.callback(lambda: path.replace(draft))
+
+
+def _former(path: Path) -> Path:
+    """Return where a folder is until all are replaced."""
+    return path.with_name(f".{path.name}.replaced")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import shutil
@@ -26,6 +27,8 @@ from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
 LOCK_SECONDS = 600.0
 """How long a backup waits for who writes to an index; a commit of a large segment takes minutes."""
 _PIECE = 1 << 20
+_ROOM = ".ultracrawl-backup-"
+"""How the names of folders begin in which archives are made."""
 
 
 def save_backup(project: Project, archive: Path, *, force: bool = False) -> Manifest:
@@ -39,12 +42,8 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
     if not archive.parent.is_dir():
         raise UserError(f"there is no folder {archive.parent}")
     manifest = Manifest(as_text(time.time()), definition_mark(project), sorted(project.known_sources))
-    draft = archive.with_name(f"{archive.name}.partial")
-    with writing(archive), ExitStack() as at_end:
-        at_end.callback(lambda: draft.unlink(missing_ok=True))
-        copies = Path(
-            at_end.enter_context(tempfile.TemporaryDirectory(prefix=".backup-", dir=archive.parent))
-        )
+    with writing(archive), _room_beside(archive) as room:
+        copies, draft = room / "copies", room / archive.name
         with _indexes_at_rest(project):
             for name, folder in places_of(project).items():
                 _copy_place(folder, copies / name, linked=name in index_places(project))
@@ -54,6 +53,27 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
             _add_bytes(tar, NAME, manifest.as_bytes())
         draft.replace(archive)
     return manifest
+
+
+@contextmanager
+def _room_beside(archive: Path) -> Iterator[Path]:
+    """Give an empty folder beside an archive; those of backups that were killed are deleted before."""
+    for left in archive.parent.glob(f"{_ROOM}*"):
+        with suppress(OSError), _held(left):
+            shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=_ROOM, dir=archive.parent) as room, _held(Path(room)):
+        yield Path(room)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold a folder for this process. Raises `OSError` if another one does."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(opened)
 
 
 @contextmanager
