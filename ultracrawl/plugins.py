@@ -1,4 +1,4 @@
-"""Plug-ins: what packages bring under a name by entry points, ours and those of others alike.
+"""Plug-ins: what packages bring under a name by entry points, ours and those of others alike; and dotted paths.
 
 Each `PluginGroup` is one kind of them; docs/plugins.md says what those of a group have to be. Packages are looked
 through once, when the first name is looked up; nothing of a plug-in is imported before it is loaded.
@@ -7,10 +7,12 @@ through once, when the first name is looked up; nothing of a plug-in is imported
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import AdvisedError, UserError
@@ -118,6 +120,36 @@ def clash(what: str, bringers: Iterable[Plugin]) -> PluginError:
     return PluginError(f"{what} by {who}", "uninstall one of them")
 
 
+def load_own(path: str, place: str, folders: Iterable[Path] = ()) -> object:
+    """Return what a dotted path names. Raises `UserError` with one line that begins with `place`.
+
+    It is looked for on the import path, then in folders, which are on it from then on.
+    """
+    sys.path += [str(one) for one in folders if str(one) not in sys.path]
+    module, _, name = path.rpartition(".")
+    try:
+        imported = import_module(module)
+        if not hasattr(imported, name):
+            raise NameError(f"Module '{module}' doesn't define any object named '{name}'")
+    except (ImportError, NameError, ValueError) as error:
+        raise UserError(
+            f"{place} cannot be loaded: {error}; install its package, or run where its scrapy.cfg is"
+        ) from error
+    except Exception as error:  # the edge to somebody's module: one line is worth more than its traceback
+        raise UserError(
+            f"{place} cannot be loaded: {type(error).__name__}: {error} ({_where(error)})"
+        ) from error
+    return getattr(imported, name)
+
+
+def _where(error: Exception) -> str:
+    """Return file and line of what was wrong."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{frame.filename}:{frame.lineno}"
+
+
 @lru_cache(maxsize=8)
 def _installed(path: tuple[str, ...]) -> dict[str, list[Plugin]]:
     """Return the plug-ins of all packages on a search path, by group; what a path has twice counts once."""
@@ -149,3 +181,5 @@ FILTER_FUNCTIONS = PluginGroup("filter_functions", "filter functions")
 """Modules with functions that `rules.filters.filter_function` marks, or their mappings by name."""
 DESTINATIONS = PluginGroup("destinations", "type of destination")
 """Callables that open what documents go to (`index.destinations.OpenDestination`)."""
+AGENTS = PluginGroup("agents", "crawler agent", has_ours=False)
+"""Subclasses of `agents.CrawlerAgent`."""

@@ -14,9 +14,8 @@ from scrapy.spiderloader import SpiderLoader
 from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl import context_of
-from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import SOURCE_KINDS
+from ultracrawl.plugins import SOURCE_KINDS, load_own
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
 from ultracrawl.sources.checking.checks import check_crawling_mode

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.plugins import REWRITERS
+from ultracrawl.plugins import REWRITERS, load_own
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.sources import DataSource
 

@@ -1,0 +1,55 @@
+"""The options of a source that an agent lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
+
+from ultracrawl.plugins import AGENTS
+from ultracrawl.sources.reading.rule_files import RuleFiles
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import PluginName, Seconds, as_list
+
+SCHEME = "agent"
+"""Of the access URLs of delivered documents."""
+AgentName = Annotated[
+    str,
+    Field(pattern=r"^([A-Za-z_][\w-]*|[A-Za-z_]\w*(\.[A-Za-z_]\w*)+)$"),
+    PluginName(AGENTS, or_path=True),
+]
+Folders = Annotated[tuple[Path, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])]
+
+
+class AgentSection(Section):
+    """What a source of the type `agent` says beside the shared options."""
+
+    FETCHING: ClassVar = frozenset({"spider_class", "parameters", "plugins", "call_timeout"})
+
+    spider_class: AgentName = Field(alias="class", examples=["mypackage.MyAgent"])
+    """The agent: the dotted path of a subclass of `ultracrawl.agents.CrawlerAgent`, or the name of one that a package
+    brings.
+    """
+    parameters: Mapping[str, JsonValue] = Field(
+        default={}, repr=False, examples=[{"url": "https://cms.example.com/api"}]
+    )
+    """Values of the parameters that the agent declares. Secret ones may be `${NAME}`, `file:PATH` or encrypted."""
+    plugins: Folders = Field(default=(), examples=["agents"])
+    """Folders in which the class is looked for when it is not on the import path. By default the folder of the
+    definition file.
+    """
+    call_timeout: Seconds = Field(default=300.0, gt=0, examples=[60])
+    """Seconds after which a call of the agent that has not returned ends the run."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _place_folders(cls, data: Any, info: ValidationInfo) -> Any:
+        """Take folders from that of the definition file; a definition that stands in no file has none by default."""
+        if not isinstance(data, dict) or not isinstance(info.context, RuleFiles):
+            return data
+        written = as_list(data.get("plugins", "."))
+        if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
+            return data
+        return {**data, "plugins": [str((info.context.base / one).absolute()) for one in written]}
