@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,12 +13,11 @@ from typing import Any, ClassVar
 import pytest
 
 from ultracrawl.agents import AgentError, AgentParameter, AttributeLovs, CrawlerAgent, UrlData
-from ultracrawl.agents.agent.kind import KIND
 from ultracrawl.agents.agent.lister import AgentLister
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.agents.port import Batch, Complete, KindSetup
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.sources.kinds import source_model
+from ultracrawl.sources.kinds import listed_kind, source_model
 from ultracrawl.sources.secrets import SecretReader
 
 
@@ -108,8 +108,26 @@ class NothingWritten(CrawlerAgent):
 def setup(agent: type | str, *, force: bool = False, **options: Any) -> KindSetup[AgentSection]:
     path = agent if isinstance(agent, str) else f"{agent.__module__}.{agent.__qualname__}"
     written = {"name": "cms", "type": "agent", "class": path, "parameters": {"url": "here"}, **options}
-    source: Any = source_model(KIND).model_validate(written)
+    source: Any = source_model(listed_kind("agent")).model_validate(written)
     return KindSetup(source, source, Path(), SecretReader({"SECRET": "tells"}), force, lambda: 86_400.0)
+
+
+Made = Callable[..., AgentLister]
+
+
+@pytest.fixture
+def made() -> Iterator[Made]:
+    """Give what makes listers; they are closed at the end, if they can be."""
+    listers: list[AgentLister] = []
+
+    def make(*words: Any, **options: Any) -> AgentLister:
+        listers.append(AgentLister(setup(*words, **options)))
+        return listers[-1]
+
+    yield make
+    for one in listers:
+        with suppress(WorkError):
+            one.close()
 
 
 def listed(lister: AgentLister, since: str = "") -> Iterator[Any]:
@@ -127,9 +145,10 @@ def calls(lister: AgentLister) -> list[Any]:
 
 @pytest.mark.parametrize("agent", [RecordingAgent, AsyncAgent, LoopingAgent])
 def test_ultra_search_96_97_open_is_first_close_last_and_each_document_acknowledged(
+    made: Made,
     agent: type[RecordingAgent],
 ) -> None:
-    lister = AgentLister(setup(agent))
+    lister = made(agent)
     batch, end = listed(lister)
     lister.close()
     assert calls(lister) == [
@@ -148,22 +167,22 @@ def test_ultra_search_96_97_open_is_first_close_last_and_each_document_acknowled
     assert isinstance(end, Complete)
 
 
-def test_ultra_search_98_a_smart_agent_gets_the_time_of_the_last_crawl_and_names_changes() -> None:
-    lister = AgentLister(setup(SmartAgent))
+def test_ultra_search_98_a_smart_agent_gets_the_time_of_the_last_crawl_and_names_changes(made: Made) -> None:
+    lister = made(SmartAgent)
     *_, end = listed(lister)
     assert end == Complete("1970-01-02T00:00:00+00:00", changes_only=True)
-    later = AgentLister(setup(SmartAgent, force=True))
+    later = made(SmartAgent, force=True)
     list(listed(later, end.token))
     assert ("start_crawling", True, datetime(1970, 1, 2, tzinfo=UTC)) in calls(later)
 
 
-def test_ultra_search_99_what_a_standard_agent_does_not_name_is_gone() -> None:
-    *_, end = listed(AgentLister(setup(RecordingAgent)))
+def test_ultra_search_99_what_a_standard_agent_does_not_name_is_gone(made: Made) -> None:
+    *_, end = listed(made(RecordingAgent))
     assert not end.changes_only
 
 
-def test_ultra_search_102_after_an_interruption_with_all_queued_nothing_is_fetched() -> None:
-    lister = AgentLister(setup(RecordingAgent))
+def test_ultra_search_102_after_an_interruption_with_all_queued_nothing_is_fetched(made: Made) -> None:
+    lister = made(RecordingAgent)
     lister.resume_queued("1970-01-02T00:00:00+00:00")
     lister.close()
     assert [one if isinstance(one, str) else one[0] for one in calls(lister)] == [
@@ -174,8 +193,8 @@ def test_ultra_search_102_after_an_interruption_with_all_queued_nothing_is_fetch
     ]
 
 
-def test_a_delivered_document_has_an_address_that_outlives_its_display_url() -> None:
-    lister = AgentLister(setup(RecordingAgent))
+def test_a_delivered_document_has_an_address_that_outlives_its_display_url(made: Made) -> None:
+    lister = made(RecordingAgent)
     batch, _ = listed(lister)
     first, second = batch.entries
     assert first.access_url == "agent:///https%3A%2F%2Fcms.example.com%2F1"
@@ -197,10 +216,10 @@ def test_a_delivered_document_has_an_address_that_outlives_its_display_url() -> 
     ],
 )
 def test_whatever_an_agent_raises_is_one_line(
-    error: BaseException, told: str, monkeypatch: pytest.MonkeyPatch
+    made: Made, error: BaseException, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FailingAgent, "error", error)
-    lister = AgentLister(setup(FailingAgent))
+    lister = made(FailingAgent)
     with pytest.raises(WorkError) as raised:
         list(listed(lister))
     assert str(raised.value) == told
@@ -208,24 +227,24 @@ def test_whatever_an_agent_raises_is_one_line(
     assert calls(lister)[-2:] == ["stop_crawling", "close"]
 
 
-def test_an_agent_that_does_not_return_is_given_up() -> None:
-    lister = AgentLister(setup(StuckAgent, call_timeout=0.01))
+def test_an_agent_that_does_not_return_is_given_up(made: Made) -> None:
+    lister = made(StuckAgent, call_timeout=0.01)
     with pytest.raises(WorkError, match=r"StuckAgent failed in fetch\(\): it did not return within 0.01 s"):
         list(listed(lister))
     with pytest.raises(WorkError, match="an earlier call has not returned"):
         lister.close()
 
 
-def test_parameters_are_those_that_the_agent_declares() -> None:
-    lister = AgentLister(setup(RecordingAgent, parameters={"url": "u", "password": "${SECRET}"}))
+def test_parameters_are_those_that_the_agent_declares(made: Made) -> None:
+    lister = made(RecordingAgent, parameters={"url": "u", "password": "${SECRET}"})
     lister.check_connection()
     assert calls(lister) == [("open", {"url": "u", "password": "tells"})]
     with pytest.raises(UserError, match=r"parameters.urn: the agent has no such parameter; it has"):
-        AgentLister(setup(RecordingAgent, parameters={"urn": "u"}))
+        made(RecordingAgent, parameters={"urn": "u"})
     with pytest.raises(UserError, match=r"parameters.url: the agent needs it \(address of the system\)"):
-        AgentLister(setup(RecordingAgent, parameters={}))
+        made(RecordingAgent, parameters={})
     with pytest.raises(UserError, match=r"parameters.password: the environment variable NONE is not set"):
-        AgentLister(setup(RecordingAgent, parameters={"url": "u", "password": "${NONE}"}))
+        made(RecordingAgent, parameters={"url": "u", "password": "${NONE}"})
 
 
 @pytest.mark.parametrize(
@@ -236,19 +255,19 @@ def test_parameters_are_those_that_the_agent_declares() -> None:
         (f"{__name__}.NothingWritten", "has no `fetch`"),
     ],
 )
-def test_a_class_that_is_none_is_a_mistake(path: str, told: str) -> None:
+def test_a_class_that_is_none_is_a_mistake(made: Made, path: str, told: str) -> None:
     with pytest.raises(UserError, match=f"source 'cms': agent '{path}' {told}"):
-        AgentLister(setup(path))
+        made(path)
 
 
-def test_ultra_search_103_an_agent_has_lists_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ultra_search_103_an_agent_has_lists_of_values(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     def fill(self: object, lovs: AttributeLovs) -> bool:
         lovs.add_value("Country", "de", "Germany", "en")
         lovs.add_value("Country", "de", "Deutschland", "de")
         return True
 
     monkeypatch.setattr(RecordingAgent, "get_attribute_lovs", fill)
-    (found,) = AgentLister(setup(RecordingAgent)).value_lists()
+    (found,) = made(RecordingAgent).value_lists()
     assert found.attribute == "Country"
     assert [(one.value, dict(one.names)) for one in found.values] == [
         ("de", {"en": "Germany", "de": "Deutschland"})
@@ -256,10 +275,11 @@ def test_ultra_search_103_an_agent_has_lists_of_values(monkeypatch: pytest.Monke
 
 
 def test_ultra_search_100_what_is_gone_is_told_by_every_address_that_it_may_have_had(
+    made: Made,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(RecordingAgent, "documents", [UrlData("https://cms.example.com/1", deleted=True)])
-    batch, _ = listed(AgentLister(setup(RecordingAgent)))
+    batch, _ = listed(made(RecordingAgent))
     assert {(one.access_url, one.deleted) for one in batch.entries} == {
         ("agent:///https%3A%2F%2Fcms.example.com%2F1", True),
         ("https://cms.example.com/1", True),

@@ -16,7 +16,7 @@ class AgentKind(ListedKind[AgentSection]):
     """Names documents by a class of somebody's own."""
 
     section = AgentSection
-    schemes = (SCHEME,)
+    schemes = frozenset({SCHEME})
     unfit: ClassVar = {
         "start_urls": "remove it: the agent names the documents",
         "start_url_files": "remove it: the agent names the documents",

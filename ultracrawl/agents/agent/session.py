@@ -52,14 +52,15 @@ class AgentThread:
         self._calls.put(None)
 
     def _work(self) -> None:
-        with asyncio.Runner() as runner:
-            while (call := self._calls.get()) is not None:
-                function, future = call
-                try:
-                    found = function()
-                    future.set_result(runner.run(_awaited(found)) if isawaitable(found) else found)
-                except BaseException as error:  # an agent that wants to end the process ends its run alone
-                    future.set_exception(error)
+        runner = asyncio.Runner()  # makes its loop for the first coroutine
+        while (call := self._calls.get()) is not None:
+            function, future = call
+            try:
+                found = function()
+                future.set_result(runner.run(_awaited(found)) if isawaitable(found) else found)
+            except BaseException as error:  # an agent that wants to end the process ends its run alone
+                future.set_exception(error)
+        runner.close()
 
 
 async def _awaited(found: Any) -> Any:

@@ -1,0 +1,191 @@
+"""The agents of `examples/agents` keep what a crawl takes for granted, as any author would test it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from support.project import ROOT
+from support.resource import Reply
+from support.server import Request, Server
+
+from ultracrawl.agents import UrlData
+from ultracrawl.plugins import load_own
+from ultracrawl.testing.agent_suite import AgentSuite
+
+EXAMPLES = ROOT / "examples" / "agents"
+
+
+def example(path: str) -> Any:
+    return load_own(path, "the example", [EXAMPLES])
+
+
+class TestJsonFolder(AgentSuite):
+    """A standard agent."""
+
+    agent_class = example("json_folder.JsonFolder")
+    wrong_parameters = MappingProxyType({"folder": "/nowhere"})
+
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path) -> None:
+        for name in ("heron", "egret"):
+            self.write(tmp_path / f"{name}.json", name)
+        self.parameters = {"folder": str(tmp_path)}
+        self.path = tmp_path
+
+    def write(self, path: Path, text: str) -> None:
+        path.write_text(
+            json.dumps({"url": f"https://x.example/{path.stem}", "title": path.stem, "text": text})
+        )
+
+    def change_document(self) -> str:
+        self.write(self.path / "heron.json", "grey")
+        return "https://x.example/heron"
+
+    def delete_document(self) -> str:
+        (self.path / "heron.json").unlink()
+        return "https://x.example/heron"
+
+
+class Cms:
+    """A content management system; a document changes at the time that a client may ask for changes since."""
+
+    def __init__(self) -> None:
+        self.documents: dict[int, dict[str, Any]] = {}
+        for number in range(5):
+            self.put(number, f"<p>text {number}</p>")
+
+    def put(self, number: int, html: str, **more: Any) -> None:
+        self.documents[number] = {
+            "id": number,
+            "url": f"https://cms.example.com/{number}",
+            "title": f"Document {number}",
+            "html": html,
+            "author": "Miller",
+            "section": "birds",
+            "time": datetime.now(UTC).isoformat(),
+            **more,
+        }
+
+    def answer(self, request: Request) -> Reply:
+        asked = urlsplit(request.path)
+        query = {name: values[0] for name, values in parse_qs(asked.query).items()}
+        if request.header("Authorization") != "Bearer open":
+            return Reply(401)
+        if asked.path == "/sections":
+            return self._json({"birds": {"en": "Birds", "de": "V\u00f6gel"}})
+        after, since = int(query.get("after", -1)), query.get("since", "")
+        fitting = [one for one in self.documents.values() if one["id"] > after and one["time"] >= since]
+        fitting = [one for one in fitting if since or not one.get("deleted")]
+        return self._json({"documents": fitting[:2], "more": len(fitting) > 2})
+
+    @staticmethod
+    def _json(value: object) -> Reply:
+        return Reply(200, (("Content-Type", "application/json"),), json.dumps(value).encode())
+
+
+class TestJsonCms(AgentSuite):
+    """A smart agent."""
+
+    agent_class = example("json_cms.JsonCms")
+
+    @pytest.fixture(autouse=True)
+    def cms(self) -> Iterator[None]:
+        self.system = Cms()
+        server = Server(self.system.answer)
+        server.start()
+        self.parameters = {"url": server.url, "token": "open"}
+        self.wrong_parameters = {"url": server.url, "token": "wrong"}
+        yield
+        server.stop()
+
+    def change_document(self) -> str:
+        self.system.put(3, "<p>changed</p>")
+        return "https://cms.example.com/3"
+
+    def delete_document(self) -> str:
+        self.system.put(3, "", deleted=True)
+        return "https://cms.example.com/3"
+
+    def test_sections_have_names(self) -> None:
+        with self.crawl() as crawl:
+            assert crawl.lists().lists == {"Section": {"birds": {"en": "Birds", "de": "V\u00f6gel"}}}
+
+
+class TestGitRepository(AgentSuite):
+    """A standard agent over a program."""
+
+    agent_class = example("git_repository.GitRepository")
+    wrong_parameters = MappingProxyType({"path": "/nowhere", "url": "https://git.example.com/"})
+
+    @pytest.fixture(autouse=True)
+    def repository(self, tmp_path: Path) -> None:
+        self.path = tmp_path
+        self.parameters = {"path": str(tmp_path), "url": "https://git.example.com/"}
+        self.git("init", "-q")
+        (tmp_path / "docs").mkdir()
+        (tmp_path / "docs" / "read me.txt").write_text("heron")
+        (tmp_path / "empty").touch()
+        self.commit("first")
+
+    def git(self, *words: str) -> None:
+        who = {
+            f"GIT_{one}_{what}": "m@x.example"
+            for one in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": "/dev/null"}
+        subprocess.run(
+            ["git", "-C", str(self.path), *words], env=environment, check=True, capture_output=True
+        )
+
+    def commit(self, text: str) -> None:
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", text)
+
+    def change_document(self) -> str:
+        (self.path / "docs" / "read me.txt").write_text("egret")
+        self.commit("second")
+        return "https://git.example.com/docs/read%20me.txt"
+
+    def delete_document(self) -> str:
+        (self.path / "docs" / "read me.txt").unlink()
+        self.commit("third")
+        return "https://git.example.com/docs/read%20me.txt"
+
+    def test_the_last_author_and_time_of_each_file_are_told(self) -> None:
+        (self.path / "new.txt").write_text("new")
+        self.commit("fourth")
+        told = self.documents()["https://git.example.com/docs/read%20me.txt"].attributes
+        assert told["author"] == "m@x.example"
+        assert datetime.fromisoformat(str(told["changed"]))
+
+
+class Forgetful(example("json_folder.JsonFolder")):  # type: ignore[misc]
+    """Names half of the documents only, another half each time."""
+
+    seen: ClassVar[list[str]] = []
+
+    def fetch(self) -> UrlData | None:
+        while (found := super().fetch()) is not None:
+            if found.doc_key not in self.seen:
+                self.seen.append(found.doc_key)
+                return found
+        return None
+
+
+def test_the_suite_finds_an_agent_that_names_a_document_only_once(tmp_path: Path) -> None:
+    suite = TestJsonFolder()
+    TestJsonFolder.write(suite, tmp_path / "heron.json", "grey")
+    suite.parameters = {"folder": str(tmp_path)}
+    suite.agent_class = Forgetful
+    with pytest.raises(AssertionError):
+        suite.test_an_interrupted_listing_begins_anew()
