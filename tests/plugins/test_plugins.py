@@ -16,12 +16,13 @@ from ultracrawl.content.converters.registry import converter_for, converter_tabl
 from ultracrawl.errors import UserError
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.model import DefinitionError
-from ultracrawl.plugins import CONVERTERS, ENGINES, REWRITERS, PluginError
+from ultracrawl.plugins import CONVERTERS, ENGINES, REWRITERS, SOURCE_KINDS, PluginError
 from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.own_functions import installed_functions
+from ultracrawl.sources.mistakes import listed
 
 Bring = Callable[..., None]
 Define = Callable[..., Project]
@@ -97,7 +98,7 @@ def test_nothing_is_imported_before_it_is_loaded(bring: Bring) -> None:
             {},
             {"type": "mailbox"},
             "sources.s.type: there is no type of source `mailbox`; "
-            "write `web`, or install the package that brings it",
+            f"write {listed(sorted(SOURCE_KINDS.names))}, or install the package that brings it",
         ),
         (
             {},

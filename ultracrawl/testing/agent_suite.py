@@ -73,7 +73,7 @@ class AgentCrawl:
         self._thread.call_agent(self._agent.get_attribute_lovs, lovs)
         return lovs
 
-    def end(self) -> None:
+    def end_crawl(self) -> None:
         """Stop the crawl, and close the agent."""
         try:
             if self._started:
@@ -113,7 +113,7 @@ class AgentSuite:
         try:
             yield crawl
         finally:
-            crawl.end()
+            crawl.end_crawl()
 
     def documents(self, since: datetime | None = None, *, force: bool = False) -> dict[str, UrlData]:
         """Return what a crawl is told, by display URL."""
