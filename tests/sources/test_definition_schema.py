@@ -29,6 +29,9 @@ def accepts(schema, value, root):
         return False
     if "anyOf" in schema and not any(accepts(one, value, root) for one in schema["anyOf"]):
         return False
+    if "if" in schema:
+        way = "then" if accepts(schema["if"], value, root) else "else"
+        return accepts(schema.get(way, True), value, root)
     if "type" in schema and not is_type(value, schema["type"]):
         return False
     if "enum" in schema and value not in schema["enum"]:
@@ -49,6 +52,8 @@ def accepts(schema, value, root):
 def accepts_object(schema, value, root):
     properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
+        return False
+    if not value.keys() >= set(schema.get("required", ())):
         return False
     for key, item in value.items():
         rule = properties.get(
