@@ -99,8 +99,9 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     folder = tmp_path / "schedules"
     folder.mkdir()
     (folder / "schedules.sqlite").write_bytes(b"nothing of SQLite" * 500)
-    with pytest.raises(StateDamagedError):
-        SqliteEngine().open_schedules(tmp_path)
+    for read_only in (False, True):
+        with pytest.raises(StateDamagedError, match=r"sqlite is damaged \(.*\); the next runner"):
+            SqliteEngine().open_schedules(tmp_path, read_only=read_only)
     with contextlib.closing(SqliteEngine().open_schedules(tmp_path, renew=True)) as store:
         assert "set aside" in store.renewed
         assert store.get_schedule("nightly") is None

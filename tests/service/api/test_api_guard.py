@@ -62,7 +62,10 @@ def test_health_needs_no_token_and_says_no_more(api: Api) -> None:
 
 def test_a_service_whose_tokens_cannot_be_read_is_not_ready(api: Api) -> None:
     (api.project.state.path / "service" / "tokens.json").write_text("{")
-    assert api.ask("GET", "/readyz", role=None).status_code == 503
+    for path in ("/readyz", "/api/v1/sources"):
+        answer = api.ask("GET", path, role=None, token="uc_1_2")
+        assert answer.status_code == 503
+        assert "tokens.json" not in answer.text, "anybody may ask"
     assert api.ask("GET", "/healthz", role=None).status_code == 200
 
 
@@ -119,6 +122,22 @@ def test_errors_are_problems(api: Api, method: str, path: str, status: int) -> N
     problem = answer.json()
     assert (problem["type"], problem["status"]) == ("about:blank", status)
     assert problem["title"]
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ('{"forse": true}', "forse: Extra inputs"),
+        ('{"force":', "the body is no JSON, from its character 10 on"),
+        ("force", "the body is no JSON, from its character 1 on"),
+        ('["force"]', "body: Input should be"),
+    ],
+)
+def test_mistakes_in_a_body_are_named(api: Api, body: str, detail: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = api.ask("POST", "/api/v1/sources/site/start", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["detail"].startswith(detail)) == (422, True), answer.text
+    assert api.supervisor.orders == []
 
 
 def test_answers_are_not_kept_nor_framed(api: Api) -> None:

@@ -75,6 +75,8 @@ def test_what_is_there_is_replaced_by_force_alone(
     assert "/new" in elsewhere.indexed()
     refused = elsewhere.command("restore", str(archive))
     assert (refused.code, "holds data already" in refused.err) == (2, True)
+    refused = elsewhere.command("restore", f"{archive}.old")
+    assert (refused.code, "there is no file" in refused.err) == (2, True)
     assert "/new" in elsewhere.indexed()
     assert elsewhere.command("restore", str(archive), "--force").code == 0
     assert index_differences(workspace, elsewhere) == []

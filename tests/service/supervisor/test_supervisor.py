@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -18,6 +20,7 @@ from ultracrawl.service.orders import CrawlEnd, EventKind, SourcePhase, WallCloc
 from ultracrawl.service.schedules.kept_signs import kept_sign
 from ultracrawl.service.source_status import source_status
 from ultracrawl.service.supervisor.definitions import Definitions
+from ultracrawl.service.supervisor.serving import ServeOptions, serve
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.opening import open_schedules
 
@@ -240,3 +243,16 @@ async def test_one_that_is_draining_begins_nothing(service: Service, supervisor:
     with pytest.raises(WorkError, match="ending"):
         await supervisor.launch_schedule("night")
     assert set(service.phases().values()) == {SourcePhase.IDLE}
+
+
+def test_a_disk_that_is_full_at_the_start_is_named_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "ultracrawl.yaml").write_text("sources: {a: {start_urls: ['https://a.example/']}}\n")
+    definitions = Definitions(str(tmp_path / "ultracrawl.yaml"))
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(WorkError, match=r"service\.lock cannot be written: No space left"):
+        serve(definitions, ServeOptions(port=0))

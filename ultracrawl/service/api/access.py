@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from ultracrawl.errors import WorkError
 from ultracrawl.service.api.guard import MOST_FAILED, WINDOW
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.api.tokens import Role, Token
+
+logger = logging.getLogger(__name__)
+UNREADABLE = "the tokens cannot be read; the log of the service says why"
 
 _BEARER = HTTPBearer(
     auto_error=False, scheme_name="token", description="`ultracrawl token create` makes one."
@@ -31,7 +36,11 @@ def who_asks(
 ) -> Token:
     """Return the token of a request; 401 without one that is known, 429 after too many of these."""
     address = request.client.host if request.client else ""
-    token = state.tokens.find_token(shown.credentials) if shown is not None else None
+    try:
+        token = state.tokens.find_token(shown.credentials) if shown is not None else None
+    except WorkError as error:  # who asks may be anybody, and gets no path of this machine
+        logger.warning("%s", error)
+        raise HTTPException(503, UNREADABLE) from None
     if token is not None:
         return token
     if state.failed_logins.too_many(address):

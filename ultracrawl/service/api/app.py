@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from fastapi import APIRouter, FastAPI
 from starlette.responses import PlainTextResponse, Response
 
 from ultracrawl import __version__
+from ultracrawl.errors import WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.api import approvals, schedules, searches, sources
-from ultracrawl.service.api.access import Reader, State
+from ultracrawl.service.api.access import UNREADABLE, Reader, State
 from ultracrawl.service.api.guard import RequestGuard
 from ultracrawl.service.api.problems import MEDIA_TYPE, Problem, json_answer, problem_answer, tell_problems
 from ultracrawl.service.api.state import ApiState
@@ -23,6 +25,7 @@ from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import Supervision
 from ultracrawl.sources import Project
 
+logger = logging.getLogger(__name__)
 PREFIX = "/api/v1"
 _PROBLEM = {
     "description": "What went wrong (RFC 9457)",
@@ -91,8 +94,9 @@ def _add_health(app: FastAPI, state: ApiState) -> None:
         try:
             await to_thread.run_sync(state.tokens.all_tokens)
             state.supervisor.sources()
-        except Exception:
-            return problem_answer(503)
+        except WorkError as error:
+            logger.warning("%s", error)
+            return problem_answer(503, UNREADABLE)
         return PlainTextResponse("ready\n")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -57,8 +58,7 @@ def tell_problems(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def of_values(_request: Request, error: RequestValidationError) -> Response:
-        told = (f"{'.'.join(map(str, one['loc'][1:] or one['loc']))}: {one['msg']}" for one in error.errors())
-        return problem_answer(422, "; ".join(told))
+        return problem_answer(422, "; ".join(map(_told, error.errors())))
 
     @app.exception_handler(UserError)
     async def of_mistake(_request: Request, error: UserError) -> Response:
@@ -75,3 +75,10 @@ def tell_problems(app: FastAPI) -> None:
     async def of_bug(request: Request, error: Exception) -> Response:
         logger.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
         return problem_answer(500)
+
+
+def _told(mistake: dict[str, Any]) -> str:
+    """Return what is wrong with a value, and with which."""
+    if mistake["type"] == "json_invalid":
+        return f"the body is no JSON, from its character {mistake['loc'][-1] + 1} on"
+    return f"{'.'.join(map(str, mistake['loc'][1:] or mistake['loc']))}: {mistake['msg']}"

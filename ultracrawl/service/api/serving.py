@@ -42,7 +42,8 @@ def open_socket(host: str, port: int) -> socket.socket:
         opened.listen(MOST_CONNECTIONS)
     except (socket.gaierror, OverflowError) as error:
         opened.close()
-        raise UserError(f"--host {host} --port {port}: {error}") from None
+        told = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"--host {host} --port {port}: {told}") from None
     except OSError as error:
         opened.close()
         raise WorkError(f"{host}:{port} cannot be listened on: {error.strerror or error}") from None

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from ultracrawl.crawl.inspection.explanation import explain, explain_past
@@ -126,6 +126,7 @@ def explanation(
 class Start(BaseModel):
     """How a crawl is begun."""
 
+    model_config = ConfigDict(extra="forbid")
     force: bool = Field(default=False, description="fetch and index every page again, changed or not")
 
 

@@ -33,6 +33,8 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> M
     Raises `UserError` for what is no whole archive, for folders that are not empty, and while a source is crawled.
     """
     places = places_of(project)
+    if not archive.exists():
+        raise UserError(f"there is no file {archive}")
     _check_idle(project)
     if not force and (full := next((path for path in places.values() if _holds_something(path)), None)):
         raise UserError(f"{full} holds data already; give --force to have them replaced")
@@ -80,10 +82,6 @@ def _unpack(archive: Path, drafts: Mapping[str, Path]) -> Manifest:
                 else:
                     target = _target_of(member, drafts, archive)
                     found[member.name] = _write(target, _pieces(tar, member))
-    except FileNotFoundError as error:
-        if error.filename == str(archive):
-            raise UserError(f"there is no file {archive}") from None
-        raise
     except (tarfile.TarError, EOFError, zlib.error, BadGzipFile):
         raise UserError(f"{archive} is damaged, or no backup of this program") from None
     if manifest is None:

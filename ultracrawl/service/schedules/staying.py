@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_schedules
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 
+logger = logging.getLogger(__name__)
 SAY_EVERY = 1.0
 """Seconds between two looks whether there is something else to say about what comes next."""
 
@@ -46,6 +48,8 @@ def store_of_command(project: Project, plans: Sequence[Plan]) -> Iterator[Schedu
     with closing(open_schedules(project, renew=True)) as store, kept_sign(project) as sign:
         if kept := sign.show_kept(names, sources):
             raise UserError(kept)
+        if store.renewed:
+            logger.warning("%s", store.renewed)
         for plan in plans:
             for source in plan.sources:
                 store.set_paused(source, paused=False)  # a pause ends with its process

@@ -75,6 +75,8 @@ class _Service:
             kept_sign(project) as sign,
             closing(open_schedules(project, renew=True)) as store,
         ):
+            if store.renewed:
+                logger.warning("%s", store.renewed)
             supervisor = Supervisor(self._definitions, store, clock, jobs=self._options.jobs, sign=sign)
             async with AsyncExitStack() as stack:
                 await stack.enter_async_context(_told(supervisor))
@@ -151,8 +153,9 @@ def _only_one(project: Project) -> Iterator[None]:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.ftruncate(file, 0)
-        os.pwrite(file, str(os.getpid()).encode(), 0)
+        with writing(path):
+            os.ftruncate(file, 0)
+            os.pwrite(file, str(os.getpid()).encode(), 0)
     except BlockingIOError:
         other = os.pread(file, 20, 0).decode(errors="replace")
         os.close(file)

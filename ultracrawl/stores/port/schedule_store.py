@@ -67,6 +67,9 @@ class ScheduleOrder:
 class ScheduleStore(Protocol):
     """What is known of the schedules of a project, durable with each call. Everything raises `StateError`."""
 
+    renewed: str
+    """What was damaged, set aside and begun anew when it was opened; empty if nothing was."""
+
     def get_schedule(self, name: str) -> KeptSchedule | None:
         """Return a schedule, None if it was never kept."""
 

@@ -131,8 +131,8 @@ def _opened_as_it_is(path: str) -> sqlite3.Connection:
         return db
 
 
-def connect_where_nothing_can_be_written(path: Path) -> sqlite3.Connection:
-    """Open a SQLite file for reading alone. Raises `StateError`."""
+def connect_where_nothing_can_be_written(path: Path, remedy: str = _REMEDY) -> sqlite3.Connection:
+    """Open a SQLite file for reading alone; `remedy` is as in `translated`. Raises `StateError`."""
     uri = path.absolute().as_uri()
     log = path.with_name(path.name + COMPANIONS[0])
     whole = not (log.exists() and log.stat().st_size)
@@ -143,6 +143,8 @@ def connect_where_nothing_can_be_written(path: Path) -> sqlite3.Connection:
             return db
         except sqlite3.Error as error:
             reason = str(error)
+            if is_damage(error):
+                raise StateDamagedError(f"the state file {path} is damaged ({reason})", remedy) from error
     raise StateError(f"{path} cannot be read without writing beside it: {reason}")
 
 

@@ -88,7 +88,7 @@ def _opened_to_be_read(kind: SharedTables, path: Path) -> sqlite3.Connection:
     if not path.exists():
         return _opened(kind, MEMORY, sound=False)
     with contextlib.ExitStack() as on_error:
-        db = connect_where_nothing_can_be_written(path)
+        db = connect_where_nothing_can_be_written(path, kind.remedy)
         on_error.callback(db.close)
         with translated(db, kind.remedy):
             if db.execute("PRAGMA user_version").fetchone() != (kind.version,):
