@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.sources import Project, load_project
+from ultracrawl.sources import DataSource, Project, load_project
+from ultracrawl.sources.checking.schedule_checks import check_schedules
+from ultracrawl.sources.sections.schedules import ScheduleSection
 
 BY = "the source is crawled by the schedule"
 SOURCES = """
@@ -171,6 +173,16 @@ def test_a_schedule_that_examines_takes_web_sources_only__ultra_search_118(defin
     text = f"{SOURCES}  one: {{sources: [a, b], every: day, mode: examine}}\n"
     definition.write_text(text)
     assert load_project(definition).findings == ()
+
+
+def test_a_schedule_that_examines_refuses_a_source_that_is_no_web_source__ultra_search_118() -> None:
+    web = DataSource(name="a", start_urls=("http://h/",))
+    sources = {"a": web, "b": web.model_copy(update={"name": "b", "type": "file"})}
+    schedule = ScheduleSection(sources=("a", "b"), every=60, mode="examine")
+    (finding,) = check_schedules({"one": schedule}, sources, {}, None)
+    assert finding.fatal
+    assert finding.path == ("schedules", "one", "sources", 1)
+    assert "the source `b` cannot be examined" in finding.problem
 
 
 def test_unknown_sources_are_told_with_all_other_mistakes(definition: Path) -> None:

@@ -100,6 +100,11 @@ def test_ctrl_c_ends_all_cleanly_and_the_next_goes_on(three: Three) -> None:
 
 
 def test_one_that_is_killed_has_failed_and_the_others_go_on(three: Three) -> None:
+    for name, options in three.definition["sources"].items():
+        told = three.workspace.directory / f"{name}.told"
+        line = f"echo $ULTRACRAWL_SOURCE $ULTRACRAWL_RESULT $ULTRACRAWL_PROBLEM > {told}"
+        options["completion"] = {"command": ["/bin/sh", "-c", line], "after": "failure"}
+    three.workspace.write(three.definition)
     held = {name: site.hold("/3") for name, site in three.sites.items()}
     process = three.workspace.start("crawl", "--jobs", "3")
     until(lambda: all(site.count("/3") for site in three.sites.values()), process)
@@ -113,6 +118,10 @@ def test_one_that_is_killed_has_failed_and_the_others_go_on(three: Three) -> Non
     ]
     assert "a: run 1" in out
     assert "c: run 1" in out
+    told = {path.name: path.read_text() for path in three.workspace.directory.glob("*.told")}
+    assert told == {
+        "b.told": "b failed its process was killed by SIGKILL; nothing is lost, the next crawl goes on\n"
+    }
     again = three.workspace.command("crawl", "--jobs", "3", "--json")
     assert again.code == 0, again.err
     assert len(three.workspace.search("needle")) == 3 * PAGES

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from support.launching import Launcher, settle
+from support.launching import Crawl, Launcher, settle
 
 from ultracrawl.errors import WorkError
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, Event, EventKind, EventStream
@@ -35,7 +35,21 @@ class Scene:
     def __init__(self, jobs: int = 2, restarts: int = 0, turn: float = float("inf")) -> None:
         self.launcher, self.clock, self.events = Launcher(), Leaping(), EventStream()
         self.seen = self.events.subscribe()
-        self.pool = CrawlPool(self.launcher, self.clock, self.events, jobs=jobs, restarts=restarts, turn=turn)
+        self.completed: list[Crawl] = []
+        self.pool = CrawlPool(
+            self.launcher,
+            self.clock,
+            self.events,
+            jobs=jobs,
+            restarts=restarts,
+            turn=turn,
+            complete_dead=self.complete,
+        )
+
+    async def complete(self, order: CrawlOrder, death: str) -> Crawl:
+        assert death == "was killed"
+        self.completed.append(Crawl(order))
+        return self.completed[-1]
 
     async def order(self, *names: str) -> list[asyncio.Task[CrawlEnd]]:
         crawls = [await self.pool.launch(CrawlOrder(name)) for name in names]
@@ -94,7 +108,13 @@ async def test_one_that_died_is_begun_again_later_each_time_and_then_given_up() 
     for number in range(3):
         while len(scene.launcher.launched) == number:
             await asyncio.sleep(0)
+        assert not scene.completed
         scene.launcher.launched[number].die()
+    while not scene.completed:
+        await asyncio.sleep(0)
+    await settle()
+    assert not end.done(), "what the source wants done then is not done"
+    scene.completed[0].finish()
     assert (await end).died
     assert [rest for rest in scene.clock.slept if rest < float("inf")] == [FIRST_REST, 2 * FIRST_REST]
     assert scene.kinds().count(EventKind.CHILD_DIED) == 3
@@ -150,6 +170,18 @@ async def test_one_that_rests_ends_at_once_when_it_is_stopped() -> None:
     await settle()
     await scene.pool.drain()
     assert (await end).died
+
+
+@played
+async def test_what_is_done_after_a_death_ends_with_the_service() -> None:
+    scene = Scene()
+    (end,) = await scene.order("a")
+    scene.launcher.launched[0].die()
+    while not scene.completed:
+        await asyncio.sleep(0)
+    await scene.pool.kill_crawls()
+    assert (await end).died
+    assert not scene.pool.crawls
 
 
 @played

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -16,9 +17,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from ultracrawl.crawl import RunningCrawl
-from ultracrawl.errors import UltracrawlError, UserError
+from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.files import write_for_owner
 from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.service.completion import complete_refused
 from ultracrawl.service.lifeline import end_with_parent
 from ultracrawl.service.run import run_sources
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
@@ -29,7 +31,10 @@ TELL_EVERY = 0.5
 
 
 def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
-    """Crawl a source; says how it goes, and at the end hands over the report, of one that could not begin, too."""
+    """Crawl a source; says how it goes, and at the end hands over the report, of one that could not begin, too.
+
+    Of one that died only do what its source wants done after a failure.
+    """
     os.setsid()  # a Ctrl-C is for the parent, which knows what to do with it
     os.dup2(2, 1)  # what spiders print is no answer
     for one in (signal.SIGINT, signal.SIGTERM):
@@ -39,6 +44,9 @@ def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
     write_for_owner()
     if order.log_level != "DEBUG":
         logging.getLogger("scrapy").setLevel(logging.ERROR)
+    if order.death:
+        asyncio.run(complete_refused(order.project, order.source, WorkError(order.death)))
+        return
     teller = _Teller(parent)
     try:
         reports = run_sources(

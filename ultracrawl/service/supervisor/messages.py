@@ -17,6 +17,8 @@ class ChildOrder:
     source: DataSource
     force: bool = False
     log_level: str = "ERROR"
+    death: str = ""
+    """Why its crawl died, which is not begun again: all that is left to do is what the source wants done then."""
 
 
 def child_order(project: Project, order: CrawlOrder, log_level: str = "ERROR") -> ChildOrder:

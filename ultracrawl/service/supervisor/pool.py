@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from ultracrawl.errors import UltracrawlError, WorkError
@@ -30,6 +31,12 @@ TURN = 900.0
 """Seconds after which a crawl makes room, if others wait; it goes on when its turn comes again."""
 
 
+Complete = Callable[[CrawlOrder, str], Awaitable[CrawlHandle | None]]
+"""Begins what is done after a crawl that died, and returns it if there is something; gets why it died."""
+
+logger = logging.getLogger(__name__)
+
+
 def default_jobs() -> int:
     """Return how many crawls go on at a time unless somebody says otherwise: one a core."""
     return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -52,8 +59,9 @@ class CrawlPool:
         restarts: int = 0,
         turn: float = TURN,
         ended: Callable[[CrawlEnd], None] = lambda _: None,
+        complete_dead: Complete | None = None,
     ) -> None:
-        """Call `ended` with the end of each crawl that was ordered."""
+        """Call `ended` with the end of each crawl, and before that `complete_dead` for one here that is given up."""
         self.jobs = jobs
         self.clock = clock
         self.restarts = restarts
@@ -61,6 +69,7 @@ class CrawlPool:
         self.events = events
         self.launcher = launcher
         self.ended = ended
+        self.complete_dead = complete_dead
         self._crawls: dict[str, PooledCrawl] = {}
         self._waiting: deque[PooledCrawl] = deque()
         self._places: set[PooledCrawl] = set()
@@ -197,9 +206,24 @@ class PooledCrawl:
                 if end.died:
                     deaths += 1
                     if not await self._rest_after(end, deaths):
+                        await self._complete(end)
                         return self._over(end)
         finally:
             self._pool.forget_crawl(self)
+
+    async def _complete(self, end: CrawlEnd) -> None:
+        """Have done what the source wants done after a failure."""
+        complete = self._pool.complete_dead
+        if self.stopped or self.order.profile or complete is None:
+            return
+        try:
+            self.current = await complete(self.order, end.error)
+            if self.current is not None:
+                await self.current.finished()
+        except UltracrawlError as error:
+            logger.warning("%s", error)
+        finally:
+            self.current = None
 
     def _over(self, end: CrawlEnd) -> CrawlEnd:
         kind = EventKind.RUN_FAILED if end.failed and not self.stopped else EventKind.RUN_ENDED

@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
@@ -46,7 +47,19 @@ class ProcessLauncher:
 
     async def launch(self, order: CrawlOrder) -> ChildCrawl:
         """Begin a crawl. Raises `UserError`, `WorkError`."""
+        return await self._begin(order, self._prepare(order))
+
+    async def complete_dead(self, order: CrawlOrder, death: str) -> ChildCrawl | None:
+        """Begin the command of a source whose crawl died, which cannot run it itself; None if there is none.
+
+        Raises `UserError`, `WorkError`.
+        """
         prepared = self._prepare(order)
+        if not prepared.source.completion.command:
+            return None
+        return await self._begin(order, replace(prepared, death=death))
+
+    async def _begin(self, order: CrawlOrder, prepared: ChildOrder) -> ChildCrawl:
         ours, theirs = self._context.Pipe()
         child = self._context.Process(target=_run, args=(prepared, theirs), name=order.source)
         try:

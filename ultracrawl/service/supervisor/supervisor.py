@@ -78,6 +78,7 @@ class Supervisor:
             jobs=self._wanted_jobs,
             restarts=RESTARTS,
             ended=self._note_end,
+            complete_dead=here.complete_dead if isinstance(here, ProcessLauncher) else None,
         )
         self._runner = ScheduleRunner(
             all_plans(self.project),

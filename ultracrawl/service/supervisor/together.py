@@ -60,7 +60,14 @@ class _Together:
         launcher = ProcessLauncher(
             lambda order: ChildOrder(project, self._sources[order.source], order.force, log_level=log_level)
         )
-        self._pool = CrawlPool(launcher, WallClock(), EventStream(), jobs=jobs, turn=float("inf"))
+        self._pool = CrawlPool(
+            launcher,
+            WallClock(),
+            EventStream(),
+            jobs=jobs,
+            turn=float("inf"),
+            complete_dead=launcher.complete_dead,
+        )
         self._ends: dict[str, asyncio.Task[CrawlEnd]] = {}
         self._interrupts = 0
         self._orders: list[asyncio.Task[None]] = []
