@@ -21,7 +21,7 @@ class RunCounters:
         self.resumed = resumed
         self.finished = ""
         self.seconds = 0.0
-        self.scheduled = self.fetched = self.indexed = self.deleted = self.bytes = 0
+        self.scheduled = self.fetched = self.indexed = self.indexed_earlier = self.deleted = self.bytes = 0
         self.sitemaps = self.not_asked = self.orphans = self.excluded_later = self.lost = 0
         self.dropped_values = 0
         self.outcomes = Counter[UrlOutcome]()
@@ -95,9 +95,10 @@ class RunCounters:
 
     # ---- documents
 
-    def count_indexed(self, added: int, deleted: int) -> None:
-        """Count what the primary index committed."""
+    def count_indexed(self, added: int, deleted: int, *, earlier: bool = False) -> None:
+        """Count what the primary index committed; `earlier`, if an earlier process had handed it over."""
         self.indexed += added
+        self.indexed_earlier += added if earlier else 0
         self.deleted += deleted
 
     def count_orphans(self, number: int) -> None:

@@ -44,6 +44,8 @@ class RunReport:
     scheduled: int = 0
     fetched: int = 0
     indexed: int = 0
+    indexed_earlier: int = 0
+    """Documents among `indexed` that an earlier process had read, so that they are no URLs of this run."""
     deleted: int = 0
     bytes: int = 0
     sitemaps: int = 0
@@ -132,6 +134,7 @@ class RunReport:
             "seconds": round(self.seconds, 3),
             "fetched": self.fetched,
             "indexed": self.indexed,
+            "indexed_earlier": self.indexed_earlier,
             "deleted": self.deleted,
             "bytes": self.bytes,
             "sitemaps": self.sitemaps,

@@ -144,6 +144,17 @@ def test_fast_124_the_primary_destination_says_what_is_indexed(fed: Fed) -> None
     assert fed.status()["archive"]["primary"]
 
 
+def test_documents_that_an_earlier_crawl_read_are_told_apart(fed: Fed, site: Site) -> None:
+    fed.feed({}, paused=True)
+    fed.crawl()
+    site.page("/a", title="A", text="changed")
+    fed.feed({})
+    (run,) = fed.command("crawl", "--json", "--force").json["runs"]
+    assert (run["scheduled"], run["indexed"], run["indexed_earlier"]) == (3, 6, 3)
+    (run,) = fed.command("crawl", "--json", "--force").json["runs"]
+    assert (run["indexed"], run["indexed_earlier"]) == (3, 0)
+
+
 @pytest.mark.servers  # much time
 def test_fast_123_nothing_held_back_is_lost_by_a_kill(fed: Fed, site: Site) -> None:
     site.page("/", title="Home", links=["/a", "/b", "/slow"], text="beginning")

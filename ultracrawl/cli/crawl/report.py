@@ -39,6 +39,8 @@ def print_report(report: RunReport) -> None:
     click.echo(
         f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted"
     )
+    if report.indexed_earlier:
+        click.echo(f"  {report.indexed_earlier:>9,}  of the documents indexed were read by an earlier crawl")
     if report.not_asked:
         click.echo(
             f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages skipped, unchanged by their dates"

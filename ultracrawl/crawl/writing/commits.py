@@ -51,6 +51,8 @@ class Commits:
         self._state = state
         self._counters = counters
         self._segments = segments
+        self.recovered: frozenset[str] = frozenset()
+        """The names of segments that an earlier process left."""
         self.on_sent: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of documents that all indexes have."""
         self.log: ChangeLog | None = None
@@ -84,7 +86,7 @@ class Commits:
         urls = self._segments.urls_of(path) if primary or self.on_sent is not None else {}
         later = self._segments.changed_later(path, urls)
         if primary:
-            self._confirm(urls, later, answer.added)
+            self._confirm(urls, later, answer)
             self._segments.forget(path)
         if self.log is not None:
             self.log.indexed(destination.label, self._cache.read(path))
@@ -92,12 +94,13 @@ class Commits:
         if self.on_sent is not None and not self._destinations.has(path.name):
             self.on_sent([key for key, url in urls.items() if url and key not in later])
 
-    def _confirm(self, urls: Mapping[int, str], later: Collection[int], added: int) -> None:
+    def _confirm(self, urls: Mapping[int, str], later: Collection[int], answer: Committed) -> None:
         """Tell the store what the primary index has; of a document that was changed since, its own commit tells."""
         self._state.documents.mark_indexed((key, bool(url)) for key, url in urls.items() if key not in later)
         self._cache.sync()
         self._state.flush()
-        self._counters.count_indexed(added, sum(not url for url in urls.values()))
+        deleted, earlier = sum(not url for url in urls.values()), answer.path.name in self.recovered
+        self._counters.count_indexed(answer.added, deleted, earlier=earlier)
 
     def _note_failure(self, destination: DestinationQueue, answer: Failed) -> None:
         if self.log is not None:

@@ -88,6 +88,7 @@ class IndexWriter:
             if self._links is not None:
                 self._links.doubt_submitted_texts()
         self._destinations.recover(self._cache)
+        self.commits.recovered = frozenset(path.name for path in self._destinations.primary.line)
         waiting: dict[int, str] = {}
         for path in self._destinations.primary.line:
             urls = self._segments.urls_of(path)
