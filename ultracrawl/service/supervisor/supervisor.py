@@ -115,10 +115,8 @@ class Supervisor:
     async def keep(self) -> None:
         """Keep schedules, intervals and definitions until `drain` is called."""
         async with asyncio.TaskGroup() as group:  # none of them can be gone without the service noticing
-            beside = [
-                group.create_task(hear_orders(self._runner, self._store, self._clock)),
-                group.create_task(self._look_around()),
-            ]
+            orders = hear_orders(self._runner, self._store, self._clock)
+            beside = [group.create_task(orders), group.create_task(self._look_around())]
             await self._runner.keep()
             for task in beside:
                 task.cancel()
