@@ -29,7 +29,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from measuring.cost import look_at
+from measuring.cost import COMPILED, look_at
 from measuring.ours import INDEX_PROCESS, command, definition
 
 LINKS_ON, LINKS_BACK, WORDS, VOCABULARY = 4, 16, 150, 50_000
@@ -109,7 +109,7 @@ def grow(engine: str, pages: int, step: int) -> list[dict[str, float]]:
         Path(name, "ultracrawl.yaml").write_text(text)
         words, environment = command("crawl", "--json")
         crawl = subprocess.Popen(
-            words, cwd=name, stdout=subprocess.DEVNULL, env={**os.environ, **environment}
+            words, cwd=name, stdout=subprocess.DEVNULL, env={**os.environ, **COMPILED, **environment}
         )
         rows = list(watched(crawl, served, step))
     server.terminate()

@@ -21,6 +21,10 @@ _MEMORY_SHARE = 20
 _LONGEST_INTERVAL = 0.5
 
 
+COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
+"""Modules stay compiled from one command to the next, as they do where a program is installed."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """What one command took; memory is the sum over its processes, pages that they share counted once."""
@@ -69,7 +73,7 @@ def run(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, **COMPILED, **(environment or {})},
             start_new_session=True,
         )
         alarm = threading.Timer(patience, _end, [process.pid])

@@ -34,7 +34,7 @@ ROWS = {
         Row("unchanged", "ultracrawl, second crawl, all 304", ours=True, searchable=True),
         Row("no_documents", "ultracrawl: fetch, parse, links, state; no documents", ours=True),
         Row("one_page", "ultracrawl, crawl of one page (`--url`)", ours=True),
-        Row("search", "ultracrawl, search of one word (whole command)", ours=True),
+        Row("search", "ultracrawl, search of one word (whole command), from the second one on", ours=True),
         Row("stock", "plain Scrapy CrawlSpider + stock Whoosh", searchable=True),
         Row("omindex", "wget -r + omindex", searchable=True),
         Row("colly", "Colly (Go): fetch, links, text"),

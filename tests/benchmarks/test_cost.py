@@ -39,6 +39,15 @@ def test_the_processes_of_a_command_are_charged_to_it(cost: ModuleType, tmp_path
     assert (found + found).peak_mb == found.peak_mb
 
 
+def test_modules_stay_compiled_whatever_holds_for_who_measures(
+    cost: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tmp_path / "imported.py").touch()
+    cost.run([sys.executable, "-c", "import sys; sys.path.insert(0, '.'); import imported"], tmp_path)
+    assert list(tmp_path.glob("__pycache__/imported.*"))
+
+
 def test_a_command_that_fails_is_told_with_its_last_lines(cost: ModuleType, tmp_path: Path) -> None:
     failing = [sys.executable, "-c", "import sys; sys.exit('no such page')"]
     with pytest.raises(cost.CommandError, match="ended with 1: no such page"):

@@ -6,14 +6,16 @@ import importlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 from ultracrawl.cli.terminal import tell
 from ultracrawl.model import Finding
 from ultracrawl.settings.projects import find_project
-from ultracrawl.sources import Catalog, DataSource, Project
+
+if TYPE_CHECKING:
+    from ultracrawl.sources import DataSource, Project
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_HINTS = 3
@@ -81,6 +83,8 @@ def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     Raises `UserError` for a name that does not exist, and if there is none without mistakes.
     """
     wanted = tuple(names)
+    from ultracrawl.sources import Catalog  # noqa: PLC0415 - not every verb reads definitions
+
     found = Catalog(project).chosen(wanted)
     for name, source in project.mistaken.items() if not wanted else ():
         tell(f"{name}: left out: {first_of(source.findings)}", err=True)
@@ -89,6 +93,8 @@ def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
 
 def known_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     """Return the named sources, or all, to look at what they hold. Raises `UserError` for an unknown name."""
+    from ultracrawl.sources import Catalog  # noqa: PLC0415 - as above
+
     return Catalog(project).known(names)
 
 

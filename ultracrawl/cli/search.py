@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.options import json_option, print_json, searchable_project_option, server_option
+from ultracrawl.cli.options import config_option, json_option, print_json, server_option, show_hints
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchResult
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json
 from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_line
+from ultracrawl.index.kept_search import find_searched
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.searching import Searcher
-from ultracrawl.sources import Project
 
 _READINGS = {
     Reading.PARTS: "No document has the names as they are written; these have their parts.",
@@ -66,7 +66,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.command("search")
 @server_option("search")
 @click.argument("query", default="")
-@searchable_project_option
+@config_option
 @click.option(
     "--source", multiple=True, metavar="S", help="Only documents of this source; repeat for several."
 )
@@ -117,7 +117,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
 @json_option
 def command(
     query: str,
-    project: Project,
+    config: str | None,
     source: tuple[str, ...],
     index: str,
     group: tuple[str, ...],
@@ -148,6 +148,8 @@ def command(
       ultracrawl search --complete "create ind" --limit 5
       ultracrawl search 'salary bands' --principal staff --principal ann.lee
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, hints = find_searched(config)
+    show_hints(hints)
     with Searcher(project, index, principals=principals) as searcher:
         names = DisplayNames(searcher.lists if language else {}, language)
         if order.pop("complete"):

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from ultracrawl.errors import UserError
-from ultracrawl.index import IndexEngine
+from ultracrawl.index.engine import IndexEngine, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
+from ultracrawl.index.searched import SearchedProject, SearchOptions
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 
 def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
     """Return what is needed to open an index of a project, in this process or another. Raises `UserError`."""
-    if name in project.destinations:
-        kind = project.destinations[name].type
-        raise UserError(f"{name!r} is a destination of the type {kind} and no index: it cannot be searched")
-    further = project.indexes.get(name)
-    if further is None and name != PROJECT_INDEX:
-        known = ", ".join((PROJECT_INDEX, *project.indexes))
-        raise UserError(f"there is no index {name!r}; the indexes are {known}")
-    engine, path = (further.engine, further.path) if further else (project.index.engine, project.index.path)
-    return IndexConfig(engine, path, tuple(project.schema_attributes.values()))
+    return searched_of(project).config_of(name)
+
+
+def searched_of(project: Project) -> SearchedProject:
+    """Return what a search needs of a project."""
+    section = project.search
+    files = {} if section.synonyms is None else {"": section.synonyms}
+    own = {PROJECT_INDEX: (project.index.engine, project.index.path)}
+    return SearchedProject(
+        indexes={**own, **{name: (one.engine, one.path) for name, one in project.indexes.items()}},
+        destinations={name: one.type for name, one in project.destinations.items()},
+        attributes={name: one.type for name, one in project.schema_attributes.items()},
+        readable={name: tuple(readable_indexes(project, one)) for name, one in project.known_sources.items()},
+        groups=project.groups,
+        boosts=dict(project.index.boosts),
+        search=SearchOptions(
+            section.language,
+            files | dict(section.source_synonyms),
+            tuple((pin.query, tuple(pin.urls)) for pin in section.pins),
+            RankingWeights(**dict(section.weights)),
+        ),
+        whole=lambda: project,
+    )
 
 
 def readable_indexes(project: Project, source: DataSource) -> list[str]:

@@ -7,19 +7,22 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchQuery, SearchResult
+from ultracrawl.index.engines import open_index
 from ultracrawl.index.filters import Operator, parse_filter
-from ultracrawl.index.opening import index_config, open_index, readable_indexes
+from ultracrawl.index.kept_search import find_searched
 from ultracrawl.index.query.completion import Completion, completions
 from ultracrawl.index.query.parser import answer_in_turn
+from ultracrawl.index.searched import SearchedProject
 from ultracrawl.index.soundness import suspect
 from ultracrawl.index.tuning import checked_boosts, read_tuning
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, ValueList, value_text, with_fields
-from ultracrawl.settings.projects import find_project
-from ultracrawl.sources import Project
-from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+
+if TYPE_CHECKING:
+    from ultracrawl.sources import Project
 
 MOST_COMPLETING = 100
 """Documents among which titles are looked for that complete what was typed."""
@@ -40,7 +43,7 @@ class Searcher:
 
     def __init__(
         self,
-        where: str | Path | Project | None = None,
+        where: str | Path | Project | SearchedProject | None = None,
         index: str = "",
         *,
         principals: Iterable[str] | None = (),
@@ -53,14 +56,9 @@ class Searcher:
         """
         names = (principals,) if isinstance(principals, str) else principals
         self._principals = None if names is None else tuple(names)
-        project = (
-            where
-            if isinstance(where, Project)
-            else find_project(str(where) if where else None, plain=True)[0]
-        )
-        self._project = project
-        name = index or searched_index(project)
-        self._index, self._path = open_index(project, name), index_config(project, name).path
+        self._project = project = _searched(where)
+        config = project.config_of(index or project.main_index())
+        self._index, self._path = open_index(config), config.path
         self._tuning = read_tuning(project.search)
         self._lists: Mapping[str, ValueList] | None = None
 
@@ -100,13 +98,13 @@ class Searcher:
             self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, language=language,
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
-            boosts=(*self._project.index.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
+            boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
         )  # fmt: skip
-        alone = len(query.sources or self._project.known_sources) < 2
+        alone = len(query.sources or self._project.readable) < 2
         search = self._index.search
         if not alone and query.limit:
             search = partial(folded, search=search)
-        attributes = self._project.schema_attributes
+        attributes = self._project.schema
         result = self._answer(
             self._tuning.applied(query), lambda asked: answer_in_turn(asked, attributes, search)
         )
@@ -164,7 +162,7 @@ class Searcher:
     @property
     def attributes(self) -> dict[str, AttributeType]:
         """The search attributes by name, with their types."""
-        return {name: attribute.type for name, attribute in self._project.schema_attributes.items()}
+        return dict(self._project.attributes)
 
     @property
     def groups(self) -> Mapping[str, tuple[str, ...]]:
@@ -177,7 +175,7 @@ class Searcher:
         if self._lists is None:
             from ultracrawl.stores.opening import value_lists  # noqa: PLC0415 - slow, and few searches want them
 
-            self._lists = value_lists(self._project)
+            self._lists = value_lists(self._project.whole())
         return self._lists
 
     def display_name(self, attribute: str, value: object, language: str = "") -> str:
@@ -209,7 +207,7 @@ class Searcher:
         """Return the sources named and those of the groups; empty means all."""
         chosen = list(sources)
         for name in chosen:
-            _known("source", name, self._project.known_sources)
+            _known("source", name, self._project.readable)
         for group in groups:
             _known("data group", group, self._project.groups)
             chosen += self._project.groups[group]
@@ -240,23 +238,14 @@ def folded(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) ->
     return replace(first, total=first.total - (seen - len(hits)), hits=tuple(hits[query.offset :]))
 
 
-def searched_index(project: Project) -> str:
-    """Return the name of the index that is searched unless another one is named.
+def _searched(where: str | Path | Project | SearchedProject | None) -> SearchedProject:
+    if isinstance(where, SearchedProject):
+        return where
+    if where is None or isinstance(where, str | Path):
+        return find_searched(str(where) if where else None)[0]
+    from ultracrawl.index.opening import searched_of  # noqa: PLC0415 - it loads what reads definitions
 
-    It is the index of the project, if that is the primary destination of any source; else the only one that is. Of what
-    a source feeds, the first counts that is an index. Raises `UserError` if there are several, or none.
-    """
-    fed = [readable_indexes(project, source) for source in project.known_sources.values()]
-    first = {indexes[0] for indexes in fed if indexes}
-    if PROJECT_INDEX in first or not fed:
-        return PROJECT_INDEX
-    if len(first) == 1:
-        return next(iter(first))
-    if not first:
-        names = ", ".join(sorted(project.destinations))
-        raise UserError(f"no source feeds an index that can be searched: their documents go to {names}")
-    names = ", ".join(sorted(first))
-    raise UserError(f"the sources feed several indexes; say which is searched with --index: {names}")
+    return searched_of(where)
 
 
 def _known(kind: str, name: str, names: Iterable[str]) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import RankingWeights, SearchQuery
 from ultracrawl.index.query.synonyms import Synonyms, synonym_table
+from ultracrawl.index.searched import SearchOptions
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stopwords import query_languages
-from ultracrawl.sources.reading.synonym_file import read_synonyms
-from ultracrawl.sources.sections.search import SearchSection
 
 MOST_BOOST = 1000.0
 """The largest factor of a score, as in `index.boosts`."""
@@ -43,15 +42,13 @@ class SearchTuning:
         return replace(query, synonyms=self.synonyms, pinned=pinned, language=language, weights=self.weights)
 
 
-def read_tuning(section: SearchSection) -> SearchTuning:
-    """Return what a section says, its files read. Raises `DefinitionError` if a file has mistakes."""
+def read_tuning(options: SearchOptions) -> SearchTuning:
+    """Return what they say, its files read. Raises `DefinitionError` if a file has mistakes."""
     pins: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for pin in section.pins:
-        asked = tuple(words(pin.query))
-        pins[asked] = tuple(dict.fromkeys((*pins.get(asked, ()), *pin.urls)))
-    return SearchTuning(
-        section.language, synonym_table(_said(section)), pins, RankingWeights(**dict(section.weights))
-    )
+    for query, urls in options.pins:
+        asked = tuple(words(query))
+        pins[asked] = tuple(dict.fromkeys((*pins.get(asked, ()), *urls)))
+    return SearchTuning(options.language, synonym_table(_said(options.synonyms)), pins, options.weights)
 
 
 def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
@@ -64,8 +61,9 @@ def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]
     return tuple(boosts.items())
 
 
-def _said(section: SearchSection) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    files: dict[str, Path] = {} if section.synonyms is None else {"": section.synonyms}
-    for source, path in (files | dict(section.source_synonyms)).items():
+def _said(files: Mapping[str, Path]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for source, path in files.items():
+        from ultracrawl.sources.reading.synonym_file import read_synonyms  # noqa: PLC0415 - most have no such files
+
         for synonym in read_synonyms(path):
             yield source, synonym.sought, synonym.others

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ultracrawl.sources import Project
-
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from ultracrawl.sources import Project
 
 ENVIRONMENT = "ULTRACRAWL_DATA"
 """The environment variable, and the Scrapy setting, with the folder that relative paths are taken from."""

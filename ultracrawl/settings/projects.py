@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
-from ultracrawl.settings.adhoc import remembered
 from ultracrawl.settings.places import ENVIRONMENT, data_folder, placed, scrapy_place, scrapy_settings
-from ultracrawl.sources import Project, require, usable
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from ultracrawl.sources import Project
 
 
 def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Project, Iterable[Finding]]:
@@ -26,6 +26,9 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     without a definition that write to an index by settings of the Scrapy project. Raises `UserError`.
     """
     location, data = found_definitions(config)
+    from ultracrawl.settings.adhoc import remembered  # noqa: PLC0415 - what looks for definitions need not read them
+    from ultracrawl.sources import usable  # noqa: PLC0415 - as above
+
     if location is not None:
         loaded = read_definitions(location)
         return placed(usable(loaded), data), [finding for finding in loaded.findings if not finding.fatal]
@@ -50,6 +53,7 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
     data = data_folder(settings)
     if data is None:
         return None
+    from ultracrawl.sources import require  # noqa: PLC0415 - as above
     from ultracrawl.sources.loading.settings_loader import (  # noqa: PLC0415 - slow, and seldom needed
         SETTINGS,
         load_settings,

@@ -7,9 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ultracrawl.model import Finding
-from ultracrawl.sources import PROJECT_FILE, Loaded, load_project
+from ultracrawl.sources.reading.locations import PROJECT_FILE
+
+if TYPE_CHECKING:
+    from ultracrawl.sources import Loaded
 
 ENVIRONMENT = "ULTRACRAWL_CONFIG"
 _HEAD = 65_536
@@ -88,6 +92,8 @@ def _read_robot_part(location: str | Path) -> Loaded:
         return _read_robot(main)
     problem = "is only a part of a portal robot's configuration"
     instead = "put it beside its robot.conf, and name that"
+    from ultracrawl.sources import Loaded  # noqa: PLC0415 - as above
+
     return Loaded(None, (Finding(str(location), 0, "file", problem, instead),))
 
 
@@ -95,6 +101,12 @@ def _read_collections(location: str | Path) -> Loaded:
     from ultracrawl.sources.dialects.fast_xml.reader import read_collections  # noqa: PLC0415 - as above
 
     return read_collections(location)
+
+
+def _read_yaml(location: str | Path) -> Loaded:
+    from ultracrawl.sources import load_project  # noqa: PLC0415 - as above
+
+    return load_project(location)
 
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -105,6 +117,6 @@ DIALECTS: tuple[Dialect, ...] = (
         _read_robot_part,
     ),
     Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, _read_collections),
-    Dialect("yaml", lambda _: True, load_project),
+    Dialect("yaml", lambda _: True, _read_yaml),
 )
 """All formats; the first that recognises a file reads it, YAML takes what is left."""
