@@ -136,17 +136,14 @@ def test_definitions_with_a_finding_are_read_each_time(
     assert not (folder / FILE).exists()
 
 
-def test_what_changes_while_definitions_are_read_is_not_kept(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def changing(config: str | None = None, **options: Any) -> Any:
-        found = find_project(config, **options)
-        (folder / "ultracrawl.yaml").write_text(MUCH.replace("title: 3", "title: 4"))
-        return found
-
-    monkeypatch.setattr(kept_search, "find_project", changing)
-    assert find_searched(str(folder))[0].search.weights.title == 3
-    assert not (folder / FILE).exists()
+def test_a_folder_of_sources_that_comes_later_counts(folder: Path, reads: list[str | None]) -> None:
+    (folder / "sources" / "three.yaml").unlink()
+    (folder / "sources").rmdir()
+    find_searched(str(folder / "ultracrawl.yaml"))
+    (folder / "sources").mkdir()
+    (folder / "sources" / "three.yaml").write_text(OTHER)
+    assert "three" in find_searched(str(folder / "ultracrawl.yaml"))[0].readable
+    assert len(reads) == 2
 
 
 def test_no_folder_is_made_for_it_and_other_formats_are_read_each_time(

@@ -1,12 +1,12 @@
 """Keeps what a search needs of definitions beside the states: to read them takes longer than most searches.
 
-It is kept of definitions without a finding alone, and counts as long as each of their files is what it was.
+It is kept of YAML without a finding alone, and counts as long as each of their files is what it was.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,10 @@ from typing import Any
 from ultracrawl import __version__
 from ultracrawl.files import replace_file
 from ultracrawl.index.searched import SearchedProject
-from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.model import Finding
 from ultracrawl.settings.projects import find_project, found_definitions
-from ultracrawl.sources.reading.locations import digest_of, files_read, read_location
+from ultracrawl.sources.dialects import is_yaml
+from ultracrawl.sources.reading.locations import Version, noted_files, version_of
 
 FORMAT = 1
 """Goes up when other things are kept, or when an option of which something is kept gets another default."""
@@ -36,7 +37,7 @@ def find_searched(config: str | None = None) -> tuple[SearchedProject, Iterable[
         return known, ()
     from ultracrawl.index.opening import searched_of  # noqa: PLC0415 - it loads what reads definitions
 
-    with files_read() as files:
+    with noted_files() as files:
         project, found = find_project(config, plain=True)
     hints, searched = list(found), searched_of(project)
     if kept_file and not (hints or project.mistaken or project.mistakes):
@@ -62,14 +63,16 @@ class _KeptFile:
         location = Path(found).absolute()
         base = Path(data).expanduser() if data else location if location.is_dir() else location.parent
         file = base.absolute() / FILE
-        usual = location.is_dir() or location.is_file()
+        usual = location.exists() and is_yaml(location)
         return cls(config, location, data, file) if usual and file.parent.is_dir() else None
 
     def kept(self) -> SearchedProject | None:
         """Return what is kept; None without anything that still counts."""
         try:
             values = json.loads(self.file.read_bytes())
-            if values["head"] == self._head() and self._unchanged(values["files"]):
+            if values["head"] == self._head() and all(
+                version_of(Path(path)) == tuple(version) for path, version in values["files"].items()
+            ):
                 return SearchedProject.from_json(
                     values["project"], lambda: find_project(self.config, plain=True)[0]
                 )
@@ -77,23 +80,15 @@ class _KeptFile:
             pass  # there is none, or somebody else wrote it
         return None
 
-    def keep(self, searched: SearchedProject, files: dict[str, str]) -> None:
-        """Keep this, which the files say, in place of what is kept; nothing, where that cannot be written."""
-        if not files or not self._unchanged(files):
-            return
-        values = {"head": self._head(), "files": files, "project": searched.to_json()}
+    def keep(self, searched: SearchedProject, files: Mapping[Path, Version]) -> None:
+        """Keep this, which the files said, in place of what is kept; nothing, where that cannot be written."""
+        values = {
+            "head": self._head(),
+            "files": {str(path.absolute()): version for path, version in files.items()},
+            "project": searched.to_json(),
+        }
         with suppress(OSError):
             replace_file(self.file, json.dumps(values).encode())
 
     def _head(self) -> list[Any]:
         return [FORMAT, __version__, str(self.location), self.data]
-
-    def _unchanged(self, files: dict[str, str]) -> bool:
-        """Whether the files are what they were, and no other one belongs to the definitions now."""
-        try:
-            with files_read() as now:
-                read_location(self.location)
-            others = {path: digest_of(Path(path).read_bytes()) for path in files.keys() - now.keys()}
-        except (OSError, DefinitionError):
-            return False
-        return {**now, **others} == files

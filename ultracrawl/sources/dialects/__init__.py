@@ -5,6 +5,12 @@ definitions that a setting, the environment or the working directory names. `DIA
 `Dialect` each.
 """
 
-from ultracrawl.sources.dialects.recognition import DIALECTS, Dialect, locate_definitions, read_definitions
+from ultracrawl.sources.dialects.recognition import (
+    DIALECTS,
+    Dialect,
+    is_yaml,
+    locate_definitions,
+    read_definitions,
+)
 
-__all__ = ["DIALECTS", "Dialect", "locate_definitions", "read_definitions"]
+__all__ = ["DIALECTS", "Dialect", "is_yaml", "locate_definitions", "read_definitions"]

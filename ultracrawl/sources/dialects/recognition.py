@@ -40,12 +40,12 @@ class Dialect:
 
 def read_definitions(location: str | Path) -> Loaded:
     """Read the definitions of a location in whatever format they are; folders and packages hold YAML."""
-    path = Path(location)
-    head = _head_of(path)
-    found = next(dialect for dialect in DIALECTS if dialect.recognises(head))
-    if found is DIALECTS[-1] and path.name.lower() in _ROBOT_FILES and path.is_file():
-        return _read_robot_part(location)
-    return found.read(location)
+    return _dialect_of(Path(location)).read(location)
+
+
+def is_yaml(location: str | Path) -> bool:
+    """Whether the definitions of a location are YAML, which says the same on every machine."""
+    return _dialect_of(Path(location)) is DIALECTS[-1]
 
 
 def locate_definitions(setting: str | Path | None = None) -> str | None:
@@ -54,6 +54,14 @@ def locate_definitions(setting: str | Path | None = None) -> str | None:
     if named:
         return str(named)
     return PROJECT_FILE if Path(PROJECT_FILE).is_file() else None
+
+
+def _dialect_of(path: Path) -> Dialect:
+    head = _head_of(path)
+    found = next(dialect for dialect in DIALECTS if dialect.recognises(head))
+    if found is DIALECTS[-1] and path.name.lower() in _ROBOT_FILES and path.is_file():
+        return _PART
+    return found
 
 
 def _head_of(path: Path) -> bytes:
@@ -109,13 +117,10 @@ def _read_yaml(location: str | Path) -> Loaded:
     return load_project(location)
 
 
+_PART = Dialect("part of a robot", lambda head: _ROBOT_PART.match(_plain(head)) is not None, _read_robot_part)
 DIALECTS: tuple[Dialect, ...] = (
     Dialect("robot.conf", lambda head: _ROBOT_CONF.match(_plain(head)) is not None, _read_robot),
-    Dialect(
-        "part of a robot",
-        lambda head: _ROBOT_PART.match(_plain(head)) is not None,
-        _read_robot_part,
-    ),
+    _PART,
     Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, _read_collections),
     Dialect("yaml", lambda _: True, _read_yaml),
 )

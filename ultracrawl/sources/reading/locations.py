@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,7 +18,6 @@ SOURCES_FOLDER = "sources"
 MAX_BYTES = 64 << 20
 """Size of a definition file at most."""
 
-_noted: ContextVar[dict[str, str] | None] = ContextVar("_noted", default=None)
 _SUFFIXES = (".yaml", ".yml")
 _IN_PACKAGE = re.compile(r"([A-Za-z_]\w+(?:\.[A-Za-z_]\w*)*):([^\\:]*)")
 
@@ -117,25 +114,7 @@ def read_text(file: Traversable, shown: str) -> DefinitionText:
         raise _unreadable(
             shown, f"cannot be read: {error.strerror or error}", "check the file and its rights"
         ) from None
-    if (noted := _noted.get()) is not None:
-        noted[os.path.abspath(str(file))] = digest_of(data)
     return DefinitionText(shown, file.name.rpartition(".")[0] or file.name, decode(data, shown))
-
-
-@contextmanager
-def files_read() -> Iterator[dict[str, str]]:
-    """Note the files that are read for definitions from here on: by absolute path a digest of what each held."""
-    noted: dict[str, str] = {}
-    before = _noted.set(noted)
-    try:
-        yield noted
-    finally:
-        _noted.reset(before)
-
-
-def digest_of(data: bytes) -> str:
-    """Return what tells the content of a file."""
-    return sha256(data).hexdigest()
 
 
 def decode(data: bytes, shown: str) -> str:
