@@ -16,7 +16,7 @@ def convert(source: Source, sink: Sink) -> None:
     """Read a row as one paragraph; the cells of the first row are `columns`."""
     text, _ = decode(source.body, source.content_type, source.default_charset)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:_SAMPLE]))
-    csv.field_size_limit(len(text) + 1)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     number = 0
     for number, row in enumerate(rows, 1):
         if number == 1:
