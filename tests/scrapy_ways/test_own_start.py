@@ -9,6 +9,7 @@ from scrapy_ways.runs import Desk
 from support.site import Site
 
 HEAD = """
+import asyncio
 from scrapy import Request
 from ultracrawl.model import Document
 from ultracrawl.spiders import SourceSpider
@@ -25,6 +26,17 @@ DOCUMENTS = """
             yield Document(url, url, "", title=f"Row {number}", text=f"heron {number}")
         async for one in super().start():
             yield one
+"""
+
+LATE = """
+    async def start(self):
+        async for one in super().start():
+            yield one
+        while self.crawler.stats.get_value("response_received_count", 0) < 2:
+            await asyncio.sleep(0.01)
+        for number in self.known:
+            url = f"{self.root}/rows/{number}"
+            yield Document(url, url, "", title=f"Row {number}", text=f"heron {number}")
 """
 
 OUTSIDE = """
@@ -93,6 +105,21 @@ def test_documents_of_start_stay_while_they_are_given(desk: Desk, site: Site, ur
     assert ended.run["outcomes"] == {"NOT_MODIFIED": 2, "MODIFIED": 2, "GONE": 1, "ROBOTS": 1}
     assert sorted(desk.found("bittern")) == ["/rows/1", "/rows/2"]
     assert desk.found("heron") == []
+    adds_up(desk, ended.run)
+
+
+def test_documents_that_start_gives_after_the_pages_stay_too(desk: Desk, site: Site, url: str) -> None:
+    define(desk, url, LATE)
+    desk.ultracrawl("crawl")
+    ended = desk.ultracrawl("crawl", "--json")
+    assert ended.run["outcomes"] == {"NOT_MODIFIED": 2, "UNMODIFIED": 3, "ROBOTS": 1}
+    assert not any(path.startswith("/rows") for path in site.paths())
+    adds_up(desk, ended.run)
+    define(desk, url, LATE, known=[1, 2])
+    ended = desk.ultracrawl("crawl", "--json")
+    assert ended.run["outcomes"] == {"NOT_MODIFIED": 2, "UNMODIFIED": 2, "GONE": 1, "ROBOTS": 1}
+    assert sorted(desk.found("heron")) == ["/rows/1", "/rows/2"]
+    assert [path for path in site.paths() if path.startswith("/rows")] == ["/rows/3"]
     adds_up(desk, ended.run)
 
 

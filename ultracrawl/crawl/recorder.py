@@ -79,6 +79,8 @@ class Recorder:
             outcome, status = PENDING, StatusCode.CRAWLED
         page = visit.page
         cause = ending.cause or page.unrendered or (Cause(CauseCode.EXPIRES) if page.expires else NO_CAUSE)
+        if visit.given and not cause:
+            cause = Cause(CauseCode.GIVEN)
         return self._next_record(visit, outcome, status, cause, unchanged=unchanged), outcome
 
     def _tell(self, visit: Visit) -> None:

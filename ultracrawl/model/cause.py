@@ -55,6 +55,8 @@ class CauseCode(StrEnum):
     NO_DESCRIPTION = "no-description", "the generation filter denied it"
     NO_DOCUMENT = "no-document", "the spider made no document of it"
     DROPPED = "dropped", "dropped"
+    GIVEN = "given", "the spider gave the document itself"
+    """Nothing was asked of a server for it."""
     REMOVED_BY_HAND = "removed-by-hand", "removed by hand"
 
     # ---- what an answer is

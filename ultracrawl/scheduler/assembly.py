@@ -29,6 +29,7 @@ from ultracrawl.scheduler.candidates.repeats import RepeatVisits
 from ultracrawl.scheduler.crawl_queue import CrawlQueue
 from ultracrawl.scheduler.entry_picker import EntryPicker
 from ultracrawl.scheduler.flight import VisitsInFlight
+from ultracrawl.scheduler.given_urls import GivenUrls
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.scheduler.sitemap_barrier import SitemapBarrier
 from ultracrawl.stores import QueueEntry
@@ -126,7 +127,7 @@ def assemble(
         flight,
         SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_ask),
         features.robots,
-        features.items,
+        GivenUrls(context, features.items.given, gate.place_entry),
     )
     return Parts(queue, picker, flight, activator)
 

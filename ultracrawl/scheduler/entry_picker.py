@@ -9,7 +9,6 @@ from functools import partial
 
 from ultracrawl.crawl import CrawlContext
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
-from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.scheduler.addresses import AddressResolver
@@ -17,6 +16,7 @@ from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.candidates.link_ingest import LinkIngest
 from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
 from ultracrawl.scheduler.flight import VisitsInFlight
+from ultracrawl.scheduler.given_urls import GivenUrls
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.scheduler.sitemap_barrier import SitemapBarrier
 from ultracrawl.stores import QueueEntry
@@ -37,7 +37,7 @@ class EntryPicker:
         flight: VisitsInFlight,
         barrier: SitemapBarrier,
         robots: RobotsCache,
-        items: ItemTracker,
+        given: GivenUrls,
     ) -> None:
         self._context = context
         self._frontier = frontier
@@ -49,7 +49,7 @@ class EntryPicker:
         self._flight = flight
         self._barrier = barrier
         self._robots = robots
-        self._items = items
+        self._given = given
 
     def next_entry(self) -> QueueEntry | None:
         """Return the next entry whose robots.txt is known; a site without one spends its turn on fetching it."""
@@ -61,7 +61,7 @@ class EntryPicker:
             entry = self._frontier.pop_entry(time.monotonic())
             if entry is None:
                 return None
-            if self._items.skips_given(entry):
+            if self._given.keeps(entry):
                 self._flight.return_turn(entry)
                 continue
             if rule := self._ingest.refuses(entry):

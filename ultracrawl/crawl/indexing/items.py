@@ -91,16 +91,6 @@ class ItemTracker:
         context.visits[key] = visit
         return visit
 
-    def skips_given(self, entry: QueueEntry) -> bool:
-        """Take an entry out of the queue whose document was given; False for all others."""
-        if entry.key not in self.given:
-            return False
-        record = self._context.store.records.get_record(entry.key)
-        if record is not None:
-            self._context.store.records.finish_url(entry, record)
-            self._context.counters.count_scheduled(-1)
-        return True
-
     # ---- what Scrapy says
 
     def _dropped(self, item: Any, exception: BaseException, response: Response | None) -> None:
