@@ -16,7 +16,7 @@ from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.auth.chain import AuthChain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
     from types import CodeType
 
     from scrapy import Request
@@ -51,13 +51,15 @@ def access_of(crawler: Crawler) -> AuthChain | None:
 
 
 _ANY = id(dispatcher.Any)
+_NOBODY: Mapping[Any, list[Any]] = {}
 _ALL = ("request", "spider", "signal", "sender", "headers", "body_length", "data")
 """What the two signals of a download come with."""
 
 
 def is_heard(sender: object, signal: object) -> bool:
     """Return whether a signal of a sender has receivers; sending it without any costs as much as a small page."""
-    return any(signal in table for table in _tables(sender))
+    own, others = dispatcher.connections.get(id(sender), _NOBODY), dispatcher.connections.get(_ANY, _NOBODY)
+    return signal in own or signal in others
 
 
 _SIGNALS = (signals.headers_received, signals.bytes_received)
@@ -110,18 +112,9 @@ class DownloadWatch:
         return stopped
 
 
-_Table = dict[Any, list[Any]]
-
-
-def _tables(sender: object) -> Iterator[_Table]:
-    """Yield the receivers of all signals of a sender, and of any."""
-    for known in (id(sender), _ANY):
-        if known in dispatcher.connections:
-            yield dispatcher.connections[known]
-
-
 def _receivers(sender: object, signal: object) -> list[Any]:
-    return list(dict.fromkeys(one for table in _tables(sender) for one in table.get(signal, ())))
+    tables = [dispatcher.connections.get(known, _NOBODY) for known in (id(sender), _ANY)]
+    return list(dict.fromkeys(one for table in tables for one in table.get(signal, ())))
 
 
 @lru_cache(maxsize=64)

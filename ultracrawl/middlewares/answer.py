@@ -13,7 +13,7 @@ from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.results import TRUNCATED, FetchResult
 from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
-from ultracrawl.crawl.transport.headers import header_of, values_in, values_of
+from ultracrawl.crawl.transport.headers import header_in, header_of, values_in, values_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
@@ -166,9 +166,10 @@ class EarlyStop:
         visit = visit_of(request)
         if visit is None or visit.sitemap is not None:
             return
-        if self._feeds.may_be(visit, (headers.get("Content-Type") or b"").decode("latin-1")):
+        if self._feeds.may_be(visit, header_in(headers, "Content-Type")):
             return
-        request.meta[_COUNT] = None if "Content-Encoding" in headers else 0
+        if self._cut_off is not None:
+            request.meta[_COUNT] = None if "Content-Encoding" in headers else 0
         length = body_length if isinstance(body_length, int) else None
         if length is not None and length <= CHEAP:
             return

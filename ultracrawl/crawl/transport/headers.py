@@ -21,7 +21,12 @@ def _key(name: str) -> bytes:
 
 def header_of(response: Response, name: str) -> str:
     """Return a header, the last one if it is repeated, or empty."""
-    values: list[bytes] | None = dict.get(response.headers, _key(name))
+    return header_in(response.headers, name)
+
+
+def header_in(headers: Headers, name: str) -> str:
+    """Return a header among these, the last one if it is repeated, or empty."""
+    values: list[bytes] | None = dict.get(headers, _key(name))
     return values[-1].decode("latin-1") if values else ""
 
 

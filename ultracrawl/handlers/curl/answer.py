@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ultracrawl.handlers.curl.transfer import Transfer
 
+_FURTHER = frozenset({b"Content-Disposition", b"Content-Encoding"})
+"""Headers that have a say besides the declared type."""
 _PROTOCOLS = {
     pycurl.CURL_HTTP_VERSION_1_0: "HTTP/1.0",
     pycurl.CURL_HTTP_VERSION_1_1: "HTTP/1.1",
@@ -29,7 +31,9 @@ def response_of(request: Request, transfer: Transfer, flags: list[str] | None = 
     headers = Headers()
     dict.update(headers, transfer.head.headers)  # the names are normal already
     body = transfer.body
-    kind = _kind_of(headers) or responsetypes.from_args(headers=headers, url=request.url, body=body)
+    kind = _kind_of(headers, request.url) or responsetypes.from_args(
+        headers=headers, url=request.url, body=body
+    )
     response = kind(
         request.url,
         status=curl.getinfo(pycurl.RESPONSE_CODE),
@@ -42,17 +46,27 @@ def response_of(request: Request, transfer: Transfer, flags: list[str] | None = 
     return response
 
 
-def _kind_of(headers: Headers) -> type[Response] | None:
-    """Return the class that the declared type alone decides; None if Scrapy has to look at more."""
-    declared: list[bytes] = dict.get(headers, b"Content-Type", [])
-    if len(declared) != 1 or dict.__contains__(headers, b"Content-Encoding"):
+def _kind_of(headers: Headers, url: str) -> type[Response] | None:
+    """Return the class that the declared type, or the name without one, decides; None if Scrapy has to look at more."""
+    if _FURTHER & headers.keys():
         return None
-    return _kind_of_type(declared[0])
+    declared: list[bytes] = dict.get(headers, b"Content-Type", [])
+    if len(declared) == 1:
+        return _kind_of_type(declared[0])
+    name = url.rpartition("/")[2]
+    at = name.find(".")
+    return _kind_of_ending(name[at:]) if at > 0 and not declared else None
 
 
 @lru_cache(maxsize=256)
 def _kind_of_type(declared: bytes) -> type[Response] | None:
     kind = responsetypes.from_content_type(declared)
+    return None if kind is Response else kind
+
+
+@lru_cache(maxsize=256)
+def _kind_of_ending(ending: str) -> type[Response] | None:
+    kind = responsetypes.from_filename(f"name{ending}")
     return None if kind is Response else kind
 
 

@@ -1,0 +1,50 @@
+"""Which class a response of libcurl has: the one that Scrapy chooses for the same headers, URL and body."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pycurl
+import pytest
+from scrapy import Request
+from scrapy.http import Headers
+from scrapy.responsetypes import responsetypes
+
+from ultracrawl.handlers.curl.answer import response_of
+
+INFO = {pycurl.RESPONSE_CODE: 304, pycurl.PRIMARY_IP: "127.0.0.1", pycurl.INFO_HTTP_VERSION: 0}
+NAMES = (
+    "",
+    "a",
+    "a.html",
+    "a.b.HTML",
+    ".html",
+    "..html",
+    "a.xml",
+    "a.json",
+    "a.tgz",
+    "a.html.gz",
+    "a.txt",
+    "a.jpg",
+)
+HEADERS: tuple[dict[bytes, list[bytes]], ...] = (
+    {},
+    {b"Content-Type": [b"text/html; charset=utf-8"]},
+    {b"Content-Type": [b"image/png"]},
+    {b"Content-Type": [b"text/html", b"text/plain"]},
+    {b"Content-Type": [b"text/html"], b"Content-Encoding": [b"gzip"]},
+    {b"Content-Disposition": [b"attachment; filename=a.xml"]},
+)
+
+
+@pytest.mark.parametrize("headers", HEADERS, ids=str)
+@pytest.mark.parametrize("body", [b"", b"<html>", bytes(range(256))], ids=["empty", "html", "bytes"])
+def test_the_class_is_the_one_that_scrapy_chooses(headers: dict[bytes, list[bytes]], body: bytes) -> None:
+    for name in (*NAMES, *(f"{name}?b=c.html" for name in NAMES), *(f"b.html/{name}" for name in NAMES)):
+        url = f"http://localhost/{name}"
+        transfer: Any = SimpleNamespace(
+            curl=SimpleNamespace(getinfo=INFO.__getitem__), head=SimpleNamespace(headers=headers), body=body
+        )
+        expected = responsetypes.from_args(headers=Headers(headers), url=url, body=body)
+        assert type(response_of(Request(url), transfer)) is expected, name
