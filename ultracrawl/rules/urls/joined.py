@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ultracrawl.rules.urls.canonical import UrlPolicy
 
@@ -32,14 +32,14 @@ class JoinedLinks:
         self._folders: dict[str, dict[str, str]] = {}
         self._kept = 0
 
-    def of(self, hrefs: Iterable[str], base: str) -> Iterator[tuple[str, str | None]]:
-        """Yield each link as written with its canonical URL, None if it has none."""
+    def joined(self, hrefs: Iterable[str], base: str) -> dict[str, str | None]:
+        """Return the canonical URL of each link as written, None if it has none."""
         folder, known = self._folder(base)
-        of_page = dict[str, str | None]()
-        before = len(known)
+        of_page, found = dict[str, str | None](), dict[str, str | None]()
+        before, whole = len(known), self._whole
         for href in hrefs:
             # The sign itself stays: blanks before it would count as blanks at the end.
-            link = href if self._whole else href[: href.find("#") + 1] or href
+            link = href if whole or "#" not in href else href[: href.find("#") + 1]
             url = known.get(link)
             if url is None:
                 url = of_page[link] if link in of_page else self._joined(link, base, folder)
@@ -47,8 +47,9 @@ class JoinedLinks:
                     known[link] = url
                 else:
                     of_page[link] = url
-            yield href, url
+            found[href] = url
         self._kept += len(known) - before
+        return found
 
     def _joined(self, link: str, base: str, folder: str) -> str | None:
         plain = _PLAIN(link) if folder and not (self._whole and link.endswith("#")) else None
@@ -69,12 +70,14 @@ class JoinedLinks:
         if self._kept >= LINKS_KEPT:
             self._folders.clear()
             self._kept = 0
-        if self._canonical(base) != base:
-            return "", {}
         path, _, _ = base.partition("?")
         folder = path[: path.rfind("/") + 1]
-        known = self._folders.setdefault(folder, {})
-        return folder if self._longest and folder.startswith(("http://", "https://")) else "", known
+        known, plain = self._folders.get(folder), folder.startswith(("http://", "https://"))
+        if known is None or not (plain and len(base) <= self._longest and _PLAIN(base, len(folder))):
+            if self._canonical(base) != base:
+                return "", {}
+            known = self._folders.setdefault(folder, {})
+        return folder if self._longest and plain else "", known
 
 
 def _is_folders(href: str) -> bool:

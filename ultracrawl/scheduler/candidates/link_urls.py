@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
 
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.urls.canonical import UrlPolicy, UrlRule
@@ -44,19 +45,15 @@ class LinkUrls:
         """Return the URL of each link that has one, by link as written."""
         if self._rewriting:
             self._rewriting.shown.clear()
-        found = {}
-        for href, url in self._with_urls(dict.fromkeys(hrefs), base):
-            if url is not None:
-                found[href] = url
-            elif href not in self._unusable:
-                self._count_unusable(href, base)
-        return found
-
-    def _with_urls(self, hrefs: Iterable[str], base: str) -> Iterable[tuple[str, str | None]]:
-        if self._rewriting:
             rewritten = self._rewriting.canonical
-            return ((href, rewritten(href, base)) for href in hrefs)
-        return self._joined.of(hrefs, base)
+            found = {href: rewritten(href, base) for href in dict.fromkeys(hrefs)}
+        else:
+            found = self._joined.joined(hrefs, base)
+        if None not in found.values():
+            return cast("dict[str, str]", found)
+        for href in [href for href, url in found.items() if url is None and href not in self._unusable]:
+            self._count_unusable(href, base)
+        return {href: url for href, url in found.items() if url is not None}
 
     def _count_unusable(self, href: str, base: str) -> None:
         """Count a link that leads to no URL; links of other schemes (`mailto:`) are not counted."""
