@@ -79,8 +79,9 @@ class Harvest:
     too_many_links: bool = False
     meta_budget: int = field(init=False)
     """Characters of META values that may still be read."""
+    seen: set[str | tuple[LinkKind, bool, str]] = field(default_factory=set)
+    """The links that were kept; of kind A and without `nofollow` as written."""
     _has_base: bool = False
-    _seen: set[str | tuple[LinkKind, bool, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.meta_budget = self.limits.text
@@ -91,12 +92,12 @@ class Harvest:
         if not href or (href[0] == "#" and not self.base):
             return False
         key = href if kind is LinkKind.A and not nofollow else (kind, nofollow, href)
-        if key in self._seen:
+        if key in self.seen:
             return False
-        if len(self._seen) >= self.limits.links:
+        if len(self.seen) >= self.limits.links:
             self.too_many_links = True
             return False
-        self._seen.add(key)
+        self.seen.add(key)
         return True
 
     def add(self, href: str | None, kind: LinkKind, text: str = "", nofollow: bool = False) -> None:

@@ -36,7 +36,7 @@ def read_a(found: Harvest, node: LexborNode) -> None:
     """Keep the link of `<a>` with its text."""
     attributes = node.attrs
     href = attributes.get("href")
-    if not href:
+    if not href or (href in found.seen and not found.watch_nofollow):
         return
     href = as_written(href)
     nofollow = found.watch_nofollow and "nofollow" in (attributes.get("rel") or "").lower().split()
