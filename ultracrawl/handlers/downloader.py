@@ -121,8 +121,8 @@ class DirectDownloader(Downloader):
         """Whether no spider middleware and no other log formatter is told of answers."""
         engine = self.crawler.engine
         assert engine is not None
-        others = [one for one in engine.scraper.spidermw.middlewares if not isinstance(one, _OF_REQUESTS)]
-        return not others and isinstance(self.crawler.logformatter, QuietLogFormatter)
+        others = [one for one in engine.scraper.spidermw.middlewares if type(one) not in _OF_REQUESTS]
+        return not others and type(self.crawler.logformatter) is QuietLogFormatter
 
     def _is_ours(self, request: Request, answer: Response) -> bool:
         """Whether nobody but us takes part in what becomes of the answer to a request."""

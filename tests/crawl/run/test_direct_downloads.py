@@ -12,6 +12,15 @@ from support.site import Site
 
 PARTIES = '''
 from scrapy import signals
+from scrapy.spidermiddlewares.start import StartSpiderMiddleware
+
+from ultracrawl.settings.log_formatter import QuietLogFormatter
+
+class Start(StartSpiderMiddleware):
+    """One of Scrapy's that somebody has changed."""
+
+class Formatter(QuietLogFormatter):
+    """Ours that somebody has changed."""
 
 class Middleware:
     """Lets through what comes."""
@@ -40,10 +49,12 @@ class Listener:
     [
         ({}, 0),
         ({"SPIDER_MIDDLEWARES": {"parties.Middleware": 50}}, 2),
+        ({"SPIDER_MIDDLEWARES": {"parties.Start": 25}}, 2),
         ({"EXTENSIONS": {"parties.Listener": 1}}, 2),
         ({"LOG_FORMATTER": "scrapy.logformatter.LogFormatter"}, 2),
+        ({"LOG_FORMATTER": "parties.Formatter"}, 2),
     ],
-    ids=["nobody", "middleware", "listener", "log formatter"],
+    ids=["nobody", "middleware", "changed middleware", "listener", "log formatter", "changed log formatter"],
 )
 def test_scrapy_sees_the_answers_that_concern_others(
     site: Site,
