@@ -8,7 +8,7 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_de
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
-from ultracrawl.crawl.transport.headers import has_header
+from ultracrawl.crawl.transport.headers import has_header, set_header
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
@@ -89,7 +89,7 @@ class VisitConditions:
         visit = visit_of(request)
         if visit is not None and self._conditional and not visit.rescan and request.method == "GET":
             for name, value in conditional_headers(visit.record).items():
-                request.headers[name] = value
+                set_header(request, name, value)
 
     def judge_answer(self, request: Request, response: Response) -> Response:
         """Note the checksum; end the visit if nothing changed."""

@@ -20,6 +20,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl.standalone.definition import refuse
 from ultracrawl.crawl.standalone.state import CrawlerState, state_of
+from ultracrawl.crawl.transport.headers import set_header
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.rules.recrawl.change import validator_headers
 from ultracrawl.stores.sqlite.answers.spider_state import KnownAnswer
@@ -111,7 +112,7 @@ class ConditionalRequests:
         by_tag_alone = known.personal or "Cookie" in request.headers
         sent = validator_headers(known.etag, "" if by_tag_alone else known.last_modified)
         for name, value in sent.items():
-            request.headers[name] = value.encode("latin-1")
+            set_header(request, name, value)
         if sent:
             request.meta[_SENT] = sent
             self._stats.inc_value("ultracrawl/conditional_requests")

@@ -1,4 +1,4 @@
-"""Response headers as the rules take them: text, one value or all."""
+"""Headers as the rules take them, and give them: text, one value or all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ultracrawl.content.reader import AnswerHead
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scrapy import Request
     from scrapy.http import Headers, Response
 
 
@@ -33,6 +34,11 @@ def header_in(headers: Headers, name: str) -> str:
 def has_header(response: Response, name: str) -> bool:
     """Return whether a response has a header."""
     return dict.__contains__(response.headers, _key(name))
+
+
+def set_header(request: Request, name: str, value: str) -> None:
+    """Give a request a header, in the bytes of which `header_of` made the value."""
+    dict.__setitem__(request.headers, _key(name), [value.encode("latin-1")])
 
 
 def head_of(response: Response) -> AnswerHead:
