@@ -30,6 +30,7 @@ from ultracrawl.settings.presets import (
     unpaced,
 )
 from ultracrawl.sources import DataSource
+from ultracrawl.sources.kinds import listed_kind
 
 if TYPE_CHECKING:
     from typing import Self
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 LOADER = "ultracrawl.spiders.SourceSpiderLoader"
 _OWN = frozenset({None, HTTP_HANDLER, FTP_HANDLER})
+LISTED = "ultracrawl.middlewares.listed.ListedMiddleware"
 COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 
 
@@ -93,6 +95,7 @@ class UltracrawlAddon:
         settings.set("CONCURRENT_REQUESTS", at_once, priority="addon")
         if "ftp" in self._source.boundary.schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault("ftp", FTP_HANDLER)
+        self._install_kind(settings, self._source)
         for scheme in closed_schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, None)
         for scheme in ("http", "https"):
@@ -133,6 +136,16 @@ class UltracrawlAddon:
         for setting, paths in unwanted.items():
             for path in paths - set(settings[setting]):
                 settings[f"{setting}_BASE"].pop(path, None)
+
+    @staticmethod
+    def _install_kind(settings: BaseSettings, source: DataSource) -> None:
+        """Have visits answered by the fetcher of a source, or, while documents are made again, from the store."""
+        kind = listed_kind(source.type)
+        if kind is not None and not settings.getbool("ULTRACRAWL_REINDEX"):
+            settings["DOWNLOADER_MIDDLEWARES"].setdefault(LISTED, 580)
+        elif kind is not None:
+            for scheme in kind.schemes:
+                settings["DOWNLOAD_HANDLERS"].setdefault(scheme, settings["DOWNLOAD_HANDLERS"]["http"])
 
     @staticmethod
     def _apply_limits(settings: BaseSettings, source: DataSource) -> None:

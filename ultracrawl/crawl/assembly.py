@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.agents.port import ListedKind
 from ultracrawl.crawl.auth.chain import AuthChain, ftp_access_of
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.crawl_run import CrawlRun
@@ -22,6 +23,9 @@ from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.indexing.response_store import ResponseStore
+from ultracrawl.crawl.listing.fetching import EntryFetching
+from ultracrawl.crawl.listing.listing import SourceListing
+from ultracrawl.crawl.listing.setup import setup_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.logs.link_lists import open_link_lists
 from ultracrawl.crawl.observer import VisitObserver
@@ -57,6 +61,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.settings.presets import FOREIGN_HANDLERS
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
+from ultracrawl.sources.kinds import listed_kind
 from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.opening import state_file
 
@@ -97,6 +102,7 @@ class CrawlFeatures:
         self.context = CrawlContext(project, source, rules, time.time, run, Hooks())
         self._make_documents()
         self._make_discovery()
+        self._make_listing()
         self._make_run()
         self._make_reading()
         self.context.hooks.answered += [self.watch.note_answer, self.limits.note_answer]
@@ -121,6 +127,17 @@ class CrawlFeatures:
         self.sitemaps = SitemapManager(context, lambda: self.chooser is not None)
         self.redirects = RedirectFollower(context, self.start_chain, self.sitemaps.follow_redirect)
         self.feeds = FeedTracker(context)
+
+    def _make_listing(self) -> None:
+        """Make what lists the source, and what fetches its documents, if its kind brings that."""
+        context, kind = self.context, listed_kind(self.context.source.type)
+        self.listing: SourceListing | None = None
+        self.fetching: EntryFetching | None = None
+        if isinstance(kind, ListedKind):
+            self.fetching = EntryFetching(context, kind.schemes, lambda: kind.make_fetcher(setup_of(context)))
+            self.listing = SourceListing(
+                context, lambda: kind.make_lister(setup_of(context)), lambda: bool(self.agreement.lost)
+            )
 
     def _make_run(self) -> None:
         context, crawler = self.context, self._crawler
@@ -218,7 +235,7 @@ class CrawlFeatures:
         source = context.source
         forwarder = LinkForwarder(context) if source.send_links_to else None
         receiver = LinkReceiver(context) if source.takes_links else None
-        context.hooks.add(forwarder, self.sitemaps, receiver, self.feeds)
+        context.hooks.add(forwarder, self.sitemaps, receiver, self.feeds, self.fetching, self.listing)
         context.hooks.cycle_ended.append(self.feeds.expire)
         if not context.run.replay:
             context.hooks.run_ending.append(self._expire_feeds)

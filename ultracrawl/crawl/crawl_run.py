@@ -38,6 +38,10 @@ class CrawlRun:
         """Documents are made again from what is stored; no run begins or ends."""
         self.inspection = False
         """Single pages are looked at, and nothing is crawled."""
+        self.listing = False
+        """Whether the source is still being listed: an empty queue is not the end."""
+        self.partial = False
+        """Whether the source was listed in part, so that nothing is known of the rest."""
         self.failed = False
         """Whether something happened that no further URL can get around."""
 

@@ -160,6 +160,8 @@ class CrawlLifecycle:
         features.hosts.close()
         features.converter.close()
         await self._close_browser()
+        if features.listing is not None:
+            await features.listing.stop()
         features.watch.look_for_the_last_time()
         try:
             if not context.run.failed:
@@ -170,6 +172,7 @@ class CrawlLifecycle:
             context.run.note_problem(error)
         finally:
             context.documents.writer.close(timeout=10.0)
+            await self._close_kind()
             self._release()
             features.statistics.tell_report(context.report)
             features.logs.close(reason)
@@ -203,6 +206,11 @@ class CrawlLifecycle:
         except TimeoutError:
             told = "the browser did not close; its process may be left over"
             self.context.run.note_problem(WorkError(told))
+
+    async def _close_kind(self) -> None:
+        if self.features.listing is not None and self.features.fetching is not None:
+            await self.features.listing.close()
+            await self.features.fetching.close()
 
     def _release(self) -> None:
         try:

@@ -116,6 +116,12 @@ class LinkQueue(Protocol):
     def offer_links(self, urls: Iterable[str], depth: int) -> int:
         """Queue links that no page of this source has, if they are new and inside; returns how many."""
 
+    def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
+        """Have a document fetched that the lister of the source named; it is read from the queue once it is durable."""
+
+    def listing_changed(self) -> None:
+        """Look again for something to fetch: more was listed, or the listing is over."""
+
     def forget_urls(self, keys: Iterable[int]) -> None:
         """Take note that URLs left the document table."""
 

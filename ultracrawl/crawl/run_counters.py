@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from copy import copy
 
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 
 
 class RunCounters:
@@ -68,6 +68,15 @@ class RunCounters:
         """Count a URL that ended without being asked for, because a sitemap says that it has not changed."""
         self.count_ending(record)
         self.not_asked += 1
+
+    def count_unchanged(self, number: int) -> None:
+        """Count documents that a lister named, and that are as they were."""
+        if not number:
+            return
+        self.count_scheduled(number)
+        self.outcomes[UrlOutcome.NOT_MODIFIED] += number
+        self.status_codes[StatusCode.NOT_MODIFIED] += number
+        self.not_asked += number
 
     def change_ending(self, before: UrlRecord, after: UrlRecord) -> None:
         """Count a URL that had ended under what its end turned out to be."""

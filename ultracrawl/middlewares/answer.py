@@ -134,8 +134,9 @@ class AnswerMiddleware:
         return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
 
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
-        """End a visit. Without validators, because the next answer may be another one for the same content."""
-        visit.drop_validators()
+        """End a visit. Without those of servers, because the next answer may be another one for the same content."""
+        if not self._context.rules.listed:
+            visit.drop_validators()
         self._context.counters.count_excluded_later(refusal.rule)
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition, visit_of
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.listing.answers import content_checksum
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.transport.headers import has_header, set_header
@@ -105,7 +106,8 @@ class VisitConditions:
             if visit.sitemap is None and _CONDITIONS & request.headers.keys():
                 self._not_modified(visit, refusal)
         elif response.status == 200:
-            visit.note_checksum(checksum(response.body))
+            listed = self._context.rules.listed
+            visit.note_checksum(content_checksum(response) if listed else checksum(response.body))
             may_end = not refusal and self._may_end(visit, response)
             if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
                 ending = Ending(_UNMODIFIED, 200, part_of(visit.fetch.truncated))

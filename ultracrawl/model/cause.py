@@ -111,6 +111,7 @@ class CauseCode(StrEnum):
     UNLINKED = "unlinked", "nothing led to it for {subject} cycles"
     DAY_OVER = "day-over", "rd-expires {subject}"
     FEED_OVER = "feed-over", "its time in the feed is over"
+    UNLISTED = "unlisted", "the source has it no more"
     STATE_LOST = "state-lost", "no page led to it since the state was lost"
 
 
@@ -174,6 +175,8 @@ class RemovalReason(StrEnum):
     """The day that its description names is over."""
     FEED = "feed"
     """Its time in the feed that named it is over."""
+    UNLISTED = "UNLISTED"
+    """The lister of its source says that it is gone, or does not name it any more."""
     UNKNOWN = "UNKNOWN"
     """No page led to it since the state was lost."""
     OTHER = "other"

@@ -50,6 +50,7 @@ class CrawlQueue:
         self.offer_links = ingest.offer_links
         self.feed_links = ingest.feed_links
         self.enter_entries = ingest.enter_entries
+        self.enter_listed = ingest.enter_listed
         self.retry = flight.retry_visit
         self.release = flight.release_place
         self.amended = flight.replace_record
@@ -65,6 +66,10 @@ class CrawlQueue:
             self._candidates.note(entry.key)
         if self._gate.place_sitemap(entry):
             self._wake(0.0)
+
+    def listing_changed(self) -> None:
+        """Look again for something to fetch."""
+        self._wake(0.0)
 
     def release_site(self, site: str) -> None:
         """Let the pages of a site out that waited for its sitemaps."""

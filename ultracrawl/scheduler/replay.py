@@ -206,6 +206,12 @@ class ReplayQueue:
         """Take no links of other sources."""
         return 0
 
+    def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
+        """Fetch nothing that a lister names."""
+
+    def listing_changed(self) -> None:
+        """Do nothing."""
+
     def forget_urls(self, keys: Iterable[int]) -> None:
         """Take note that URLs left the document table: there is nothing to forget."""
 

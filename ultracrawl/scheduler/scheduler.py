@@ -94,7 +94,8 @@ class UltracrawlScheduler(BaseScheduler):
             return True
         if self._context.run.failed or self._may_fetch() <= 0:
             return bool(self._direct)
-        return bool(self._direct or self._frontier.pending or self._features.sitemaps.waiting_sites)
+        waiting = self._frontier.pending or self._features.sitemaps.waiting_sites
+        return bool(self._direct or waiting or self._context.run.listing)
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request of a spider or a middleware, or one whose answer was handled by the downloader."""

@@ -11,6 +11,7 @@ from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.listing.answers import describe
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.language_detection import DocumentLanguages
 from ultracrawl.crawl.reading.language_focus import LanguageFocus
@@ -103,7 +104,7 @@ class PageHandler:
         self, visit: Visit, response: Response, page: Page, permissions: dict[str, list[str]]
     ) -> Document:
         """Return the document of a page as it is if the spider says nothing of it."""
-        return Document(
+        document = Document(
             url=visit.shown_url,
             access_url=visit.url,
             source=self._source.name,
@@ -116,6 +117,9 @@ class PageHandler:
             checksum=visit.checksum,
             attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
         )
+        if self._context.rules.listed:
+            describe(document, response)
+        return document
 
     # ---- links
 
@@ -127,6 +131,8 @@ class PageHandler:
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
         if twin is not None and not self._source.duplicates.follow_links:
+            return False
+        if self._context.rules.listed:
             return False
         searched = self._source.ftp.search_links or not visit.url.startswith("ftp:")
         if not searched or not self._feeds.follows_links(visit):

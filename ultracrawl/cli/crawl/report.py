@@ -41,7 +41,9 @@ def print_report(report: RunReport) -> None:
     )
     if report.indexed_earlier:
         click.echo(f"  {report.indexed_earlier:>9,}  of the documents indexed were read by an earlier crawl")
-    if report.not_asked:
+    if report.not_asked and not report.sitemaps:
+        click.echo(f"  {report.not_asked:>9,}  of them not fetched: their list says that they are unchanged")
+    elif report.not_asked:
         click.echo(
             f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages skipped, unchanged by their dates"
         )

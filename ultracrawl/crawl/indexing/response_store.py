@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.mime import type_matches
 from ultracrawl.crawl.hooks import Feature
+from ultracrawl.crawl.listing.answers import ENTRY
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.answer import StoredAnswer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ALWAYS = frozenset({"content-type"})
+_ALWAYS = frozenset({"content-type", ENTRY.lower()})
 _NEVER = frozenset({"set-cookie", "set-cookie2"})
 """Headers that let whoever has them into a session."""
 

@@ -29,9 +29,12 @@ def begin_run(context: CrawlContext, chooser: AdaptiveChooser, *, everything: bo
     if context.run.replay:
         return next(iter(context.store.runs(1)), RunMark(0, now)), False
     rule = context.source.refresh.rule
-    rule = rule.for_everything if everything else rule
+    # What is to be asked for, a lister says.
+    rule = rule.for_everything if everything and not context.rules.listed else rule
     levels = context.rules.levels
-    start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
+    start = QueueStart(
+        rule, chooser.choose, levels.of if levels.levels > 1 else None, listed=context.rules.listed
+    )
     latest = next(iter(context.store.runs(1)), None)
     if latest is not None and _lost_some(latest):
         context.store.end_run(replace(latest, finished=now))
@@ -65,10 +68,10 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
     run = context.run
     run.remade = change.recipe
     run.force = run.force or change.recipe
-    run.rescan = run.force or change.scope
+    run.rescan = run.force or (change.scope and not context.rules.listed)
     if change.recipe and not context.counters.resumed:
         _count_hops_anew(context)
-    if change.scope:
+    if change.scope and not context.rules.listed:
         dropped = drop_outside(
             context.store,
             context.documents.writer,

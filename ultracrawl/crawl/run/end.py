@@ -115,8 +115,11 @@ class RunEnd:
             logger.warning(problem)
 
     def _is_complete(self) -> bool:
-        return not self._context.counters.interrupted and not self._is_unfinished()
+        context = self._context
+        return not (context.counters.interrupted or context.run.partial or self._is_unfinished())
 
     def _is_unfinished(self) -> bool:
         """Whether URLs wait that this run could still have asked for."""
+        if self._context.run.listing:
+            return True
         return self._context.store.records.count_urls().queued > self._context.counters.given_up.total()

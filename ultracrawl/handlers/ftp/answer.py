@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import email.utils
-from mimetypes import MimeTypes
 from typing import TYPE_CHECKING
 
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.content.converters.registry import type_of_name
+from ultracrawl.content.file_names import media_type_of
 from ultracrawl.content.ftp_listing import FTP_LISTING
 
 if TYPE_CHECKING:
@@ -18,25 +17,6 @@ if TYPE_CHECKING:
 REPLY = "X-Ftp-Reply"
 """The header with the reply of a server that refused: three digits and a text."""
 
-_TYPES = MimeTypes()
-_MORE = {
-    "7z": "application/x-7z-compressed",
-    "deb": "application/vnd.debian.binary-package",
-    "dmg": "application/x-apple-diskimage",
-    "gz": "application/gzip",
-    "img": "application/x-raw-disk-image",
-    "iso": "application/x-iso9660-image",
-    "jar": "application/java-archive",
-    "md5": "text/plain",
-    "rar": "application/x-rar-compressed",
-    "rpm": "application/x-rpm",
-    "sha256": "text/plain",
-    "tgz": "application/gzip",
-    "xz": "application/x-xz",
-    "zst": "application/zstd",
-}
-"""Files that FTP servers are full of and that the table of Python does not know."""
-_PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 _STATUSES = {
     "421": 503,
     "450": 503,
@@ -47,16 +27,6 @@ _STATUSES = {
     "553": 404,
 }
 """Status by reply (RFC 959 4.2); others of 4xx pass (503), others of 5xx are refusals (403)."""
-
-
-def media_type_of(url: str) -> str:
-    """Return the media type that the name of a file stands for, or empty."""
-    name = url.rpartition("/")[2].partition("?")[0].lower()
-    known = type_of_name(name) or _MORE.get(name.rpartition(".")[2] if "." in name else "", "")
-    if known:
-        return known
-    found, packed = _TYPES.guess_type(name)
-    return _PACKED.get(packed, "application/octet-stream") if packed else found or ""
 
 
 def file_headers(url: str, modified: int = -1, size: int = -1) -> dict[str, str]:

@@ -17,7 +17,7 @@ from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.scheduler.candidates.off_focus_hops import OffFocusHops
 from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
 from ultracrawl.scheduler.candidates.repeats import RepeatVisits
-from ultracrawl.stores import QueueEntry
+from ultracrawl.stores import KnownUrl, QueueEntry
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +27,8 @@ OTHER_SITE = "sitemap entry of another site"
 class LinkIngest:
     """Puts whatever comes in through the filter, and places what is let in in the frontier.
 
-    `place` takes an entry that was let in just now. `refresh_only` tells whether only URLs are asked for that were
-    fetched before.
+    `place` takes an entry that was let in just now, `leave` one that is read from the store in its turn.
+    `refresh_only` tells whether only URLs are asked for that were fetched before.
     """
 
     def __init__(
@@ -36,12 +36,14 @@ class LinkIngest:
         context: CrawlContext,
         candidates: CandidateFilter,
         place: Callable[[QueueEntry], None],
+        leave: Callable[[QueueEntry], None],
         activator: RecrawlActivator,
         repeats: RepeatVisits,
         refresh_only: Callable[[], bool],
     ) -> None:
         self._context = context
         self._place = place
+        self._leave = leave
         self._candidates = candidates
         self._activator = activator
         self._repeats = repeats
@@ -116,6 +118,13 @@ class LinkIngest:
         entries, _ = self._candidates.admit_offered(urls, depth)
         self._place_all(entries)
         return len(entries)
+
+    def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
+        """Have a document fetched that the lister of the source named."""
+        if known:
+            self._activator.queue_known(KnownUrl(key, url, site_of(url), 0, display_url))
+        else:
+            self._leave(self._candidates.enter(key, url, 0, display_url))
 
     def feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool

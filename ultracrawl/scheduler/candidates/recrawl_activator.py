@@ -68,11 +68,12 @@ class RecrawlActivator:
         for one in fresh:
             if one.site in self._held or self._is_sitemap(one.key):
                 continue
-            self._queue(one)
+            self.queue_known(one)
             woken = True
         return woken
 
-    def _queue(self, one: KnownUrl) -> None:
+    def queue_known(self, one: KnownUrl) -> None:
+        """Queue a known URL for this cycle."""
         seq = self._context.store.queue.next_seq()
         level = self._context.rules.levels.of(one.url)
         entry = QueueEntry(
@@ -88,7 +89,7 @@ class RecrawlActivator:
             return
         self._context.store.visits.note_seen((key,))
         site = site_of(record.url)
-        self._queue(KnownUrl(key, record.url, site, record.depth, record.display_url))
+        self.queue_known(KnownUrl(key, record.url, site, record.depth, record.display_url))
 
     def finished(self, visit: Visit) -> None:
         """Treat the stored links of a page that was found unchanged as met in this cycle."""

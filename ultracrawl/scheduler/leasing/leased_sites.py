@@ -95,9 +95,12 @@ class ClockExchange:
         held: LeasedSites,
         wall: Callable[[], float],
         monotonic: Callable[[], float],
+        source: str,
     ) -> None:
         self._frontier = frontier
         self._mirrors = mirrors
+        self._own = f"source:{source}"
+        """What is leased for URLs without a host: other sources have others."""
         self._held = held
         self._wall = wall
         self._monotonic = monotonic
@@ -106,7 +109,7 @@ class ClockExchange:
         """Return what has to be leased for a site: the host that is asked, and its address where sites share it."""
         site = self._frontier.site(name)
         address = site.address if site is not None else None
-        asked = self._mirrors.stand_in(name) or name
+        asked = self._mirrors.stand_in(name) or name or self._own
         return [asked] if address is None else [asked, f"ip:{address.name}"]
 
     def restore_clocks(self, site: str, known: list[SiteClock]) -> None:

@@ -49,7 +49,7 @@ class SiteLeases:
         self._wall = wall
         self._monotonic = monotonic
         self._held = LeasedSites()
-        self._clocks = ClockExchange(frontier, mirrors, self._held, wall, monotonic)
+        self._clocks = ClockExchange(frontier, mirrors, self._held, wall, monotonic, source)
         self._turns = LeaseTurns(frontier, self._held, monotonic, paused)
         self._waiting: dict[str, None] = {}
         self._arrivals: defaultdict[str, list[asyncio.Future[None]]] = defaultdict(list)

@@ -18,6 +18,8 @@ class Retained(Enum):
     """Documents with `relations`, kept without the lists that change without a visit."""
     RELATED_LISTS = "told_lists"
     """The lists of these documents that change without a visit, as the index has them."""
+    LISTED = "listed"
+    """What the lister of a source said of documents that wait for their visits."""
 
 
 class Expiries(NamedTuple):

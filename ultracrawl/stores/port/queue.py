@@ -52,6 +52,8 @@ class QueueStart:
     choose: Choose | None = None
     level_of: Callable[[str], int] | None = None
     """Gives the level of a URL; without it all are on level 1."""
+    listed: bool = False
+    """A lister says what is asked for: nothing is because it is known, whatever changed."""
 
 
 AS_KNOWN = QueueStart()

@@ -37,6 +37,9 @@ class RecordPart(Protocol):
     def get_record(self, key: int) -> UrlRecord | None:
         """Return the record of a key, None if its URL is not known."""
 
+    def get_records(self, keys: Sequence[int]) -> dict[int, UrlRecord]:
+        """Return the records of those of the keys that are known."""
+
     def discover_url(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add a URL that is not known yet to table and queue, or to the table alone; `now` in seconds."""
 

@@ -101,6 +101,12 @@ class Store(Protocol):
     def end_run(self, run: RunMark) -> None:
         """Store how a run stands (`report`, `scope`, `deleted`), or its end (`finished`), durably."""
 
+    def listings(self) -> list[tuple[int, str]]:
+        """Return, newest first, what was noted of the listings of runs, with the numbers of the runs."""
+
+    def note_listing(self, run: int, text: str) -> None:
+        """Note how far a run came with listing its source; durable with the next flush."""
+
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
 

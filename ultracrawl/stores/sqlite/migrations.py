@@ -367,6 +367,11 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # 24: documents get the texts of links to their parts, too
     "UPDATE anchor_document SET due=1 WHERE EXISTS (SELECT 1 FROM anchor WHERE fragment<>'' AND pages>0);",
+    # 25: what listers said of documents, and how far they came
+    """
+    CREATE TABLE listed (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    ALTER TABLE run ADD COLUMN listing TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -25,6 +25,7 @@ _PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))
 _DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR submitted), 0) FROM url"
 _OUTCOMES = "SELECT outcome, count(*) FROM url GROUP BY outcome"
 _OF_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
+_OF_KEYS = f"SELECT key, {READ} FROM url WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _OF_PRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
 _AT_PLACES = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _KEYS = "SELECT key FROM url"
@@ -147,6 +148,16 @@ class SqliteRecords(SqliteContents):
             return unflushed
         kept = self._access.ahead.take_record(key) or self._read_records(key)
         return _unvisited(self._source, *kept) if isinstance(kept, tuple) else kept
+
+    def get_records(self, keys: Sequence[int]) -> dict[int, UrlRecord]:
+        """Return the records of some keys."""
+        found = {key: record for key in keys if (record := self._unflushed(key)) is not None}
+        rest = [key for key in keys if key not in found and self._possible_keys.may_hold(key)]
+        if rest:
+            rows = self._read(_OF_KEYS, json.dumps(rest))
+            with self._access.translated:
+                found.update((row[0], record_of(row[1:], self._source)) for row in rows)
+        return found
 
     def _unflushed(self, key: int) -> UrlRecord | None:
         if key in self._done:

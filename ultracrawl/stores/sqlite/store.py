@@ -27,6 +27,7 @@ from ultracrawl.stores.sqlite.visits import SqliteVisits
 
 _ADD_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
 _END_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
+_LISTINGS = "SELECT number, listing FROM run WHERE listing<>'' ORDER BY number DESC LIMIT 100"
 _RUNS = """
     SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run
     ORDER BY number DESC LIMIT ?"""
@@ -67,6 +68,8 @@ class SqliteStore:
         self.documents = SqliteDocuments(access)
         self.sites = SqliteSites(access)
         self.links = SqliteLinks(access)
+        self._listings: dict[int, str] = {}
+        """What was noted of listings since the last flush."""
         # Records first: what the others write names rows that records made.
         self._parts = (self.records, self.queue, self.visits, self.documents, self.sites, self.links)
 
@@ -85,7 +88,7 @@ class SqliteStore:
             self.queue.dequeue_removed()
             self.visits.enter_cycle(latest.cycle)
             return latest, True
-        if latest and latest.scope != scope:
+        if latest and latest.scope != scope and not start.listed:
             rule = rule.for_everything
         ((fetched,),) = self._access.read("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")
         place = rule.following(latest.place if latest else None, started, nothing_stored=not fetched)
@@ -112,12 +115,23 @@ class SqliteStore:
         """Return the latest runs, newest first."""
         return [RunMark(*row) for row in self._access.read(_RUNS, limit)]
 
+    # ---- listings
+
+    def listings(self) -> list[tuple[int, str]]:
+        """Return what was noted of the listings of runs, newest first."""
+        noted = dict(self._access.read(_LISTINGS)) | self._listings
+        return sorted(noted.items(), reverse=True)
+
+    def note_listing(self, run: int, text: str) -> None:
+        """Note how far a run came with listing its source."""
+        self._listings[run] = text
+
     # ---- the unit of work
 
     @property
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
-        return sum(part.unwritten for part in self._parts)
+        return sum(part.unwritten for part in self._parts) + len(self._listings)
 
     def flush(self) -> None:
         """Make everything written so far durable, in one transaction."""
@@ -126,8 +140,11 @@ class SqliteStore:
         with self._access.transaction():
             for part in self._parts:
                 part.write_changes()
+            noted = [(text, number) for number, text in self._listings.items()]
+            self._db.executemany("UPDATE run SET listing=? WHERE number=?", noted)
         for part in self._parts:
             part.forget_changes()
+        self._listings.clear()
 
     def drop_urls(self, keys: Iterable[int]) -> None:
         """Forget URLs, durably."""

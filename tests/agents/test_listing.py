@@ -1,0 +1,267 @@
+"""What a listing means: what is queued, vouched for, fetched, and what leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.project import Ended, Workspace
+from support.shelf import Shelf
+
+
+def define(workspace: Workspace, **options: object) -> None:
+    source = {"type": "shelf", "shelf": "shelf", **options}
+    workspace.write({"attributes": {"Colour": "string"}, "sources": {"s": source}})
+
+
+def crawl(workspace: Workspace, *words: str, code: int = 0) -> dict[str, Any]:
+    ended = workspace.command("crawl", "s", "--json", *words)
+    assert ended.code == code, (ended.out, ended.err)
+    return ended.run
+
+
+def hits(workspace: Workspace, *query: str) -> list[str]:
+    ended: Ended = workspace.command("search", *query, "--json")
+    return sorted(hit["url"] for hit in ended.json["hits"])
+
+
+def outcomes(run: dict[str, Any]) -> dict[str, int]:
+    return {name: number for name, number in run["outcomes"].items() if number}
+
+
+def page(word: str, title: str = "") -> str:
+    return f"<html><head><title>{title}</title></head><body><p>common {word}</p></body></html>"
+
+
+def fill(kind: Shelf, *names: str) -> list[dict[str, Any]]:
+    return [kind.write(name, page(f"word{name}")) for name in names]
+
+
+def test_what_is_listed_is_fetched_and_found(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    kind.put(*fill(kind, *"abcdefg"))
+    run = crawl(workspace)
+    assert outcomes(run) == {"NEW": 7}
+    assert hits(workspace, "common") == [f"shelf://x/{name}" for name in "abcdefg"]
+    assert kind.calls == [
+        ["list", "", ""],
+        ["received", 3],
+        ["received", 3],
+        ["received", 1],
+        ["confirm", ""],
+        ["close"],
+    ]
+
+
+def test_an_entry_with_equal_validators_is_vouched_for_and_not_visited(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    entries = fill(kind, *"abcd")
+    kind.put(*entries)
+    crawl(workspace)
+    entries[1] = kind.write("b", page("changed"))
+    kind.put(*entries)
+    run = crawl(workspace)
+    assert (outcomes(run), run["fetched"], run["not_asked"]) == ({"NOT_MODIFIED": 3, "MODIFIED": 1}, 1, 3)
+    assert run["scheduled"] == 4
+    assert hits(workspace, "changed") == ["shelf://x/b"]
+
+
+def test_what_a_whole_listing_does_not_name_leaves_the_index(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    entries = fill(kind, *"abcd")
+    kind.put(*entries)
+    crawl(workspace)
+    kind.put(*entries[1:])
+    assert crawl(workspace)["deleted"] == 1
+    assert hits(workspace, "common") == ["shelf://x/b", "shelf://x/c", "shelf://x/d"]
+    kind.put(*entries)
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 3, "NEW": 1}
+    assert len(hits(workspace, "common")) == 4
+
+
+def test_a_guard_keeps_what_a_suspiciously_short_listing_does_not_name(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, deletion={"percent": 10, "always": 1})
+    entries = fill(kind, *"abcdefgh")
+    kind.put(*entries)
+    crawl(workspace)
+    kind.put(entries[0])
+    run = crawl(workspace, code=1)
+    assert (run["deleted"], len(hits(workspace, "common"))) == (0, 8)
+    assert workspace.command("approve-deletions", "s").code == 0
+    assert hits(workspace, "common") == ["shelf://x/a"]
+
+
+@pytest.mark.parametrize("end", [{"partial": "the cupboard is locked"}, {"silent": True}])
+def test_a_listing_in_part_deletes_nothing(workspace: Workspace, kind: Shelf, end: dict[str, Any]) -> None:
+    define(workspace)
+    entries = fill(kind, *"abcd")
+    kind.put(*entries)
+    crawl(workspace)
+    kind.put(entries[0], **end)
+    run = crawl(workspace, code=1)
+    (problem,) = run["problems"]
+    assert problem.startswith("the source was listed in part: ")
+    assert problem.endswith("; nothing of it is taken for gone")
+    assert (run["deleted"], len(hits(workspace, "common"))) == (0, 4)
+
+
+def test_an_error_of_a_lister_fails_the_run_with_its_text(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    kind.put(*fill(kind, *"abcd"), error="no shelf")
+    ended = workspace.command("crawl", "s", "--json")
+    assert (ended.code, ended.run["problems"]) == (1, ["the source cannot be listed: RuntimeError: no shelf"])
+    kind.put(*fill(kind, *"abcd"))
+    kind.calls  # noqa: B018 - forgets them
+    crawl(workspace)
+    assert kind.calls[0] == ["list", "", "3"]
+    assert len(hits(workspace, "common")) == 4
+
+
+def test_an_entry_that_is_said_to_be_deleted_leaves(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    entries = fill(kind, *"abcd")
+    kind.put(*entries)
+    crawl(workspace)
+    kind.put({"name": "a", "deleted": True}, {"name": "zzz", "deleted": True}, changes_only=True)
+    crawl(workspace)
+    assert hits(workspace, "common") == ["shelf://x/b", "shelf://x/c", "shelf://x/d"]
+
+
+def test_a_listing_of_changes_is_given_the_token_of_the_last_and_leaves_the_rest_alone(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    kind.put(*fill(kind, *"abcd"), token="monday")
+    crawl(workspace)
+    assert kind.calls[-2:] == [["confirm", "monday"], ["close"]]
+    kind.put(kind.write("b", page("changed")), token="tuesday", changes_only=True)
+    run = crawl(workspace)
+    assert (outcomes(run), len(hits(workspace, "common"))) == ({"MODIFIED": 1}, 4)
+    assert kind.calls[:2] == [["confirm", "monday"], ["list", "monday", ""]]
+    crawl(workspace, "--force")
+    assert kind.calls[0] == ["list", "", ""]
+
+
+def test_what_could_not_be_had_is_asked_for_again_though_no_listing_names_it(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    (kind.folder / "b").mkdir()
+    kind.put(*fill(kind, "a"), {"name": "b", "title": "Second"}, token="monday")
+    run = crawl(workspace)
+    assert outcomes(run) == {"NEW": 1, "FAILED": 1}
+    (kind.folder / "b").rmdir()
+    (kind.folder / "b").write_text("late words")
+    kind.put(token="tuesday", changes_only=True)
+    assert outcomes(crawl(workspace)) == {"NEW": 1}
+    found = workspace.command("search", "late", "--json").json["hits"]
+    assert [hit["title"] for hit in found] == ["Second"]
+
+
+def test_a_document_that_is_gone_when_it_is_fetched_has_that_outcome(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    kind.put({"name": "nowhere"}, *fill(kind, "a"))
+    assert outcomes(crawl(workspace)) == {"GONE": 1, "NEW": 1}
+
+
+def test_what_an_entry_says_is_what_the_document_says(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace, attributes={"colour": "Colour"})
+    told = {
+        "body": page("inside", "Own title"),
+        "content_type": "text/html",
+        "display_url": "https://books.example.com/a",
+        "attributes": {"colour": ["red", "blue"]},
+        "language": "de",
+        "last_modified": 86400.0,
+        "acl": ["staff"],
+    }
+    kind.put({"name": "a", "title": "Told title", **told}, {"name": "b", **told, "display_url": ""})
+    assert outcomes(crawl(workspace)) == {"NEW": 1, "DUPLICATE": 1}
+    assert hits(workspace, "inside") == []
+    found = workspace.command("search", "inside", "--principal", "staff", "--json").json["hits"]
+    (hit,) = found
+    assert (hit["url"], hit["title"]) == ("https://books.example.com/a", "Told title")
+    assert hit["attributes"]["Colour"] == ["red", "blue"]
+    assert hit["attributes"]["Language"] == ["de"]
+
+
+def test_other_attributes_make_another_document_of_the_same_text(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace, attributes={"colour": "Colour"})
+    told = {"name": "a", "body": "some words", "content_type": "text/plain"}
+    kind.put({**told, "attributes": {"colour": ["red"]}, "validators": "1"})
+    crawl(workspace)
+    kind.put({**told, "attributes": {"colour": ["blue"]}, "validators": "2"})
+    assert outcomes(crawl(workspace)) == {"MODIFIED": 1}
+    assert hits(workspace, "Colour:blue") == ["shelf://x/a"]
+    kind.put({**told, "attributes": {"colour": ["blue"]}, "validators": "3"})
+    assert outcomes(crawl(workspace)) == {"UNMODIFIED": 1}
+
+
+def test_a_display_url_that_is_none_has_its_status(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    kind.put({"name": "a", "body": "some words", "display_url": "not a url"})
+    run = crawl(workspace, code=1)
+    assert run["status_codes"] == {"1010": 1}
+
+
+def test_a_second_document_of_a_display_url_is_not_unique(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace, duplicates={"detect": False})
+    shown = {"display_url": "https://books.example.com/", "content_type": "text/plain"}
+    kind.put({"name": "a", "body": "some words", **shown}, {"name": "b", "body": "other words", **shown})
+    assert crawl(workspace)["status_codes"] == {"200": 1, "956": 1}
+
+
+def test_a_document_that_is_shown_elsewhere_now_is_found_there_alone(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    told = {"name": "a", "body": "some words", "content_type": "text/plain"}
+    kind.put({**told, "display_url": "https://old.example.com/a", "validators": "1"})
+    crawl(workspace)
+    kind.put({**told, "display_url": "https://new.example.com/a", "validators": "2"})
+    crawl(workspace)
+    assert hits(workspace, "words") == ["https://new.example.com/a"]
+
+
+def test_links_of_listed_documents_are_not_followed(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    links = '<a href="shelf://x/b">b</a><a href="https://www.example.com/">c</a> words'
+    kind.put({"name": "a", "body": links, "content_type": "text/html"})
+    assert crawl(workspace)["scheduled"] == 1
+
+
+def test_another_definition_makes_all_documents_anew(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    kind.put(*fill(kind, *"ab"), token="monday")
+    crawl(workspace)
+    define(workspace, mark="new")
+    assert outcomes(crawl(workspace)) == {"MODIFIED": 2}
+    kind.calls  # noqa: B018
+    define(workspace, mark="new", room=5)
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 2}
+    assert kind.calls[0] == ["list", "", ""], "what is inside may be another"
+
+
+def test_commands_look_at_listed_documents_as_at_pages(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace, storage={"keep": True})
+    kind.put(*fill(kind, *"ab"), {"name": "nowhere"})
+    crawl(workspace)
+    listed = workspace.command("urls", "--json").lines
+    assert {one["url"]: one["status_code"] for one in listed} == {
+        "shelf://x/a": 200,
+        "shelf://x/b": 200,
+        "shelf://x/nowhere": 404,
+    }
+    explained = workspace.command("explain", "shelf://x/a", "--source", "s")
+    assert explained.code == 0, explained.err
+    assert "shelf://x/a" in explained.out
+    assert workspace.command("reindex", "s").code == 0
+    assert len(hits(workspace, "common")) == 2
+    assert workspace.command("plan", "s").code == 0
+    assert workspace.command("status").code == 0

@@ -1,0 +1,50 @@
+"""Entries as texts: on the way from the listing to the visit, and beside the answer of a visit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+
+from ultracrawl.agents.port import Entry
+
+_NO_TEXT = frozenset({"body"})
+_DEFAULTS = Entry("")
+
+
+def entry_text(entry: Entry) -> str:
+    """Return an entry without its body as one line of ASCII."""
+    told = {one.name: getattr(entry, one.name) for one in fields(Entry) if one.name not in _NO_TEXT}
+    told = {name: value for name, value in told.items() if value != getattr(_DEFAULTS, name)}
+    if entry.attributes:
+        told["attributes"] = {name: list(values) for name, values in entry.attributes.items()}
+    return json.dumps(told, separators=(",", ":"), sort_keys=True)
+
+
+def read_entry(text: str | bytes) -> Entry:
+    """Return the entry of a text."""
+    told = json.loads(text)
+    attributes = told.pop("attributes", {})
+    told["acl"] = tuple(told.get("acl", ()))
+    return Entry(
+        told.pop("access_url", ""),
+        attributes={name: tuple(values) for name, values in attributes.items()},
+        **told,
+    )
+
+
+def content_of(entry: Entry) -> str:
+    """Return what an entry says of its document, without when that changed: it makes another document, or the same."""
+    return entry_text(replace(entry, validators="", last_modified=0.0))
+
+
+def pack_entry(entry: Entry) -> bytes:
+    """Return an entry with its body, as it is stored."""
+    text = entry_text(entry).encode()
+    return text if entry.body is None else b"\n".join((text, entry.body))
+
+
+def unpack_entry(data: bytes) -> Entry:
+    """Return the entry that was stored."""
+    text, line, body = data.partition(b"\n")
+    entry = read_entry(text)
+    return replace(entry, body=body) if line else entry

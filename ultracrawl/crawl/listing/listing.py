@@ -1,0 +1,271 @@
+"""The listing of a source: what its lister names enters the queue, or is vouched for; what it names no more leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ultracrawl.agents.entry_texts import pack_entry
+from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Partial
+from ultracrawl.crawl.hooks import Feature
+from ultracrawl.crawl.listing.answers import is_display_url, stored_validators
+from ultracrawl.crawl.listing.call_threads import CallThreads
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import without_validators
+from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.stores import Retained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ultracrawl.crawl.context import CrawlContext
+
+logger = logging.getLogger(__name__)
+
+MOST_WAITING = 20_000
+"""Documents that wait in the queue, from which on no more are listed."""
+LOOK_AGAIN = 0.2
+"""Seconds after which it is looked again whether there is room for more."""
+PATIENCE = 30.0
+"""Seconds that a lister gets to come back when the crawl ends."""
+_GOOD = frozenset(
+    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
+)
+_FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
+_UNLISTED = Removal(RemovalReason.UNLISTED, Cause(CauseCode.UNLISTED))
+
+
+@dataclass(frozen=True, slots=True)
+class ListingState:
+    """How far a run came with its listing, as the store has it."""
+
+    scope: str
+    """By what rules it was listed: after a change of them everything is listed."""
+    since: str = ""
+    cursor: str = ""
+    whole: bool = False
+    """Everything was listed that there is."""
+    changes_only: bool = False
+    token: str = ""
+    done: bool = False
+    """The run ended well: the next listing begins from the token."""
+
+
+class SourceListing(Feature):
+    """Lists the source of a crawl, batch by batch, while documents are fetched.
+
+    A batch becomes durable together with the place behind it, so that a crawl that is killed goes on there.
+    """
+
+    def __init__(
+        self, context: CrawlContext, make_lister: Callable[[], Lister], lost: Callable[[], bool]
+    ) -> None:
+        """`make_lister` gives the lister; `lost` tells whether an index lost documents, so that all are fetched."""
+        self._context = context
+        self._make = make_lister
+        self._lost = lost
+        self._lister: Lister | None = None
+        self._threads = CallThreads("lister")
+        self._task: asyncio.Task[None] | None = None
+        self._state = ListingState(context.rules.scope)
+
+    # ---- the beginning
+
+    def queue_opened(self) -> None:
+        """Begin to list, or go on."""
+        run = self._context.run
+        if run.failed or run.replay:
+            return
+        self._state = self._beginning()
+        run.listing = True
+        self._task = asyncio.ensure_future(self._run())
+
+    @property
+    def _everything(self) -> bool:
+        run = self._context.run
+        return run.force or run.rescan or self._lost()
+
+    def _beginning(self) -> ListingState:
+        """Return where the listing begins: where this run was interrupted, or at what the last one confirmed."""
+        noted = ((run, ListingState(**json.loads(text))) for run, text in self._context.store.listings())
+        scope = self._context.rules.scope
+        for run, state in noted:
+            if run == self._context.mark.number:
+                return state
+            if state.done:
+                fresh = self._everything or state.scope != scope
+                return ListingState(scope, since="" if fresh else state.token)
+        return ListingState(scope)
+
+    def _note(self, state: ListingState) -> None:
+        self._state = state
+        self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(state)))
+
+    # ---- the listing
+
+    async def _run(self) -> None:
+        run = self._context.run
+        try:
+            await self._list_source()
+        except UltracrawlError as error:
+            run.fail(str(error))
+        except Exception as error:  # the edge to code of a kind
+            logger.warning("The source cannot be listed", exc_info=error)
+            run.fail(f"the source cannot be listed: {type(error).__name__}: {error}")
+        finally:
+            run.listing = False
+            self._context.queue.listing_changed()
+
+    async def _list_source(self) -> None:
+        call, state = self._threads.call, self._state
+        self._lister = lister = await call(self._make)
+        if state.whole:
+            await call(lister.resume_queued, state.since)
+            return
+        if state.since and not state.cursor:
+            await call(lister.confirm, state.since)
+            self._ask_failed()
+        steps = await call(lister.list_entries, state.since, state.cursor)
+        while True:
+            await self._room()
+            listed = await self._next(steps)
+            if isinstance(listed, Batch):
+                await self._take_batch(listed)
+                continue
+            self._end_listing(listed)
+            return
+
+    async def _next(self, steps: Any) -> Listed:
+        if isinstance(steps, AsyncIterator):
+            found = await anext(steps, None)
+        else:
+            found = await self._threads.call(next, steps, None)
+        return Partial("the lister ended without saying that it was at the end") if found is None else found
+
+    def _end_listing(self, end: Complete | Partial) -> None:
+        if isinstance(end, Partial):
+            self._context.run.partial = True
+            self._context.run.add_problem(
+                f"the source was listed in part: {end.reason}; nothing of it is taken for gone"
+            )
+            return
+        self._note(replace(self._state, whole=True, changes_only=end.changes_only, token=end.token))
+        self._context.flush()
+
+    async def _room(self) -> None:
+        """Wait as long as the index is behind, or too much waits already."""
+        context = self._context
+        while context.documents.congested or context.store.queue.number_waiting() > MOST_WAITING:
+            await asyncio.sleep(LOOK_AGAIN)
+
+    async def _take_batch(self, batch: Batch) -> None:
+        """Queue what is new or changed in a batch, and vouch for the rest, durably."""
+        entries = {url_key(url): (url, entry) for entry in batch.entries if (url := self._url_of(entry))}
+        records = self._context.store.records.get_records(list(entries))
+        self._remove(records[key] for key, (_, entry) in entries.items() if entry.deleted and key in records)
+        unchanged = 0
+        fresh = {one.key for one in self._context.store.visits.note_met(list(records))}
+        for key, (url, entry) in entries.items():
+            record = records.get(key)
+            if entry.deleted or (record is not None and key not in fresh):
+                continue
+            if record is not None and self._is_vouched_for(record, entry):
+                unchanged += 1
+                continue
+            self._queue(key, url, entry, record)
+        self._context.counters.count_unchanged(unchanged)
+        self._note(replace(self._state, cursor=batch.cursor))
+        self._context.flush()
+        self._context.queue.listing_changed()
+        assert self._lister is not None
+        await self._threads.call(self._lister.received, batch)
+
+    def _url_of(self, entry: Entry) -> str:
+        """Return the URL under which an entry is known; the same one however it is written."""
+        return (
+            self._context.rules.url_policy.without_rewriting.canonical(entry.access_url) or entry.access_url
+        )
+
+    def _is_vouched_for(self, record: UrlRecord, entry: Entry) -> bool:
+        if not entry.validators or self._everything or stored_validators(entry) != record.etag:
+            return False
+        left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
+        return left_out or (record.outcome in _GOOD and record.retained)
+
+    def _queue(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
+        shown = "" if entry.display_url == url or not is_display_url(entry.display_url) else entry.display_url
+        if record is not None and record.display_url != shown:
+            if record.searchable:
+                self._context.documents.writer.delete(key, record.shown_url)
+            changed = replace(without_validators(record), display_url=shown, indexed=False, submitted=False)
+            self._context.store.records.amend_record(key, changed)
+        self._context.queue.enter_listed(key, url, shown, known=record is not None)
+        self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
+
+    def _ask_failed(self) -> None:
+        """Queue what could not be had before: a listing of changes does not name it again."""
+        store = self._context.store
+        for outcome in _FAILED:
+            for record in list(store.records.all_records(outcome)):
+                key = url_key(record.url)
+                if store.visits.note_met((key,)):
+                    self._context.queue.enter_listed(key, record.url, record.display_url, known=True)
+
+    # ---- what leaves
+
+    def _remove(self, gone: Iterable[UrlRecord]) -> None:
+        leaving = [
+            replace(without_validators(one), removal=_UNLISTED)
+            for one in gone
+            if one.searchable and not one.removal
+        ]
+        self._context.documents.remove(leaving)
+
+    def cycle_ended(self) -> int:
+        """Mark what a whole listing did not name as leaving; returns how many documents that are."""
+        state, store = self._state, self._context.store
+        if not state.whole or state.changes_only or self._context.run.replay:
+            return 0
+        store.flush()
+        unseen = store.visits.unseen_urls(1)
+        records = store.records.get_records([one.key for one in unseen if one.has_document])
+        self._remove(records.values())
+        forgotten = [one.key for one in unseen if not one.has_document]
+        if forgotten:
+            store.drop_urls(forgotten)
+            self._context.queue.forget_urls(forgotten)
+        return len(records)
+
+    # ---- the end
+
+    def run_ending(self, *, complete: bool) -> None:
+        """Note that the next listing begins from the token of this one, if all went well."""
+        if complete and self._state.whole and not self._context.run.failed:
+            self._note(replace(self._state, done=True))
+
+    async def stop(self) -> None:
+        """End the listing where it is: what is durable stays."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=PATIENCE)
+            self._context.run.listing = True  # it goes on with the next start
+
+    async def close(self) -> None:
+        """Tell the lister that what it listed is in the index, and let it release what it holds."""
+        if self._lister is None:
+            return
+        try:
+            async with asyncio.timeout(PATIENCE):
+                if self._state.done and not self._context.run.failed:
+                    await self._threads.call(self._lister.confirm, self._state.token)
+                await self._threads.call(self._lister.close)
+        except TimeoutError:
+            self._context.run.note_problem("the lister did not come back; what it holds may be left over")
+        except Exception as error:  # the edge to code of a kind
+            self._context.run.note_problem(f"the lister cannot be closed: {type(error).__name__}: {error}")
+        self._threads.close()

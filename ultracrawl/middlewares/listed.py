@@ -1,0 +1,44 @@
+"""Visits of a source that is listed: its fetcher answers them, or a web server, with what the lister said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl import feature_of, visit_of
+from ultracrawl.crawl.listing.answers import ENTRY, with_entry
+from ultracrawl.crawl.listing.fetching import EntryFetching
+from ultracrawl.crawl.transport.headers import has_header
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class ListedMiddleware:
+    """Answers visits before a download handler is asked."""
+
+    def __init__(self, fetching: EntryFetching) -> None:
+        self._fetching = fetching
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware of a crawler."""
+        return cls(feature_of(crawler, EntryFetching))
+
+    async def process_request(self, request: Request) -> Response | None:
+        """Answer a visit, or pass a URL of the web on."""
+        visit = visit_of(request)
+        if visit is None or visit.stored:
+            return None
+        return await self._fetching.answer(visit, self._fetching.listed(visit))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Add to the answer of a web server what the lister said."""
+        visit = visit_of(request)
+        if visit is None or visit.done or response.status != 200 or has_header(response, ENTRY):
+            return response
+        entry = self._fetching.listed(visit)
+        return response if entry is None else with_entry(response, entry)
