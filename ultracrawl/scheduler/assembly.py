@@ -111,13 +111,7 @@ def assemble(
         frontier.watch_sites(watch)
     pacing.begin()
     ingest = LinkIngest(
-        context,
-        candidates,
-        gate.place_entry,
-        gate.leave_entry,
-        activator,
-        repeats,
-        lambda: features.limits.refresh_only,
+        context, candidates, gate.place_entry, activator, repeats, lambda: features.limits.refresh_only
     )
     queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set_timer)
     context.open_queue(queue)

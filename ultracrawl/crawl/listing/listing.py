@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.agents.entry_texts import pack_entry
@@ -14,6 +13,7 @@ from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Parti
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.listing.answers import is_display_url, stored_validators
 from ultracrawl.crawl.listing.call_threads import CallThreads
+from ultracrawl.crawl.listing.notes import ListingNotes
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
@@ -40,22 +40,6 @@ _FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
 _UNLISTED = Removal(RemovalReason.UNLISTED, Cause(CauseCode.UNLISTED))
 
 
-@dataclass(frozen=True, slots=True)
-class ListingState:
-    """How far a run came with its listing, as the store has it."""
-
-    scope: str
-    """By what rules it was listed: after a change of them everything is listed."""
-    since: str = ""
-    cursor: str = ""
-    whole: bool = False
-    """Everything was listed that there is."""
-    changes_only: bool = False
-    token: str = ""
-    done: bool = False
-    """The run ended well: the next listing begins from the token."""
-
-
 class SourceListing(Feature):
     """Lists the source of a crawl, batch by batch, while documents are fetched.
 
@@ -72,7 +56,7 @@ class SourceListing(Feature):
         self._lister: Lister | None = None
         self._threads = CallThreads("lister")
         self._task: asyncio.Task[None] | None = None
-        self._state = ListingState(context.rules.scope)
+        self._notes = ListingNotes(context)
 
     # ---- the beginning
 
@@ -81,7 +65,7 @@ class SourceListing(Feature):
         run = self._context.run
         if run.failed or run.replay:
             return
-        self._state = self._beginning()
+        self._notes.begin(fresh=self._everything)
         run.listing = True
         self._task = asyncio.ensure_future(self._run())
 
@@ -89,22 +73,6 @@ class SourceListing(Feature):
     def _everything(self) -> bool:
         run = self._context.run
         return run.force or run.rescan or self._lost()
-
-    def _beginning(self) -> ListingState:
-        """Return where the listing begins: where this run was interrupted, or at what the last one confirmed."""
-        noted = ((run, ListingState(**json.loads(text))) for run, text in self._context.store.listings())
-        scope = self._context.rules.scope
-        for run, state in noted:
-            if run == self._context.mark.number:
-                return state
-            if state.done:
-                fresh = self._everything or state.scope != scope
-                return ListingState(scope, since="" if fresh else state.token)
-        return ListingState(scope)
-
-    def _note(self, state: ListingState) -> None:
-        self._state = state
-        self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(state)))
 
     # ---- the listing
 
@@ -122,7 +90,7 @@ class SourceListing(Feature):
             self._context.queue.listing_changed()
 
     async def _list_source(self) -> None:
-        call, state = self._threads.call, self._state
+        call, state = self._threads.call, self._notes.state
         self._lister = lister = await call(self._make)
         if state.whole:
             await call(lister.resume_queued, state.since)
@@ -154,7 +122,7 @@ class SourceListing(Feature):
                 f"the source was listed in part: {end.reason}; nothing of it is taken for gone"
             )
             return
-        self._note(replace(self._state, whole=True, changes_only=end.changes_only, token=end.token))
+        self._notes.note(whole=True, changes_only=end.changes_only, token=end.token)
         self._context.flush()
 
     async def _room(self) -> None:
@@ -179,7 +147,7 @@ class SourceListing(Feature):
                 continue
             self._queue(key, url, entry, record)
         self._context.counters.count_unchanged(unchanged)
-        self._note(replace(self._state, cursor=batch.cursor))
+        self._notes.note(cursor=batch.cursor)
         self._context.flush()
         self._context.queue.listing_changed()
         assert self._lister is not None
@@ -228,7 +196,7 @@ class SourceListing(Feature):
 
     def cycle_ended(self) -> int:
         """Mark what a whole listing did not name as leaving; returns how many documents that are."""
-        state, store = self._state, self._context.store
+        state, store = self._notes.state, self._context.store
         if not state.whole or state.changes_only or self._context.run.replay:
             return 0
         store.flush()
@@ -245,8 +213,8 @@ class SourceListing(Feature):
 
     def run_ending(self, *, complete: bool) -> None:
         """Note that the next listing begins from the token of this one, if all went well."""
-        if complete and self._state.whole and not self._context.run.failed:
-            self._note(replace(self._state, done=True))
+        if complete and self._notes.state.whole and not self._context.run.failed:
+            self._notes.note(done=True)
 
     async def stop(self) -> None:
         """End the listing where it is: what is durable stays."""
@@ -261,8 +229,8 @@ class SourceListing(Feature):
             return
         try:
             async with asyncio.timeout(PATIENCE):
-                if self._state.done and not self._context.run.failed:
-                    await self._threads.call(self._lister.confirm, self._state.token)
+                if self._notes.state.done and not self._context.run.failed:
+                    await self._threads.call(self._lister.confirm, self._notes.state.token)
                 await self._threads.call(self._lister.close)
         except TimeoutError:
             self._context.run.note_problem("the lister did not come back; what it holds may be left over")

@@ -27,8 +27,8 @@ OTHER_SITE = "sitemap entry of another site"
 class LinkIngest:
     """Puts whatever comes in through the filter, and places what is let in in the frontier.
 
-    `place` takes an entry that was let in just now, `leave` one that is read from the store in its turn.
-    `refresh_only` tells whether only URLs are asked for that were fetched before.
+    `place` takes an entry that was let in just now. `refresh_only` tells whether only URLs are asked for that were
+    fetched before.
     """
 
     def __init__(
@@ -36,14 +36,12 @@ class LinkIngest:
         context: CrawlContext,
         candidates: CandidateFilter,
         place: Callable[[QueueEntry], None],
-        leave: Callable[[QueueEntry], None],
         activator: RecrawlActivator,
         repeats: RepeatVisits,
         refresh_only: Callable[[], bool],
     ) -> None:
         self._context = context
         self._place = place
-        self._leave = leave
         self._candidates = candidates
         self._activator = activator
         self._repeats = repeats
@@ -124,7 +122,7 @@ class LinkIngest:
         if known:
             self._activator.queue_known(KnownUrl(key, url, site_of(url), 0, display_url))
         else:
-            self._leave(self._candidates.enter(key, url, 0, display_url))
+            self._activator.enqueue(self._candidates.enter(key, url, 0, display_url))
 
     def feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool

@@ -32,7 +32,8 @@ class RecrawlActivator:
     ) -> None:
         self._context = context
         self._seen = seen
-        self._enqueue = enqueue
+        self.enqueue = enqueue
+        """Takes an entry that is read from the store in its turn."""
         self._is_sitemap = is_sitemap
         self._mode = RefreshMode(context.mark.mode)
         self._held = frozenset[str]()
@@ -80,7 +81,7 @@ class RecrawlActivator:
             one.key, one.url, one.site, one.depth, seq, display_url=one.display_url, level=level
         )
         self._context.store.queue.requeue_url(entry)
-        self._enqueue(entry)
+        self.enqueue(entry)
 
     def queue_orphan(self, key: int) -> None:
         """Queue a known URL that nothing leads to, so that the server decides about it."""

@@ -369,8 +369,8 @@ MIGRATIONS: tuple[str, ...] = (
     "UPDATE anchor_document SET due=1 WHERE EXISTS (SELECT 1 FROM anchor WHERE fragment<>'' AND pages>0);",
     # 25: what listers said of documents, and how far they came
     """
-    CREATE TABLE listed (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
-    ALTER TABLE run ADD COLUMN listing TEXT NOT NULL DEFAULT '';
+    CREATE TABLE IF NOT EXISTS listed (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE TABLE IF NOT EXISTS listing (run INTEGER PRIMARY KEY, state TEXT NOT NULL);
     """,
 )
 

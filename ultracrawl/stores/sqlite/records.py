@@ -39,15 +39,49 @@ GONE_RUNS = 3
 T = TypeVar("T")
 
 
-class SqliteContents(SqlitePart):
+class SqliteScans(SqlitePart):
+    """Records by what is flushed of them, one after the other."""
+
+    def __init__(self, access: SqliteAccess, source: str) -> None:
+        super().__init__(access)
+        self._source = source
+
+    def redirecting_to(self, url: str) -> list[UrlRecord]:
+        """Return the records of URLs that redirect to a URL."""
+        query = f"SELECT {READ} FROM url WHERE outcome='REDIRECTED' AND subject=?"  # noqa: S608 - constant names
+        return [record_of(row, self._source) for row in self._read(query, url)]
+
+    def all_records(self, outcome: UrlOutcome | None = None, after: str = "") -> Iterator[UrlRecord]:
+        """Yield all records in order of their URL, those after a URL, of one outcome if it is named."""
+        return (
+            self._records("url>? AND outcome=?", after, outcome.value)
+            if outcome
+            else self._records("url>?", after)
+        )
+
+    def pending_records(self) -> Iterator[UrlRecord]:
+        """Yield the records whose documents wait for an approval."""
+        return self._records("key IN (SELECT key FROM pending)")
+
+    def records_to_remove(self) -> Iterator[UrlRecord]:
+        """Yield the records whose documents are to leave the index."""
+        return self._records("removal_code<>''")
+
+    def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
+        query = f"SELECT {READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
+        with self._access.translated:
+            for row in self._db.execute(query, values):
+                yield record_of(row, self._source)
+
+
+class SqliteContents(SqliteScans):
     """Which contents are known: records by fingerprint, and the table `near`, texts by simhash.
 
     By that nearly equal texts are found without comparing all.
     """
 
     def __init__(self, access: SqliteAccess, source: str) -> None:
-        super().__init__(access)
-        self._source = source
+        super().__init__(access, source)
         self._simhashes: dict[bytes, int] = {}
         self._blocks: dict[int, set[bytes]] = {}
         """Fingerprints by block, of what is not flushed."""
@@ -238,35 +272,6 @@ class SqliteRecords(SqliteContents):
             keys = sorted(self._prints[fingerprint].union(keys))
         records = (self._unflushed(key) or stored.get(key) or self.get_record(key) for key in keys)
         return [one for one in records if one is not None and one.fingerprint == fingerprint]
-
-    def redirecting_to(self, url: str) -> list[UrlRecord]:
-        """Return the records of URLs that redirect to a URL."""
-        query = f"SELECT {READ} FROM url WHERE outcome='REDIRECTED' AND subject=?"  # noqa: S608 - constant names
-        return [record_of(row, self._source) for row in self._read(query, url)]
-
-    # ---- all
-
-    def all_records(self, outcome: UrlOutcome | None = None, after: str = "") -> Iterator[UrlRecord]:
-        """Yield all records in order of their URL, those after a URL, of one outcome if it is named."""
-        return (
-            self._records("url>? AND outcome=?", after, outcome.value)
-            if outcome
-            else self._records("url>?", after)
-        )
-
-    def pending_records(self) -> Iterator[UrlRecord]:
-        """Yield the records whose documents wait for an approval."""
-        return self._records("key IN (SELECT key FROM pending)")
-
-    def records_to_remove(self) -> Iterator[UrlRecord]:
-        """Yield the records whose documents are to leave the index."""
-        return self._records("removal_code<>''")
-
-    def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
-        query = f"SELECT {READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
-        with self._access.translated:
-            for row in self._db.execute(query, values):
-                yield record_of(row, self._source)
 
     def forgettable_urls(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""

@@ -27,7 +27,11 @@ from ultracrawl.stores.sqlite.visits import SqliteVisits
 
 _ADD_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
 _END_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
-_LISTINGS = "SELECT number, listing FROM run WHERE listing<>'' ORDER BY number DESC LIMIT 100"
+_LISTINGS = "SELECT run, state FROM listing"
+_NOTE_LISTING = "INSERT OR REPLACE INTO listing (run, state) VALUES (?,?)"
+_FORMER_LISTINGS = "DELETE FROM listing WHERE run<?"
+LISTINGS_KEPT = 100
+"""Runs of which it is known how far they came with listing their source."""
 _RUNS = """
     SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run
     ORDER BY number DESC LIMIT ?"""
@@ -140,8 +144,9 @@ class SqliteStore:
         with self._access.transaction():
             for part in self._parts:
                 part.write_changes()
-            noted = [(text, number) for number, text in self._listings.items()]
-            self._db.executemany("UPDATE run SET listing=? WHERE number=?", noted)
+            self._db.executemany(_NOTE_LISTING, self._listings.items())
+            former = [(run - LISTINGS_KEPT,) for run in self._listings]
+            self._db.executemany(_FORMER_LISTINGS, former)
         for part in self._parts:
             part.forget_changes()
         self._listings.clear()

@@ -1,0 +1,266 @@
+"""Sources of files: what is walked, what a file is as a document, and what a change of it means."""
+
+from __future__ import annotations
+
+import mailbox
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.project import Workspace
+
+from ultracrawl.agents.file.fetcher import FileFetcher
+from ultracrawl.agents.file.file_urls import path_of_url, url_of_path
+from ultracrawl.agents.file.lister import FileLister, group_name, user_name
+from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.port import Batch, Entry, Failure, KindSetup, Listed, Partial, Wanted
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.secrets import SecretReader
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    return tmp_path / "docs"
+
+
+@pytest.fixture
+def write(docs: Path) -> Write:
+    def written(name: str, text: str = "common words") -> Path:
+        file = docs / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    return written
+
+
+def setup_of(docs: Path, **options: Any) -> KindSetup[FileSection]:
+    section = FileSection(**{"paths": ["docs"], **options})
+    return KindSetup(section, DataSource(name="s"), docs.parent, SecretReader({}))
+
+
+def listed(docs: Path, **options: Any) -> list[Listed]:
+    return list(FileLister(setup_of(docs, **options)).list_entries("", ""))  # type: ignore[arg-type]  # no iterator of the loop
+
+
+def entries(docs: Path, **options: Any) -> list[Entry]:
+    found = [entry for one in listed(docs, **options) if isinstance(one, Batch) for entry in one.entries]
+    return sorted(found, key=lambda entry: entry.access_url)
+
+
+def names(docs: Path, **options: Any) -> list[str]:
+    start = len(url_of_path(os.fsencode(docs))) + 1
+    return [entry.access_url[start:] for entry in entries(docs, **options)]
+
+
+def fetched(docs: Path, path: Path, **options: Any) -> Entry | Failure:
+    (found,) = FileFetcher(setup_of(docs, **options)).fetch([Wanted(url_of_path(os.fsencode(path)))])  # type: ignore[misc]
+    return found  # type: ignore[no-any-return]
+
+
+# ---- what is listed
+
+
+def test_files_are_listed_and_folders_are_not(docs: Path, write: Write) -> None:
+    for name in ("a.txt", "b/c.txt", "b/d/e.txt", ".secret", ".git/config"):
+        write(name)
+    os.mkfifo(docs / "pipe")
+    assert names(docs) == ["a.txt", "b/c.txt", "b/d/e.txt"]
+    assert names(docs, hidden=True) == [".git/config", ".secret", "a.txt", "b/c.txt", "b/d/e.txt"]
+    assert names(docs, levels=0) == ["a.txt"]
+    assert names(docs, levels=1) == ["a.txt", "b/c.txt"]
+
+
+def test_patterns_say_what_is_inside(docs: Path, write: Write) -> None:
+    for name in ("a.txt", "a.pdf", "old/b.pdf", "new/c.pdf", "new/deep/old/d.pdf"):
+        write(name)
+    assert names(docs, include="*.pdf") == ["a.pdf", "new/c.pdf", "new/deep/old/d.pdf", "old/b.pdf"]
+    assert names(docs, include=["new/*"]) == ["new/c.pdf", "new/deep/old/d.pdf"]
+    assert names(docs, exclude=["old"]) == ["a.pdf", "a.txt", "new/c.pdf"]
+    assert names(docs, include=["*.pdf"], exclude=["new/deep"]) == ["a.pdf", "new/c.pdf", "old/b.pdf"]
+
+
+def test_links_are_followed_if_wanted_and_never_out_of_the_folder(docs: Path, write: Write) -> None:
+    write("a/b.txt")
+    outside = docs.parent / "outside"
+    outside.mkdir()
+    (outside / "c.txt").write_text("no")
+    (docs / "file").symlink_to("a/b.txt")
+    (docs / "folder").symlink_to("a")
+    (docs / "up").symlink_to("..")
+    (docs / "out").symlink_to(outside)
+    (docs / "out.txt").symlink_to(outside / "c.txt")
+    (docs / "a" / "loop").symlink_to(docs)
+    (docs / "nowhere").symlink_to("x")
+    assert names(docs) == ["a/b.txt"]
+    assert names(docs, symlinks=True) == ["a/b.txt", "file", "folder/b.txt"]
+    assert isinstance(fetched(docs, docs / "file", symlinks=True), Entry)
+    for name in ("out.txt", "out/c.txt", "nowhere", "up/outside/c.txt"):
+        assert isinstance(fetched(docs, docs / name, symlinks=True), Failure), name
+        assert isinstance(fetched(docs, docs / name), Failure), name
+    assert fetched(docs, docs / "file") == Failure(403, "Too many levels of symbolic links")
+
+
+def test_a_path_that_climbs_out_of_the_folder_is_not_read(docs: Path, write: Write) -> None:
+    write("a.txt")
+    (docs.parent / "b.txt").write_text("no")
+    found = fetched(docs, docs / ".." / "b.txt")
+    assert isinstance(found, Failure)
+    assert isinstance(fetched(docs, docs.parent / "b.txt"), Failure)
+
+
+def test_any_name_of_a_file_has_a_url_and_is_found_by_it(docs: Path) -> None:
+    for name in (b"a b?c#d%20", "ä".encode(), b"\xff\xfe", b"a|b\\c", b"..."):
+        path = os.fsencode(docs) + b"/" + name
+        with open(path, "w") as file:
+            file.write("words")
+        assert path_of_url(url_of_path(path)) == path
+        found = fetched(docs, Path(os.fsdecode(path)))
+        assert isinstance(found, Entry)
+        assert found.body == b"words"
+    assert len(entries(docs, hidden=True)) == 5
+
+
+def test_what_is_known_of_a_file_without_reading_it(docs: Path, write: Write) -> None:
+    file = write("Report 1.pdf", "12345")
+    os.utime(file, (1000, 1000))
+    (entry,) = entries(docs, permissions=True)
+    assert (entry.name, entry.last_modified, entry.attributes) == ("Report 1.pdf", 1000.0, {"size": ("5",)})
+    assert entry.owner == user_name(file.stat().st_uid)
+    assert entry.content_type == "application/pdf"
+
+
+def test_permissions_become_principals(docs: Path, write: Write) -> None:
+    file = write("a.txt")
+    owner, group = user_name(file.stat().st_uid), group_name(file.stat().st_gid)
+    told = {}
+    for mode in (0o644, 0o640, 0o600):
+        file.chmod(mode)
+        (entry,) = entries(docs, permissions=True)
+        told[mode] = entry.acl
+        assert entries(docs)[0].acl == ()
+    assert told == {0o644: (), 0o640: (owner, group), 0o600: (owner,)}
+
+
+def test_messages_of_a_maildir_are_mails(docs: Path) -> None:
+    mailbox.Maildir(docs / "mail").add("Subject: Hello\n\nwords\n")
+    (entry,) = entries(docs)
+    assert entry.content_type == "message/rfc822"
+
+
+# ---- display URLs
+
+
+def test_checklist_24_the_longest_prefix_is_replaced(docs: Path, write: Write) -> None:
+    write("doc/file.doc")
+    write("b.txt")
+    home = docs.as_posix()
+    shown = {f"file://localhost{home}/": "https://webhost/client/", f"file://{home}/doc/": "https://other/"}
+    assert [one.display_url for one in entries(docs, display_url=shown)] == [
+        "https://webhost/client/b.txt",
+        "https://other/file.doc",
+    ]
+
+
+# ---- what is not there
+
+
+def test_a_folder_that_is_not_there_or_empty_makes_a_listing_partial(docs: Path, write: Write) -> None:
+    (docs.parent / "mount").mkdir()
+    write("a.txt")
+    end = listed(docs, paths=["docs", "absent", "mount"])[-1]
+    assert end == Partial(
+        f"{docs.parent}/absent: No such file or directory; {docs.parent}/mount: it is empty; is it mounted?"
+    )
+
+
+def test_a_file_of_an_absent_folder_is_not_reached_and_one_of_a_present_folder_is_gone(
+    docs: Path, write: Write
+) -> None:
+    assert fetched(docs, docs / "a.txt") == Failure(905, f"{docs} is not there")
+    write("b.txt")
+    assert fetched(docs, docs / "a.txt") == Failure(404)
+    assert fetched(docs, docs / "b.txt" / "c.txt") == Failure(404)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_what_may_not_be_read_is_an_outcome_of_its_own(docs: Path, write: Write) -> None:
+    write("a.txt").chmod(0)
+    assert fetched(docs, docs / "a.txt") == Failure(403, "Permission denied")
+    (docs / "b").mkdir(mode=0)
+    assert isinstance(listed(docs)[-1], Partial)
+
+
+# ---- crawls
+
+
+def define(workspace: Workspace, **options: object) -> None:
+    source = {"type": "file", "paths": ["docs"], **options}
+    workspace.write({"sources": {"share": source}})
+
+
+def crawl(workspace: Workspace, code: int = 0) -> dict[str, int]:
+    ended = workspace.command("crawl", "--json")
+    assert ended.code == code, ended.err
+    return {name: number for name, number in ended.run["outcomes"].items() if number}
+
+
+def hits(workspace: Workspace, *query: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = workspace.command("search", *query, "--json").json["hits"]
+    return sorted(found, key=lambda hit: str(hit["url"]))
+
+
+def test_checklist_25_files_are_found_with_what_they_say(
+    workspace: Workspace, docs: Path, write: Write
+) -> None:
+    define(workspace, display_url={f"file://{docs}/": "https://files.example.com/"})
+    os.utime(write("a.txt", "common plain"), (86400, 86400))
+    write("b/c.html", "<title>A page</title><p>common <a href='../a.txt'>link</a>")
+    write("d.bin", "\0\1\2")
+    assert crawl(workspace) == {"NEW": 2, "NOT_INDEXED": 1}
+    plain, page = hits(workspace, "common")
+    assert (plain["url"], plain["title"]) == ("https://files.example.com/a.txt", "a.txt")
+    assert plain["attributes"]["LastModifiedDate"][0].startswith("1970-01-02")
+    assert (page["url"], page["title"]) == ("https://files.example.com/b/c.html", "A page")
+    assert crawl(workspace) == {"NOT_MODIFIED": 3}
+
+
+def test_a_change_is_seen_by_time_and_size_and_then_by_the_content(
+    workspace: Workspace, docs: Path, write: Write
+) -> None:
+    define(workspace)
+    file, other = write("a.txt", "first words"), write("b.txt", "second words")
+    crawl(workspace)
+    file.write_text("changed words")
+    os.utime(other, (5, 5))
+    assert crawl(workspace) == {"MODIFIED": 1, "UNMODIFIED": 1}
+    assert len(hits(workspace, "changed")) == 1
+    assert crawl(workspace) == {"NOT_MODIFIED": 2}
+
+
+def test_a_file_that_is_gone_leaves_and_an_absent_mount_takes_nothing_along(
+    workspace: Workspace, docs: Path, write: Write
+) -> None:
+    define(workspace)
+    for name in "abc":
+        write(f"{name}.txt", f"common {name}")
+    crawl(workspace)
+    (docs / "a.txt").unlink()
+    assert crawl(workspace) == {"NOT_MODIFIED": 2}
+    assert len(hits(workspace, "common")) == 2
+    docs.rename(docs.parent / "elsewhere")
+    assert crawl(workspace, code=1) == {}
+    docs.mkdir()
+    assert crawl(workspace, code=1) == {}
+    assert len(hits(workspace, "common")) == 2
+
+
+def test_an_option_of_another_kind_of_sources_is_a_mistake(workspace: Workspace) -> None:
+    define(workspace, start_urls=["https://www.example.com/"])
+    told = workspace.command("lint").out
+    assert "`start_urls` says nothing about a source of type `file`" in told

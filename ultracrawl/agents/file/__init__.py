@@ -1,0 +1,1 @@
+"""Files of local and mounted folders (`type: file`)."""

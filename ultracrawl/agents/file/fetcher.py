@@ -1,0 +1,76 @@
+"""Reads the files of a source."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ultracrawl.agents.file.file_urls import path_of_url, real_path
+from ultracrawl.agents.file.opening import FOLDER, BaseFolders
+from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.port import Entry, Failure, Fetcher, KindSetup, Wanted
+from ultracrawl.model import StatusCode
+
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR})
+_DENIED = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP})
+
+
+class FileFetcher(Fetcher):
+    """Reads a file each; what a mount that is gone would hold is not reached, and not gone."""
+
+    threads = 4
+
+    def __init__(self, setup: KindSetup[FileSection]) -> None:
+        self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
+
+    def fetch(self, wanted: Sequence[Wanted]) -> Sequence[Entry | Failure]:
+        """Return the files."""
+        return [self._read(one) for one in wanted]
+
+    def _read(self, wanted: Wanted) -> Entry | Failure:
+        path = path_of_url(wanted.access_url)
+        if path is None:
+            return Failure(404)
+        try:
+            body = self._body(path, wanted.max_bytes)
+        except OSError as error:
+            return self._failure(path, error)
+        if body is None:
+            return Failure(404)
+        return replace(wanted.entry or Entry(wanted.access_url), body=body)
+
+    def _body(self, path: bytes, most: int) -> bytes | None:
+        """Return what is in a file; None for what is no file any more. Raises `OSError`."""
+        with open(self._bases.open_file(path), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            return file.read(most) if most else file.read()
+
+    def _failure(self, path: bytes, error: OSError) -> Failure:
+        reason = error.strerror or str(error)
+        if error.errno in _DENIED:
+            return Failure(403, reason)
+        if error.errno not in _GONE:
+            return Failure(StatusCode.READ_ERROR, reason)
+        base = self._bases.holder(path)
+        return (
+            Failure(404)
+            if base is None or _is_there(base)
+            else Failure(StatusCode.IO_ERROR, f"{base} is not there")
+        )
+
+
+def _is_there(base: Path) -> bool:
+    """Whether a base folder can be read and holds anything: one that is not mounted is empty."""
+    try:
+        folder = os.open(real_path(base), FOLDER)
+    except OSError:
+        return False
+    try:
+        return bool(os.listdir(folder))
+    finally:
+        os.close(folder)

@@ -1,0 +1,34 @@
+"""The kind `file`, as its entry point names it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.port import KindSetup, ListedKind
+
+if TYPE_CHECKING:
+    from ultracrawl.agents.port import Fetcher, Lister
+
+
+class FileKind(ListedKind[FileSection]):
+    """Files of local and mounted folders."""
+
+    section = FileSection
+    schemes = frozenset({"file"})
+    hit_code = 901
+
+    def make_lister(self, setup: KindSetup[FileSection]) -> Lister:
+        """Return what walks the folders."""
+        from ultracrawl.agents.file.lister import FileLister  # noqa: PLC0415 - definitions are read without it
+
+        return FileLister(setup)
+
+    def make_fetcher(self, setup: KindSetup[FileSection]) -> Fetcher:
+        """Return what reads the files."""
+        from ultracrawl.agents.file.fetcher import FileFetcher  # noqa: PLC0415 - the same
+
+        return FileFetcher(setup)
+
+
+KIND = FileKind()

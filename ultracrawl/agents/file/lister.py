@@ -1,0 +1,109 @@
+"""Lists the files of a source."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import stat
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ultracrawl.agents.file.file_urls import DisplayPrefixes, real_path, url_of_path
+from ultracrawl.agents.file.opening import FOLDER, BaseFolders
+from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.file.walking import FolderWalk, FoundFile, Unread
+from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial
+from ultracrawl.content.file_names import media_type_of
+from ultracrawl.errors import UserError
+
+BATCH = 1000
+"""Files that are listed together."""
+MOST_TOLD = 3
+"""Folders that could not be looked at and are named."""
+
+
+class FileLister(Lister):
+    """Walks the folders of a source; a file counts as unchanged while its time and size are the same."""
+
+    def __init__(self, setup: KindSetup[FileSection]) -> None:
+        self._options = setup.options
+        self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
+        self._walk = FolderWalk(setup.options, self._bases)
+        self._prefixes = DisplayPrefixes(setup.options.display_url)
+
+    def check_connection(self) -> None:
+        """See whether the folders are there. Raises `UserError`."""
+        for base in self._bases.paths:
+            try:
+                os.close(os.open(real_path(base), FOLDER))
+            except OSError as error:
+                raise UserError(f"{base} cannot be read: {error.strerror or error}") from None
+
+    def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
+        """Yield all files in batches; what could not be looked at makes the listing partial."""
+        unread: list[Unread] = []
+        entries: list[Entry] = []
+        for base in self._bases.paths:
+            for found in self._walk.files(os.fsencode(base), real_path(base)):
+                if isinstance(found, Unread):
+                    unread.append(found)
+                    continue
+                entries.append(self._entry(found))
+                if len(entries) >= BATCH:
+                    yield Batch(entries)
+                    entries = []
+        yield Batch(entries)
+        yield Partial(_told(unread)) if unread else Complete()
+
+    def _entry(self, found: FoundFile) -> Entry:
+        about, url, name = found.about, url_of_path(found.path), os.path.basename(found.path)
+        validators = f"{about.st_mtime_ns}-{about.st_size}"
+        acl: tuple[str, ...] = ()
+        if self._options.permissions:
+            acl = readers_of(about)
+            validators = f"{validators}-{about.st_mode:o}-{about.st_uid}-{about.st_gid}"
+        return Entry(
+            url,
+            display_url=self._prefixes.shown(url),
+            validators=validators,
+            name=name.decode("utf-8", "replace"),
+            attributes={"size": (str(about.st_size),)},
+            last_modified=max(about.st_mtime, 0.0),
+            acl=acl,
+            owner=user_name(about.st_uid),
+            owner_format="posix",
+            content_type="message/rfc822" if found.in_maildir else media_type_of(url.lower()),
+        )
+
+
+def _told(unread: list[Unread]) -> str:
+    named = "; ".join(f"{os.fsdecode(one.path)}: {one.reason}" for one in unread[:MOST_TOLD])
+    more = len(unread) - MOST_TOLD
+    return f"{named}; and {more} more folders" if more > 0 else named
+
+
+def readers_of(about: os.stat_result) -> tuple[str, ...]:
+    """Return who may read a file by its mode, as searches name them; nobody named is everybody."""
+    if about.st_mode & stat.S_IROTH:
+        return ()
+    group = (group_name(about.st_gid),) if about.st_mode & stat.S_IRGRP else ()
+    return (user_name(about.st_uid), *group)
+
+
+@lru_cache(maxsize=10_000)
+def user_name(number: int) -> str:
+    """Return the name of a user, or the number where there is none."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+@lru_cache(maxsize=10_000)
+def group_name(number: int) -> str:
+    """Return the name of a group, or the number where there is none."""
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)
