@@ -177,3 +177,77 @@ def test_mistakes_in_the_section_are_told(tmp_path: Path) -> None:
     write(tmp_path, "whoosh", source_synonyms={"wikki": "s.txt"})
     (tmp_path / "s.txt").write_text("a, b\n")
     assert "there is no source `wikki`; write `wiki`" in "\n".join(findings(tmp_path))
+
+
+def load(folder: Path, xml: str) -> Ended:
+    (folder / "boosts.xml").write_text(xml)
+    return run(folder, "load-metadata", "--type", "boost", "boosts.xml")
+
+
+def test_boosts_that_are_loaded_hold_from_the_next_search_on(folder: Path) -> None:
+    assert found(folder, "car") == ["car", "motor"]
+    ended = load(folder, '<boosts><boost url="http://h/mot*" factor="50"/></boosts>')
+    assert (ended.code, ended.out) == (0, "1 factor, 0 queries\n")
+    assert found(folder, "car") == ["motor", "car"]
+    assert run(folder, "search", "car", "--json").json["hits"][0]["url"] == "http://h/motor"
+    load(folder, '<boosts><boost url="http://h/kube" query="Cár"/></boosts>')
+    assert found(folder, "car") == ["kube", "car", "motor"]
+    assert run(folder, "search", "car", "--json").json["hits"][0]["url"] == "http://h/kube"
+
+
+def test_what_the_definition_says_of_a_url_wins_over_a_loaded_boost(folder: Path) -> None:
+    load(folder, '<boosts><boost url="http://h/motor" factor="50"/></boosts>')
+    file = folder / "ultracrawl.yaml"
+    written = yaml.safe_load(file.read_text())
+    written["index"]["boosts"] = {"http://h/motor": 1}
+    file.write_text(yaml.safe_dump(written))
+    assert found(folder, "car") == ["car", "motor"]
+
+
+@pytest.mark.parametrize(
+    ("xml", "told"),
+    [
+        ("<boosts/>", "the file has no boost"),
+        ('<boosts><boost factor="2"/></boosts>', "a <boost> has no `url`, after the beginning"),
+        (
+            '<boosts><boost url="u" factor="many"/></boosts>',
+            "the factor `many` of the boost of u is no number",
+        ),
+        ('<boosts><boost url="u" factor="-1"/></boosts>', "the factor `-1` of the boost of u is no number"),
+        ('<boosts><boost url="u"/></boosts>', "the boost of u needs a `factor`, or the `query`"),
+        ('<boosts><boost url="u" factor="2" query="q"/></boosts>', "the boost of u needs a `factor`, or"),
+        ("<boosts><bost/></boosts>", "<bost> is unknown"),
+        ("<boosts>", "the file is broken after the beginning"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><boosts/>', "it is not read"),
+    ],
+)
+def test_a_file_of_boosts_counts_as_a_whole_or_not_at_all(folder: Path, xml: str, told: str) -> None:
+    load(folder, '<boosts><boost url="http://h/motor" factor="50"/></boosts>')
+    ended = load(folder, xml)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert found(folder, "car") == ["motor", "car"]
+
+
+def test_attributes_and_groups_have_names_by_language(folder: Path) -> None:
+    write(folder, attribute_names={"Language": {"de": "Sprache", "en": "Language"}})
+    german = run(folder, "search", "car", "--facet", "Language", "--language", "de")
+    assert "Sprache: en (2)" in german.out
+    assert "Language: en (2)" in run(folder, "search", "car", "--facet", "Language").out
+    told = run(folder, "search", "car", "--language", "de", "--json").json
+    assert told["attribute_names"] == {"Language": "Sprache"}
+    with Searcher(folder / "ultracrawl.yaml") as searcher:
+        assert searcher.attribute_name("Language", "de-AT") == "Sprache"
+        assert searcher.attribute_name("Author", "de") == "Author"
+
+
+def test_names_of_what_does_not_exist_are_mistakes(tmp_path: Path) -> None:
+    sources = {"wiki": {"start_urls": ["http://h/"], "groups": ["staff"]}}
+    names = {"attribute_names": {"Autor": {"de": "x"}}, "group_names": {"staf": "y", "staff": "Us"}}
+    (tmp_path / "ultracrawl.yaml").write_text(yaml.safe_dump({"sources": sources, "search": names}))
+    found = read_definitions(tmp_path / "ultracrawl.yaml").findings
+    assert [(one.key, one.problem) for one in found] == [
+        ("search.attribute_names.Autor", "there is no search attribute `Autor`"),
+        ("search.group_names.staf", "there is no data group `staf`"),
+    ]

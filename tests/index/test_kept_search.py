@@ -166,7 +166,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searched(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        1,
+        2,
         {
             "indexes": {"default": ["whoosh", str(folder / "var" / "index")]},
             "destinations": {},

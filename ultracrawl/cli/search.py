@@ -151,7 +151,7 @@ def command(
     project, hints = find_searched(config)
     show_hints(hints)
     with Searcher(project, index, principals=principals) as searcher:
-        names = DisplayNames(searcher.lists if language else {}, language)
+        names = _names_in(searcher, language)
         if order.pop("complete"):
             found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
             return print_completions(query, found, as_json=as_json)
@@ -165,6 +165,12 @@ def command(
         else:
             empty = not (result.total or searcher.count())
             print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
+
+
+def _names_in(searcher: Searcher, language: str) -> DisplayNames:
+    return (
+        DisplayNames(searcher.lists, language, searcher.attribute_names) if language else DisplayNames({}, "")
+    )
 
 
 def print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
@@ -200,7 +206,7 @@ def print_result(
     for name, values in result.facets.items():
         found = (f"{names.of(name, one.value) or _shown(one.value)} ({one.count:,})" for one in values)
         counts = ", ".join(found) or "no values"
-        click.echo(click.style(f"{name}: ", bold=True) + counts)
+        click.echo(click.style(f"{names.of_attribute(name)}: ", bold=True) + counts)
     click.secho(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", dim=True)
 
 

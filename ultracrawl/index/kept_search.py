@@ -20,7 +20,7 @@ from ultracrawl.settings.projects import find_project, found_definitions
 from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.reading.locations import Version, noted_files, version_of
 
-FORMAT = 1
+FORMAT = 2
 """Goes up when other things are kept, or when an option of which something is kept gets another default."""
 FILE = Path("var", "state", "searched.json")
 """Where it is kept, seen from the folder of the data; no folder is made for it."""
@@ -39,7 +39,7 @@ def find_searched(config: str | None = None) -> tuple[SearchedProject, Iterable[
 
     with noted_files() as files:
         project, found = find_project(config, plain=True)
-    hints, searched = list(found), searched_of(project)
+        hints, searched = list(found), searched_of(project)
     if kept_file and not (hints or project.mistaken or project.mistakes):
         kept_file.keep(searched, files)
     return searched, hints

@@ -7,7 +7,9 @@ from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.searched import SearchedProject, SearchOptions
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.reading.locations import note_file
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.stores.boost_store import BoostStore
 
 
 def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
@@ -17,7 +19,9 @@ def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
 
 def searched_of(project: Project) -> SearchedProject:
     """Return what a search needs of a project."""
-    section = project.search
+    section, loaded = project.search, BoostStore(project.state.path)
+    note_file(loaded.path)
+    boosts = loaded.read()
     files = {} if section.synonyms is None else {"": section.synonyms}
     own = {PROJECT_INDEX: (project.index.engine, project.index.path)}
     return SearchedProject(
@@ -26,11 +30,11 @@ def searched_of(project: Project) -> SearchedProject:
         attributes={name: one.type for name, one in project.schema_attributes.items()},
         readable={name: tuple(readable_indexes(project, one)) for name, one in project.known_sources.items()},
         groups=project.groups,
-        boosts=dict(project.index.boosts),
+        boosts={**boosts.factors, **project.index.boosts},
         search=SearchOptions(
             section.language,
             files | dict(section.source_synonyms),
-            tuple((pin.query, tuple(pin.urls)) for pin in section.pins),
+            (*((pin.query, tuple(pin.urls)) for pin in section.pins), *boosts.first.items()),
             RankingWeights(**dict(section.weights)),
         ),
         whole=lambda: project,

@@ -19,7 +19,14 @@ from ultracrawl.index.query.parser import answer_in_turn
 from ultracrawl.index.searched import SearchedProject
 from ultracrawl.index.soundness import suspect
 from ultracrawl.index.tuning import checked_boosts, read_tuning
-from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, ValueList, value_text, with_fields
+from ultracrawl.rules.attributes.schema import (
+    OTHER_FIELDS,
+    AttributeType,
+    ValueList,
+    named,
+    value_text,
+    with_fields,
+)
 
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
@@ -182,6 +189,19 @@ class Searcher:
         """Return what a value of an attribute is called in a language; itself where no list names it."""
         known = self.lists.get(attribute)
         return value_text(value) if known is None else known.display_name(value, language)
+
+    @property
+    def attribute_names(self) -> Mapping[str, Mapping[str, str]]:
+        """What search attributes are called, by language, of those that have such names."""
+        return self._project.whole().search.attribute_names
+
+    def attribute_name(self, attribute: str, language: str = "") -> str:
+        """Return what a search attribute is called in a language; its own name where the definition has none."""
+        return named(self.attribute_names, attribute, language)
+
+    def group_name(self, group: str, language: str = "") -> str:
+        """Return what a data group is called in a language; its own name where the definition has none."""
+        return named(self._project.whole().search.group_names, group, language)
 
     def close(self) -> None:
         """Release the files of the index."""

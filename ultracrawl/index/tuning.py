@@ -13,9 +13,7 @@ from ultracrawl.index.query.synonyms import Synonyms, synonym_table
 from ultracrawl.index.searched import SearchOptions
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stopwords import query_languages
-
-MOST_BOOST = 1000.0
-"""The largest factor of a score, as in `index.boosts`."""
+from ultracrawl.rules.attributes.boost_file import MOST_BOOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.stores import SiteStore, Store
+from ultracrawl.stores.boost_store import BoostStore
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
@@ -134,6 +135,11 @@ def stored_documents_exist(project: Project, source: DataSource) -> bool:
 def open_lists(project: Project) -> ListStore:
     """Open the lists of values that were loaded in bulk."""
     return ListStore(project.state.path)
+
+
+def open_boosts(project: Project) -> BoostStore:
+    """Open the boosts that were loaded in bulk."""
+    return BoostStore(project.state.path)
 
 
 def value_lists(project: Project) -> dict[str, ValueList]:

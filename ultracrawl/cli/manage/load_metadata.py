@@ -1,4 +1,4 @@
-"""`ultracrawl load-metadata`: lists of values from a file."""
+"""`ultracrawl load-metadata`: lists of values, and boosts, from a file."""
 
 from __future__ import annotations
 
@@ -9,45 +9,66 @@ import click
 
 from ultracrawl.cli.options import project_option
 from ultracrawl.errors import UserError
+from ultracrawl.rules.attributes.boost_file import read_boosts
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
 from ultracrawl.sources import Project
 from ultracrawl.sources.checking.checks import check_value_lists
-from ultracrawl.stores.opening import open_lists
+from ultracrawl.stores.opening import open_boosts, open_lists
 
 
 @click.command("load-metadata")
 @click.option(
     "--type",
-    type=click.Choice(["lov"]),
+    "kind",
+    type=click.Choice(["lov", "boost"]),
     required=True,
-    expose_value=False,
-    help="What the file holds: lists of values.",
+    help="What the file holds: lists of values, or what raises documents among the hits.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @project_option
-def command(file: Path, project: Project) -> None:
-    """Load lists of values with their display names from the XML file FILE.
+def command(kind: str, file: Path, project: Project) -> None:
+    """Load lists of values with their display names, or boosts of documents, from the XML file FILE.
 
-    A list replaces the one that was loaded before for its attribute. A file with a mistake changes nothing.
+    A list replaces the one that was loaded before for its attribute, boosts replace all that were loaded. A file with a
+    mistake changes nothing.
 
     \b
-    Example:
+    Examples:
       ultracrawl load-metadata --type lov countries.xml
       (<attribute name="Country"><value v="de"><display lang="en">Germany</display></value></attribute>)
+      ultracrawl load-metadata --type boost boosts.xml
+      (<boosts><boost url="https://www.example.com/hr/*" factor="2"/></boosts>)
     """  # noqa: D301 - click's mark for a block that keeps its lines
     try:
-        found = read_value_lists(file.read_bytes())
+        data = file.read_bytes()
+        _LOADERS[kind](data, project, file)
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror}") from error
     except ListFileError as error:
         raise UserError(f"{file}: {error}") from error
-    lists = list(_named(found, project.schema_attributes.values(), file))
+
+
+def _load_boosts(data: bytes, project: Project, _file: Path) -> None:
+    boosts = read_boosts(data)
+    open_boosts(project).replace(boosts)
+    click.echo(f"{_count(len(boosts.factors), 'factor')}, {_count(len(boosts.first), 'query', 'queries')}")
+
+
+def _load_lists(data: bytes, project: Project, file: Path) -> None:
+    lists = list(_named(read_value_lists(data), project.schema_attributes.values(), file))
     for doubt in check_value_lists(lists, project.schema_attributes):
         raise UserError(f"{file}: {doubt.problem}; {doubt.instead}")
     open_lists(project).replace(lists)
     for one in lists:
-        click.echo(f"{one.attribute}: {len(one.values)} value{'s' if len(one.values) != 1 else ''}")
+        click.echo(f"{one.attribute}: {_count(len(one.values), 'value')}")
+
+
+_LOADERS = {"lov": _load_lists, "boost": _load_boosts}
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or f'{one}s'}"
 
 
 def _named(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import unescape
+from types import MappingProxyType
 from typing import Any
 
 from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchResult
 from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
-from ultracrawl.rules.attributes.schema import ValueList
+from ultracrawl.rules.attributes.schema import ValueList, named
 
 
 def completions_json(query: str, found: Iterable[Completion]) -> dict[str, object]:
@@ -33,6 +34,7 @@ def answer_json(query: str, result: SearchResult, took: float, names: DisplayNam
         },
         "suggestion": result.suggestion,
         "reading": result.reading.value,
+        **names.of_attributes(),
     }
 
 
@@ -84,11 +86,27 @@ def _hit_of(told: Mapping[str, Any]) -> Hit:
 
 
 class DisplayNames:
-    """What values of listed attributes are called in the language that was asked for; nothing if none was."""
+    """What attributes and their listed values are called in the language that was asked for; nothing if none was."""
 
-    def __init__(self, lists: Mapping[str, ValueList], language: str) -> None:
+    def __init__(
+        self,
+        lists: Mapping[str, ValueList],
+        language: str,
+        attribute_names: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    ) -> None:
+        """`attribute_names` are names of search attributes by language."""
         self._lists = lists
         self._language = language
+        self._attribute_names = attribute_names if language else {}
+
+    def of_attribute(self, attribute: str) -> str:
+        """Return what a search attribute is called."""
+        return named(self._attribute_names, attribute, self._language)
+
+    def of_attributes(self) -> dict[str, object]:
+        """Return the names of attributes that have one in the shape of `search --json`."""
+        found = {name: self.of_attribute(name) for name in self._attribute_names}
+        return {"attribute_names": found} if self._language else {}
 
     def of(self, attribute: str, value: object) -> str | None:
         """Return the display name of a value, None if its attribute has no list."""

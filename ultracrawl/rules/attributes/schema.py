@@ -86,11 +86,17 @@ class ListedValue:
 
     def display_name(self, language: str = "") -> str:
         """Return the name in a language: `pt-BR` looks for itself, then `pt`; else any name, else the value."""
-        code = language.lower().replace("_", "-")
-        for wanted in (code, code.partition("-")[0], ""):
-            if wanted in self.names:
-                return self.names[wanted]
-        return next(iter(self.names.values()), self.value)
+        return named({self.value: self.names}, self.value, language)
+
+
+def named(names: Mapping[str, Mapping[str, str]], key: str, language: str) -> str:
+    """Return what something is called in a language, by its names by language code; else by any name, else itself."""
+    known = names.get(key, {})
+    code = language.lower().replace("_", "-")
+    for wanted in (code, code.partition("-")[0], ""):
+        if wanted in known:
+            return known[wanted]
+    return next(iter(known.values()), key)
 
 
 @dataclass(frozen=True, slots=True)

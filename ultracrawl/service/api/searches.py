@@ -50,7 +50,12 @@ async def search(
 
 def _search(state: ApiState, token: Token, text: str, index: str, order: dict[str, Any]) -> dict[str, object]:
     with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
-        names = DisplayNames(searcher.lists if order["language"] else {}, order["language"])
+        language = order["language"]
+        names = (
+            DisplayNames(searcher.lists, language, searcher.attribute_names)
+            if language
+            else DisplayNames({}, "")
+        )
         started = time.perf_counter()
         result = searcher.search(text, **order)
         return answer_json(text, result, (time.perf_counter() - started) * 1000, names)

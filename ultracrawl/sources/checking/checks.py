@@ -190,13 +190,21 @@ def check_destinations(
             yield PathFinding(("feeding", "destinations", label, option), problem, instead)
 
 
-def check_synonyms(search: SearchSection, sources: Iterable[str]) -> Iterator[PathFinding]:
-    """Yield synonyms for sources that do not exist."""
-    known = set(sources)
-    for name in search.source_synonyms:
-        if name not in known:
-            instead = suggestion(name, known, "name one of the sources")
-            yield PathFinding(("search", "source_synonyms", name), f"there is no source `{name}`", instead)
+def check_search(
+    search: SearchSection, sources: Mapping[str, DataSource | None], schema: Mapping[str, SearchAttribute]
+) -> Iterator[PathFinding]:
+    """Yield synonyms for sources, and names of attributes and groups, that do not exist."""
+    groups = {group for source in sources.values() if source is not None for group in source.groups}
+    named: tuple[tuple[str, Iterable[str], Iterable[str], str], ...] = (
+        ("source_synonyms", search.source_synonyms, sources, "source"),
+        ("attribute_names", search.attribute_names, schema, "search attribute"),
+        ("group_names", search.group_names, groups, "data group"),
+    )
+    for option, names, known, what in named:
+        for name in names:
+            if name not in known:
+                instead = suggestion(name, sorted(known), f"name one of the {what}s")
+                yield PathFinding(("search", option, name), f"there is no {what} `{name}`", instead)
 
 
 def check_languages(source: DataSource) -> Iterator[PathFinding]:

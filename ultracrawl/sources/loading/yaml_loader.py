@@ -16,10 +16,10 @@ from ultracrawl.sources.checking.checks import (
     check_attributes,
     check_destinations,
     check_receivers,
+    check_search,
     check_search_attributes,
     check_source,
     check_start_urls,
-    check_synonyms,
     check_value_lists,
 )
 from ultracrawl.sources.checking.schedule_checks import (
@@ -290,7 +290,7 @@ class _Reading:
         if self._first is not None:
             found = check_value_lists(value_lists(head.lists).values(), schema)
             self.findings.add_below(self._first, (), found)
-            self.findings.add_below(self._first, (), check_synonyms(head.search, sources))
+            self.findings.add_below(self._first, (), check_search(head.search, sources, schema))
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from ultracrawl.sources.mistakes import matching
 from ultracrawl.sources.reading.rule_files import RuleFiles
+from ultracrawl.sources.sections.documents.lists import DisplayNames
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import UrlList
 
@@ -77,7 +78,14 @@ class SearchSection(Section):
         examples=[[{"query": "vacation request", "urls": ["https://www.example.com/hr/vacation"]}]],
     )
     """URLs that come first for a query, if who asks may see them."""
-
+    attribute_names: Mapping[str, DisplayNames] = Field(
+        default={}, examples=[{"Author": {"de": "Autor", "fr": "Auteur"}}]
+    )
+    """What search attributes are called, by language."""
+    group_names: Mapping[str, DisplayNames] = Field(
+        default={}, examples=[{"handbooks": {"en": "Handbooks", "fr": "Manuels"}}]
+    )
+    """What data groups are called, by language."""
     weights: WeightsSection = Field(
         default=WeightsSection.by_default(), examples=[{"title": 10, "freshness": 0.5}]
     )

@@ -1,0 +1,85 @@
+"""The XML file by which relevance is loaded in bulk: factors of URLs, what is first for a query (Ultra Search 5.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ultracrawl.content.xml import XmlRefusedError, read_xml
+from ultracrawl.rules.attributes.list_file import LARGEST, ListFileError
+
+MOST_BOOST = 1000.0
+"""The largest factor of a score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Boosts:
+    """What raises documents among the hits."""
+
+    factors: Mapping[str, float] = field(default_factory=dict)
+    """Factors of the score by URL, or by the beginning of URLs with a trailing `*`."""
+    first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """URLs that come first, by query."""
+
+
+def read_boosts(data: bytes) -> Boosts:
+    """Return what a file says.
+
+    The form is `<boost url="https://www.example.com/hr/*" factor="2"/>` for every query, and for what comes first for
+    one `<boost url="..." query="vacation request"/>`; several of them stand below `<boosts>`. Raises `ListFileError`.
+    """
+    if len(data) > LARGEST:
+        raise ListFileError(f"the file has more than {LARGEST >> 20} MB")
+    reader = _Reader()
+    try:
+        problem = read_xml(data, reader)
+    except XmlRefusedError as error:
+        raise ListFileError(f"{error}; it is not read") from None
+    if problem:
+        raise ListFileError(f"the file is broken after {reader.place}: {problem}")
+    if not (reader.factors or reader.first):
+        raise ListFileError('the file has no boost: write `<boost url="..." factor="2"/>`')
+    return Boosts(reader.factors, {query: tuple(dict.fromkeys(urls)) for query, urls in reader.first.items()})
+
+
+class _Reader:
+    """Listens to the elements of a file."""
+
+    def __init__(self) -> None:
+        self.factors: dict[str, float] = {}
+        self.first: dict[str, list[str]] = {}
+        self.place = "the beginning"
+
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
+        """Take the start of an element."""
+        if name == "boost":
+            self._take_boost({key: value.strip() for key, value in attributes.items()})
+        elif name != "boosts":
+            raise ListFileError(f"<{name}> is unknown, after {self.place}")
+        return True
+
+    def _take_boost(self, said: Mapping[str, str]) -> None:
+        url, query = said.get("url", ""), said.get("query", "")
+        if not url:
+            raise ListFileError(f"a <boost> has no `url`, after {self.place}")
+        self.place = f"the boost of {url}"
+        if bool(query) == ("factor" in said):
+            raise ListFileError(f"{self.place} needs a `factor`, or the `query` for which it comes first")
+        if query:
+            self.first.setdefault(query, []).append(url)
+        else:
+            self.factors[url] = _factor(said["factor"], self.place)
+
+    def end_element(self, name: str, text: str) -> None:
+        """Take the end of an element."""
+
+
+def _factor(text: str, place: str) -> float:
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = math.nan
+    if not 0 <= factor <= MOST_BOOST:
+        raise ListFileError(f"the factor `{text}` of {place} is no number from 0 to {MOST_BOOST:g}")
+    return factor
