@@ -121,8 +121,9 @@ def schedule_here(desk: Desk, server: Scrapyd, **schedule: Any) -> None:
 def launch(desk: Desk, server: Scrapyd) -> str:
     """Launch the schedule, and return the log of its job."""
     before = {job["id"] for job in server.get("listjobs", project=NAME)["finished"]}
-    ended = desk.ultracrawl("schedule", "launch", "nightly")
+    ended = desk.ultracrawl("schedule", "launch", "nightly", "--json")
     assert ended.code == 0, ended.out + ended.err
+    assert [run["outcomes"] for run in ended.json["runs"]] != [{}], "its report stands in the log of the job"
     (job,) = {job["id"] for job in server.get("listjobs", project=NAME)["finished"]} - before
     assert job.startswith("nightly.local.")
     return server.log(NAME, "local", job)
@@ -177,6 +178,7 @@ def test_a_crawl_that_outlives_who_launched_it_is_found_again(
         return await again.finished()
 
     end = asyncio.run(play())
-    assert (end.report, end.died, end.error) == (None, False, "stopped; the next crawl goes on")
+    assert end.report is not None, "it stands in the log of the job"
+    assert (end.report.interrupted, end.died, end.error) == (True, False, "")
     (job,) = server.get("listjobs", project=NAME)["finished"]
     assert "Received SIGINT" in server.log(NAME, "local", job["id"])

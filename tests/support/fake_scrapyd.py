@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 PROJECT = "intranet_sources"
 
@@ -30,6 +30,8 @@ class FakeScrapyd:
     """Whether it answers with an error of a server."""
     spiders: tuple[str, ...] = ("handbook", "news")
     asked: int = 0
+    logs: dict[str, str] = field(default_factory=dict)
+    """What it shows of the logs of jobs, by their paths below `/logs/`."""
 
     def add(self, key: str, phase: str, spider: str = "handbook") -> None:
         self.jobs[key] = {"spider": spider, "phase": phase, "settings": []}
@@ -48,10 +50,21 @@ class FakeScrapyd:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                self.answer(parse_qs(urlsplit(self.path).query))
+                path = unquote(urlsplit(self.path).path)
+                if path.startswith("/logs/"):
+                    return self.show_log(path.removeprefix("/logs/"))
+                return self.answer(parse_qs(urlsplit(self.path).query))
 
             def do_POST(self) -> None:
                 self.answer(parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+
+            def show_log(self, path: str) -> None:
+                if path not in fake.logs:
+                    return self.send_error(404, "Not Found")
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(fake.logs[path].encode())
+                return None
 
             def answer(self, given: dict[str, list[str]]) -> None:
                 fake.asked += 1

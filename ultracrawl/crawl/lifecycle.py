@@ -14,6 +14,7 @@ from ultracrawl.crawl.assembly import CrawlFeatures
 from ultracrawl.crawl.crawl_run import FAILED
 from ultracrawl.crawl.discovery.robots_answers import asked_alone
 from ultracrawl.crawl.hooks import TICK
+from ultracrawl.crawl.logs import job_report
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.refusal import leave_note, refuse
@@ -179,6 +180,8 @@ class CrawlLifecycle:
             if context.run.failed:
                 leave_note(context, "; ".join(context.run.problems))
         logger.info("%s: %s, %s", context.source.name, reason, context.report.summary())
+        if self._crawler.settings.getbool(job_report.SETTING):
+            job_report.log_report(context.report)
 
     def _abandon(self) -> None:
         """Let go of what was opened before something failed."""

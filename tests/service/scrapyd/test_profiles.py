@@ -17,6 +17,7 @@ from support.fake_scrapyd import PROJECT, FakeScrapyd
 from support.launching import Launcher, settle
 from support.project import Workspace
 
+from ultracrawl.crawl.logs.job_report import log_report
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus, UrlOutcome
 from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, SourcePhase, WallClock
@@ -109,7 +110,7 @@ async def test_a_crawl_is_begun_there_and_followed_to_its_end__ultra_search_128(
     assert scene.scrapyd.jobs[key] == {
         "spider": "handbook",
         "phase": "pending",
-        "settings": ["ULTRACRAWL_FORCE=1", "ULTRACRAWL_MODE=index-only"],
+        "settings": ["ULTRACRAWL_JOB_REPORT=1", "ULTRACRAWL_FORCE=1", "ULTRACRAWL_MODE=index-only"],
     }
     scene.scrapyd.jobs[key]["phase"] = "running"
     ending = asyncio.ensure_future(crawl.finished())
@@ -143,6 +144,58 @@ def test_its_report_counts_if_the_state_is_on_this_machine(tmp_path: Path, scrap
     scrapyd.jobs.clear()
     ended_at = time.time() - 60
     assert asyncio.run(play()) == CrawlEnd("handbook", None), "that of an earlier run says nothing"
+
+
+@pytest.mark.parametrize(
+    ("written", "failed", "line"),
+    [
+        ([], False, ""),
+        (["the disk is full"], True, "the disk is full"),
+    ],
+)
+def test_its_report_is_read_in_its_log_if_the_state_is_elsewhere(
+    tmp_path: Path,
+    scrapyd: FakeScrapyd,
+    caplog: pytest.LogCaptureFixture,
+    written: list[str],
+    failed: bool,
+    line: str,
+) -> None:
+    async def play() -> CrawlEnd:
+        crawl = await Scene(tmp_path, scrapyd).launch()
+        report = RunReport("handbook", "7", "2026-01-01T00:00:00Z", problems=written)
+        report.outcomes[UrlOutcome.NEW] += 3
+        with caplog.at_level("INFO"):
+            log_report(RunReport("handbook", "6", "", problems=["of the cycle before"]))
+            log_report(report)
+        told = "\n".join(f"2026-01-01 00:00:00 [x] INFO: {one.getMessage()}" for one in caplog.records)
+        scrapyd.logs[f"{PROJECT}/handbook/{scrapyd.keys[0]}.log"] = (
+            f"{told}\nINFO: Spider closed (finished)\n"
+        )
+        scrapyd.end()
+        return await crawl.finished()
+
+    end = asyncio.run(play())
+    assert end.report is not None
+    assert (end.failed, end.line, end.report.run_id) == (failed, line, "7")
+    assert end.report.outcomes == {UrlOutcome.NEW: 3}
+
+
+@pytest.mark.parametrize(
+    "log", ["INFO: Spider opened\n", "ultracrawl-report: {broken", "ultracrawl-report: [1]\n"]
+)
+def test_a_job_that_left_no_report_in_its_log_has_failed(
+    tmp_path: Path, scrapyd: FakeScrapyd, log: str
+) -> None:
+    async def play() -> CrawlEnd:
+        crawl = await Scene(tmp_path, scrapyd).launch()
+        scrapyd.logs[f"{PROJECT}/handbook/{scrapyd.keys[0]}.log"] = log
+        scrapyd.end()
+        return await crawl.finished()
+
+    end = asyncio.run(play())
+    assert (end.report, end.failed, end.died) == (None, True, False)
+    assert "has no report in the log of the job nightly.handbook." in end.line
 
 
 @played

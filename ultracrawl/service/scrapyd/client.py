@@ -10,7 +10,7 @@ from enum import StrEnum
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
 from ultracrawl.errors import WorkError
@@ -21,6 +21,8 @@ from ultracrawl.sources.sections.profiles import ProfileSection
 TIMEOUT = 30.0
 """Seconds for an answer: Scrapyd may have to list the spiders of a project before it takes an order."""
 _LARGEST_ANSWER = 64 << 20
+_END_OF_LOG = 1 << 20
+"""Bytes of the end of a log that are looked at. (It is asked for whole: Twisted fails on the end of a short file.)"""
 
 
 class JobPhase(StrEnum):
@@ -29,7 +31,7 @@ class JobPhase(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
     FINISHED = "finished"
-    """It ended; how, Scrapyd does not say."""
+    """It ended; how, only its log says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,22 @@ class ScrapydClient:
     def kill_job(self, key: str) -> None:
         """End a job at once."""
         self._order("cancel.json", [("job", key), ("signal", "KILL")])
+
+    def log_of(self, spider: str, key: str) -> str | None:
+        """Return the end of the log of a job; None if Scrapyd shows none. Does not raise."""
+        parts = (quote(part, safe="") for part in (self._project, spider, f"{key}.log"))
+        headers = {**self._headers, "Accept": "*/*"}
+        request = Request(f"{self._base}/logs/{'/'.join(parts)}", None, headers)  # noqa: S310 - as below
+        end = b""
+        try:
+            with self._opener.open(request, timeout=TIMEOUT) as response:
+                while piece := response.read(_END_OF_LOG):
+                    end = (end + piece)[-_END_OF_LOG:]
+            return str(end, "utf-8", "replace")
+        except (OSError, HTTPException) as error:
+            if isinstance(error, HTTPError):
+                error.close()
+            return None
 
     def _order(self, service: str, fields: Sequence[tuple[str, str]]) -> None:
         self._ask(service, urlencode([("project", self._project), *fields]).encode())

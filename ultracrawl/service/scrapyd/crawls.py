@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
+from pydantic import TypeAdapter
+
+from ultracrawl.crawl.logs import job_report
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import Clock, CrawlEnd, CrawlOrder
@@ -20,8 +25,19 @@ PATIENCE = 600.0
 """Seconds for which Scrapyd may not answer before a crawl counts as failed."""
 GONE_AFTER = 2
 """Looks at which Scrapyd does not know a job before it counts as gone."""
+_REPORT = TypeAdapter(RunReport)
 _BY_HAND = "by-hand"
 _STOPPED = "stopped; the next crawl goes on"
+
+
+def report_of(told: dict[str, Any] | None) -> RunReport | None:
+    """Return a report that was kept as JSON; None if it is none that this version knows."""
+    if told is None:
+        return None
+    known = {name: value for name, value in told.items() if value is not None}
+    with suppress(ValueError):
+        return _REPORT.validate_python({**known, "run_id": str(told.get("run_id") or "")})
+    return None
 
 
 ReportSince = Callable[[float], RunReport | None]
@@ -51,11 +67,12 @@ async def crawl_by_scrapyd(
 
 def _settings_of(order: CrawlOrder) -> dict[str, str]:
     force = {"ULTRACRAWL_FORCE": "1"} if order.force else {}
-    return {**force, **({"ULTRACRAWL_MODE": order.mode} if order.mode else {})}
+    mode = {"ULTRACRAWL_MODE": order.mode} if order.mode else {}
+    return {job_report.SETTING: "1", **force, **mode}
 
 
 class ScrapydCrawl:
-    """A job of a Scrapyd, which knows that it ended, and not how: that says its report, if it is known here."""
+    """A job of a Scrapyd, which knows that it ended, and not how: that says its report, from here or from its log."""
 
     def __init__(
         self, client: ScrapydClient, order: CrawlOrder, key: str, clock: Clock, report_since: ReportSince
@@ -106,8 +123,7 @@ class ScrapydCrawl:
             silent_since = None
             missed = 0 if phase else missed + 1
             if phase is JobPhase.FINISHED or (missed and self._told):
-                report = await asyncio.to_thread(self._report_since, self.begun)
-                self._over(report, _STOPPED if self._told and report is None else "")
+                self._over(*await asyncio.to_thread(self._result))
             elif missed >= GONE_AFTER:
                 gone = (
                     f"{self._client.name} does not know the job {self._key} any more; the next crawl goes on"
@@ -133,6 +149,22 @@ class ScrapydCrawl:
             self._client.cancel_job(self._key)
             self._told = True
         return next((job.phase for job in self._client.list_jobs() if job.key == self._key), None)
+
+    def _result(self) -> tuple[RunReport | None, str]:
+        """Return the report of the job, and if there is none why it did not do what it was asked for."""
+        if (report := self._report_since(self.begun)) is not None:
+            return report, ""
+        log = self._client.log_of(self.order.source, self._key)
+        if log is not None and (report := report_of(job_report.find_report(log))) is not None:
+            return report, ""
+        if self._told:
+            return None, _STOPPED
+        if log is None:
+            return None, ""
+        return None, (
+            f"{self._client.name} has no report in the log of the job {self._key}: it crashed or was killed, "
+            "or logs less than INFO"
+        )
 
     def _over(self, report: RunReport | None, error: str = "", *, died: bool = False) -> None:
         if not self._end.done():

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from pydantic import TypeAdapter
-
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.control import readable_sign
@@ -48,13 +46,14 @@ class ProfileLauncher:
 def _report_since(project: Project, source: str, since: float) -> RunReport | None:
     """Return the report of the run that ended last, if that was after a time and its state is on this machine."""
     with (
-        suppress(StateError, ValueError),
+        suppress(StateError),
         state_to_read(project, source) as state,
-    ):  # ValueError: of another version
+    ):
         run = next(iter(state.runs(1)), None) if state is not None else None
         if run is not None and run.finished >= since and run.report:
-            known = {name: value for name, value in json.loads(run.report).items() if value is not None}
-            return TypeAdapter(RunReport).validate_python(known)
+            from ultracrawl.service.scrapyd.crawls import report_of  # noqa: PLC0415 - as above
+
+            return report_of(json.loads(run.report))
     return None
 
 

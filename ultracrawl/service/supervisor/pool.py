@@ -227,7 +227,11 @@ class PooledCrawl:
 
     def _over(self, end: CrawlEnd) -> CrawlEnd:
         kind = EventKind.RUN_FAILED if end.failed and not self.stopped else EventKind.RUN_ENDED
-        text = end.report.summary() if end.report and not end.failed else end.line or "its crawl has ended"
+        text = (
+            end.report.summary()
+            if end.report and not end.failed
+            else end.line or "its crawl has ended; how is not known here"
+        )
         self._pool.ended(end)
         self._pool.events.publish_event(Event(kind, self._pool.clock.now(), self.order.source, text, end))
         return end
