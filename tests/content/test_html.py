@@ -72,6 +72,12 @@ def test_html_title(html: str, title: str) -> None:
         pytest.param("<P>one</P>two<Br>three<B>F</B>our", "one two threeFour", id="upper-case"),
         pytest.param("a<nav><p>no</nav>b", "a b", id="blocks-that-are-hidden-part-words"),
         pytest.param("a<nav><svg>no</svg></nav>b", "ab", id="others-that-are-hidden-do-not"),
+        pytest.param("a<svg><p>b", "a b", id="a-block-ends-a-picture"),
+        pytest.param("a<svg><svg><p>b", "a b", id="a-block-ends-pictures"),
+        pytest.param(
+            "a<nav><noscript><p>no</noscript></nav>b", "a b", id="blocks-that-are-hidden-twice-part"
+        ),
+        pytest.param("a<iframe><p>no</iframe>b", "ab", id="what-looks-like-blocks-does-not"),
         pytest.param("a\fb<p>\fc", "a b c", id="form-feed"),
         pytest.param("a\0-\0b\0i\0", "a-bi", id="nul"),
         pytest.param("x<textarea>a<p>b</textarea>y", "x a<p>b y", id="text-that-looks-like-a-block"),

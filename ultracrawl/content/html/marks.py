@@ -28,7 +28,7 @@ _EDGE = EDGE.encode()
 _SPACE = re.compile(r"\s")
 _SWITCHES = re.compile(f"{_NUL}[{_OFF}{_ON}]{_NUL}")
 _HTML = tag_number("html")
-_WITHOUT_ELEMENTS = frozenset(map(tag_number, ("script", "style", "title")))
+_WITHOUT_ELEMENTS = frozenset(map(tag_number, ("iframe", "noembed", "noframes", "script", "style", "title")))
 
 
 def with_edges(body: bytes) -> bytes:
@@ -70,9 +70,7 @@ def _enclose(node: LexborNode, name: str, behind: str = "") -> None:
 def _hide(found: Harvest, root: LexborNode) -> None:
     """Take what is out of sight out of the tree: from the inside out, so that nothing is looked at often."""
     for node in reversed(found.hidden):
-        left = ""
-        if node.tag_id not in _WITHOUT_ELEMENTS:
-            left = " " if any(one.tag_id in BLOCKS for one in node.traverse()) else ""
+        left = EDGE if _parts_words(node) else ""
         if found.switches:  # only the last one makes a difference behind it
             left += "".join(_SWITCHES.findall(node.text())[-1:])
         if node.mem_id != root.mem_id:
@@ -80,6 +78,13 @@ def _hide(found: Harvest, root: LexborNode) -> None:
             continue
         for child in root.iter():
             child.decompose()
+
+
+def _parts_words(node: LexborNode) -> bool:
+    """Whether an element that is out of sight has edges of blocks, also that of a block which ends a picture."""
+    if node.tag_id in _WITHOUT_ELEMENTS:
+        return False
+    return EDGE in node.text() or any(one.tag_id in BLOCKS for one in node.traverse())
 
 
 def _read_marks(found: Harvest, marks: list[str]) -> None:
