@@ -32,6 +32,7 @@ VERBS = {
     "approve": Verb("manage.approve", "Approve documents that wait for it; remove URLs."),
     "approve-deletions": Verb("manage.approve_deletions", "Carry out deletions that a crawl held back."),
     "backup": Verb("manage.backup", "Save states, documents and indexes to a file.", "backup"),
+    "changelog": Verb("manage.changelog", "Print the SQL of a log of changes of a table."),
     "convert": Verb("fast.convert", "Print definitions as YAML, or as the files of a robot."),
     "crawl": Verb("crawl.crawl", "Crawl sources and bring the index up to date."),
     "explain": Verb("look.explain", "Show which rule includes or excludes a URL."),

@@ -7,20 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.engine import URL, Connection, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
 from ultracrawl.errors import MissingExtraError, UserError, WorkError
 from ultracrawl.model.status import StatusCode, status_text
 
 if TYPE_CHECKING:
     from ultracrawl.agents.table.section import TableSection
     from ultracrawl.sources.secrets import SecretReader
-
-try:
-    import sqlalchemy as sa
-    from sqlalchemy import event
-    from sqlalchemy.engine import URL, Connection, make_url
-    from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
-except ModuleNotFoundError:
-    raise MissingExtraError("a source of the type `table`", "table") from None
 
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 _EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}

@@ -1,0 +1,38 @@
+"""`ultracrawl changelog`: the SQL of a log of changes for a source that is a table."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ultracrawl.agents.table.kind import require_extra
+from ultracrawl.agents.table.section import TableSection
+from ultracrawl.cli.options import chosen_sources, project_option
+from ultracrawl.errors import UserError
+from ultracrawl.sources import Project
+from ultracrawl.sources.secrets import SecretReader
+
+
+@click.command("changelog")
+@click.argument("source")
+@project_option
+def command(source: str, project: Project) -> None:
+    """Print the SQL that makes the log of changes of SOURCE, a table, and the triggers that fill it.
+
+    It is for PostgreSQL, MariaDB or SQLite, as `connection` says, and is run once by whoever may change the table.
+    `changes: {log: NAME}` of the source names the log. Nothing is connected to.
+
+    \b
+    Examples:
+      ultracrawl changelog tickets | psql tickets
+      ultracrawl changelog tickets | sqlite3 tickets.db
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    (definition,) = chosen_sources(project, [source])
+    if not isinstance(definition, TableSection):
+        raise UserError(f"the source {source!r} is no table; only sources of the type `table` have a log")
+    require_extra()
+    from ultracrawl.agents.table.triggers import change_log_sql  # noqa: PLC0415 - brings SQLAlchemy
+
+    secrets = SecretReader(os.environ, project.key_file)
+    click.echo(change_log_sql(definition, secrets, project.base), nl=False)
