@@ -157,6 +157,9 @@ def test_a_crash_before_the_confirmation_leaves_nothing_behind(logged: Base) -> 
     token = logged.listed()[-1].token  # type: ignore[union-attr]
     logged.run("UPDATE tickets SET body = 'other' WHERE id = 1")
     second = logged.listed(token)[-1].token  # type: ignore[union-attr]
+    lister = TableLister(logged.setup())
+    lister.confirm(second)  # as the next run does
+    lister.close()
     third = logged.listed(second)
     assert by_key(third) == {}
     assert logged.ask("SELECT * FROM tickets_log") == []

@@ -39,8 +39,6 @@ class ChangeLog:
 
     def begin(self, since: str) -> None:
         """Take the changes so far for the listing that begins; without `since` it reads all, whatever they are."""
-        if since:
-            self.confirm(since)
         with self._database.changing() as connection:
             taken = sa.update(self._table).values({MARK: self._next(since)})
             connection.execute(taken.where(self._mark == FRESH) if since else taken)

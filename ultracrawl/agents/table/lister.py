@@ -81,13 +81,8 @@ class TableLister(Lister):
         yield Complete(f"{self._log.token_after(generation)} {reader.digest}", changes_only=bool(generation))
 
     def _all_rows(self, connection: Connection, reader: RowReader, behind: Sequence[str]) -> Iterator[Batch]:
-        column = self._options.changes.column
-        names = (
-            reader.named
-            if column is None
-            else list(dict.fromkeys(one.lower() for one in (*self._options.key, column)))
-        )
-        size = DOCUMENTS_BATCH if self._options.media_type and column is None else BATCH
+        names = reader.listed
+        size = DOCUMENTS_BATCH if self._options.media_type and self._options.changes.column is None else BATCH
         last = tuple(behind)
         for part in self._parts(reader, names, last, size):
             batch = self._batch(reader, [dict(zip(names, row, strict=True)) for row in part], last)
@@ -123,9 +118,7 @@ class TableLister(Lister):
                     f"key: two rows have the key {', '.join(key)}; name columns that tell all apart"
                 )
             last = key
-            entries.append(
-                Entry(reader.keys.url_of(key), validators=reader.validators_of(row, repeated.get(key, {})))
-            )
+            entries.append(reader.listed_entry(row, repeated.get(key, {})))
         return Batch(entries, cursor=json.dumps(last))
 
     def _changes(
@@ -141,9 +134,11 @@ class TableLister(Lister):
         entries = {}
         for written in keys:
             key = reader.keys.canonical(written)
-            row = rows.get(key)
-            validators = reader.validators_of(row, repeated.get(key, {})) if row is not None else ""
-            entries[key] = Entry(reader.keys.url_of(key), validators=validators, deleted=row is None)
+            entries[key] = (
+                reader.listed_entry(rows[key], repeated.get(key, {}))
+                if key in rows
+                else Entry(reader.keys.url_of(key), deleted=True)
+            )
         return list(entries.values())
 
     def confirm(self, token: str) -> None:

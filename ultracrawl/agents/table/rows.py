@@ -47,6 +47,13 @@ class RowReader:
         """Is another as soon as the options make other entries of the same rows."""
         self.named = self._named_columns()
         """The columns that entries are made from, the key first."""
+        self.listed = self._listed_columns() if options.changes.column else self.named
+        """The columns that a listing of all rows reads, the key first."""
+
+    def _listed_columns(self) -> list[str]:
+        options = self._options
+        names = [*options.key, options.changes.column or "", *PLACE.findall(options.display_url or "")]
+        return list(dict.fromkeys(name.lower() for name in names))
 
     def _named_columns(self) -> list[str]:
         options, has = self._options, self.relation.column
@@ -105,6 +112,14 @@ class RowReader:
             return f"{key_text(row[column.lower()])} {self.digest}"
         values = [_comparable(row[name]) for name in self.named]
         return xxhash.xxh3_128_hexdigest(repr((self.digest, values, sorted(repeated.items()))).encode())
+
+    def listed_entry(self, row: Row, repeated: Repeated) -> Entry:
+        """Return what a listing says of a row."""
+        return Entry(
+            self.keys.url_of(self.key_of(row)),
+            display_url=self._display_url_of(row),
+            validators=self.validators_of(row, repeated),
+        )
 
     def entry_of(self, row: Row, repeated: Repeated) -> Entry:
         """Return a row as a whole document."""
