@@ -1,0 +1,252 @@
+"""Crawls of tables, from the definition to hits: what is new, changed and gone, and what is not visited."""
+
+from __future__ import annotations
+
+import random
+import re
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+from support.project import ROOT, Workspace, kill_group
+from support.same_index import index_differences
+from support.tables import Base
+
+ROWS = 4000
+PAGE = (ROOT / "docs" / "sources" / "tables.md").read_text(encoding="utf-8")
+TICKETS = (
+    "CREATE TABLE tickets (id INTEGER PRIMARY KEY, title TEXT, body TEXT, owner TEXT, changed TIMESTAMP)"
+)
+SOURCE = {
+    "type": "table",
+    "table": "tickets",
+    "key": ["id"],
+    "text": ["title", "body"],
+    "attributes": {"owner": "Author", "changed": "LastModifiedDate"},
+    "display_url": "https://tickets.example.com/{id}",
+    "deletion": {"percent": 100},
+}
+
+
+def define(workspace: Workspace, base: Base, **options: Any) -> None:
+    workspace.write({"sources": {"tickets": {**SOURCE, "connection": base.url, **options}}})
+
+
+def crawl(workspace: Workspace, *words: str, code: int = 0) -> dict[str, Any]:
+    ended = workspace.command("crawl", "tickets", "--json", *words)
+    assert ended.code == code, (ended.out, ended.err)
+    return ended.run
+
+
+def outcomes(run: dict[str, Any]) -> dict[str, int]:
+    return {name: number for name, number in run["outcomes"].items() if number}
+
+
+def hits(workspace: Workspace, *query: str) -> list[str]:
+    found = workspace.command("search", *query, "--json").json["hits"]
+    return sorted(hit["url"].removeprefix("https://tickets.example.com/") for hit in found)
+
+
+@pytest.fixture
+def tickets(base: Base) -> Base:
+    base.run(TICKETS)
+    base.run(
+        *(
+            f"INSERT INTO tickets VALUES ({one}, 'Ticket {one}', 'common word{one}', 'Ann', '2026-03-01 10:00:00')"
+            for one in range(1, 6)
+        )
+    )
+    return base
+
+
+# Checklist 24 to 26 of Ultra Search, as far as they are of tables: they can be defined, and follow no links.
+def test_24_rows_are_found_and_only_what_changed_is_visited(workspace: Workspace, tickets: Base) -> None:
+    define(workspace, tickets)
+    assert outcomes(crawl(workspace)) == {"NEW": 5}
+    assert hits(workspace, "common") == list("12345")
+    assert hits(workspace, "--where", "Author=Ann", "word3") == ["3"]
+    run = crawl(workspace)
+    assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 5}, 0)
+    tickets.run("UPDATE tickets SET body = 'other' WHERE id = 2", "DELETE FROM tickets WHERE id = 4")
+    run = crawl(workspace)
+    assert (outcomes(run)["MODIFIED"], run["fetched"], run["deleted"]) == (1, 1, 1)
+    assert hits(workspace, "common") == list("135")
+    assert hits(workspace, "other") == ["2"]
+
+
+def test_25_links_in_rows_are_not_followed(workspace: Workspace, tickets: Base) -> None:
+    tickets.run("UPDATE tickets SET body = '<a href=\"https://x.example/\">x</a>' || title")
+    tickets.run("ALTER TABLE tickets ADD kind TEXT", "UPDATE tickets SET kind = 'text/html'")
+    define(workspace, tickets, text="body", media_type="kind", attributes={})
+    crawl(workspace)
+    assert [row["access_url"][:5] for row in workspace.command("urls", "--json").lines] == ["table"] * 5
+
+
+# Checklist 32 of Ultra Search: a table change log with columns K1 to K8 and mark limits the crawl to changed rows.
+def test_32_a_crawl_with_a_log_of_changes_visits_what_it_names(workspace: Workspace, tickets: Base) -> None:
+    define(workspace, tickets, changes={"log": "tickets_log"})
+    printed = workspace.command("changelog", "tickets").out
+    tickets.run(*(one.replace(":", "\\:") for one in printed.split(";\n\n")))
+    assert outcomes(crawl(workspace)) == {"NEW": 5}
+    assert outcomes(crawl(workspace)) == {}
+    tickets.run(
+        "UPDATE tickets SET body = 'common other' WHERE id = 2",
+        "DELETE FROM tickets WHERE id = 4",
+        "INSERT INTO tickets VALUES (6, 'new', 'common', 'Ben', NULL)",
+    )
+    run = crawl(workspace)
+    assert outcomes(run) == {"NEW": 1, "MODIFIED": 1}
+    assert hits(workspace, "common") == list("12356")
+    assert tickets.ask("SELECT * FROM tickets_log") == []
+
+
+def test_a_table_that_cannot_be_read_deletes_nothing_and_says_so(workspace: Workspace, tickets: Base) -> None:
+    define(workspace, tickets)
+    crawl(workspace)
+    tickets.run("ALTER TABLE tickets RENAME TO elsewhere")
+    run = crawl(workspace, code=1)
+    assert "listed in part" in str(run)
+    assert hits(workspace, "common") == list("12345")
+    tickets.run("ALTER TABLE elsewhere RENAME TO tickets")
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 5}
+
+
+def test_two_rows_with_one_display_url_are_956(workspace: Workspace, tickets: Base) -> None:
+    define(workspace, tickets, display_url="https://tickets.example.com/{owner}")
+    crawl(workspace)
+    codes = sorted(row["status_code"] for row in workspace.command("urls", "--json").lines)
+    assert codes == [200, 956, 956, 956, 956]
+
+
+def test_a_row_without_a_valid_display_url_is_1010(workspace: Workspace, tickets: Base) -> None:
+    define(workspace, tickets, display_url="{owner}")
+    tickets.run("DELETE FROM tickets WHERE id > 1")
+    crawl(workspace, code=1)
+    assert [row["status_code"] for row in workspace.command("urls", "--json").lines] == [1010]
+
+
+def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: Base) -> None:
+    define(workspace, tickets, display_url="https://tickets.example.com/{nr}")
+    ended = workspace.command("crawl", "tickets")
+    assert ended.code in (1, 2)
+    assert "invalid URL column name (1007): there is no column `nr`" in ended.out + ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_the_example_of_the_page_runs_as_printed(workspace: Workspace, tmp_path: Path) -> None:
+    (definition,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    (made,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+    (printed,) = re.findall(r"```console\n\$ ultracrawl changelog tickets\n(.*?)```", PAGE, re.DOTALL)
+    (workspace.directory / "ultracrawl.yaml").write_text(definition)
+    (workspace.directory / "tickets.db").touch()
+    Base(f"sqlite:///{workspace.directory / 'tickets.db'}", tmp_path).run(
+        *filter(str.strip, made.replace(":", "\\:").split(";\n"))
+    )
+    assert outcomes(crawl(workspace)) == {"NEW": 2}
+    (hit,) = workspace.command("search", "printer", "--json").json["hits"]
+    assert (hit["url"], hit["title"]) == ("https://tickets.example.com/1", "Printer smokes")
+    assert hit["attributes"]["Subject"] == ["fire", "hardware"]
+    logged = yaml.safe_load(definition)
+    logged["sources"]["tickets"]["changes"] = {"log": "tickets_log"}
+    workspace.write(logged)
+    assert workspace.command("changelog", "tickets").out == printed
+
+
+# ---- kills
+
+
+class Progress(NamedTuple):
+    """How far the latest run came."""
+
+    listing: str = ""
+    fetched: float = 0.0
+
+    @property
+    def is_listed(self) -> bool:
+        return '"whole": true' in self.listing
+
+
+def progress(workspace: Workspace) -> Progress:
+    """Return how far the latest run came, as its store says."""
+    for file in (workspace.directory / "var" / "state").glob("*.sqlite"):
+        with closing(sqlite3.connect(file, timeout=30)) as state, suppress(sqlite3.OperationalError):
+            (noted,) = state.execute("SELECT listing FROM run ORDER BY number DESC LIMIT 1").fetchone() or (
+                "",
+            )
+            (fetched,) = state.execute("SELECT max(last_fetched) FROM url").fetchone()
+            return Progress(noted, fetched or 0.0)
+    return Progress()
+
+
+def shaken(workspace: Workspace, base: Base, kills: int, dice: random.Random) -> dict[str, int]:
+    """Change rows and kill crawls, until so many were hit while they listed, and so many while they fetched."""
+    hit, ways = {"listing": 0, "fetching": 0}, changes(dice)
+    for _ in range(kills * 8):
+        if min(hit.values()) >= kills:
+            break
+        base.run(*next(ways))
+        wanted, before = min(hit, key=lambda one: hit[one]), progress(workspace)
+        process = workspace.start("crawl", "--json", hosted=False)
+        while process.poll() is None:
+            now = progress(workspace)
+            moved = now.listing != before.listing and not now.is_listed
+            if moved if wanted == "listing" else now.is_listed and now.fetched > before.fetched:
+                break
+            time.sleep(0.005)
+        try:
+            process.wait(timeout=dice.random() * 0.1)
+            process.communicate()
+        except subprocess.TimeoutExpired:
+            hit[wanted] += 1
+            kill_group(process)
+    return hit
+
+
+def changes(dice: random.Random) -> Iterator[list[str]]:
+    """Yield statements that change, delete and insert rows."""
+    number = 0
+    while True:
+        number += 1
+        one, other = dice.randrange(1, ROWS), dice.randrange(1, ROWS)
+        yield [
+            f"UPDATE tickets SET body = 'common change{number}' WHERE id % 7 = {number % 7}",
+            f"DELETE FROM tickets WHERE id = {one}",
+            f"DELETE FROM tickets WHERE id = {other}",
+            f"INSERT INTO tickets VALUES ({other}, 'Again', 'common again{number}', 'Ben', NULL)",
+        ]
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("way", [{}, {"changes": {"log": "tickets_log"}}], ids=["compared", "logged"])
+def test_kills_while_listing_and_while_fetching_leave_the_index_of_an_undisturbed_crawl(
+    tmp_path: Path, base: Base, way: dict[str, Any]
+) -> None:
+    calm, workspace = Workspace(tmp_path / "calm"), Workspace(tmp_path / "shaken")
+    for one in (calm, workspace):
+        one.directory.mkdir()
+        define(one, base, **way)
+    base.run(TICKETS)
+    if way:
+        base.run(
+            *(one.replace(":", "\\:") for one in calm.command("changelog", "tickets").out.split(";\n\n"))
+        )
+    base.run(
+        *(
+            f"INSERT INTO tickets VALUES ({one}, 'Ticket {one}', 'common word{one}', 'Ann', NULL)"
+            for one in range(1, ROWS)
+        )
+    )
+    hit = shaken(workspace, base, 20, random.Random(19))
+    assert min(hit.values()) >= 20, hit
+    workspace.crawl(timeout=300)
+    define(calm, base)
+    calm.crawl(timeout=300)
+    assert index_differences(calm, workspace) == []
+    assert workspace.crawl(timeout=300).run["fetched"] == 0
