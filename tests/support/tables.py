@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from ultracrawl.agents.port import Batch, Entry, Failure, KindSetup, Listed, Wanted
 from ultracrawl.agents.table.fetcher import TableFetcher
-from ultracrawl.agents.table.kind import TABLE
+from ultracrawl.agents.table.kind import KIND
 from ultracrawl.agents.table.lister import TableLister
 from ultracrawl.sources.kinds import source_model
 from ultracrawl.sources.secrets import SecretReader
@@ -46,7 +46,7 @@ class Base:
     def setup(self, **options: Any) -> KindSetup[Any]:
         """Return what a lister and a fetcher are made from."""
         written = {"connection": self.url, **self.options, **options}
-        source = source_model(TABLE).model_validate({"name": "tickets", **written})
+        source = source_model(KIND).model_validate({"name": "tickets", **written})
         return KindSetup(source, source, self.folder, SecretReader({}))  # type: ignore[arg-type]
 
     def listed(self, since: str = "", cursor: str = "", **options: Any) -> list[Listed]:

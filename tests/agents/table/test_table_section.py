@@ -141,12 +141,12 @@ def test_a_missing_driver_is_1008_with_the_line_that_installs_it(
 
 
 def test_without_sqlalchemy_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ultracrawl.agents.table.kind import TABLE
+    from ultracrawl.agents.table.kind import KIND
 
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     setup = Base("sqlite:///x.db", tmp_path).setup(table="t", key="id", text="b")
     with pytest.raises(UserError, match=r"ultracrawl\[table\]"):
-        TABLE.make_lister(setup)
+        KIND.make_lister(setup)
 
 
 def test_the_log_of_changes_is_printed_for_the_database_of_the_source(workspace: Workspace) -> None:

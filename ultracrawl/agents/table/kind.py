@@ -37,4 +37,4 @@ def require_extra() -> None:
         raise MissingExtraError("a source of the type `table`", "table") from None
 
 
-TABLE = TableKind()
+KIND = TableKind()
