@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -36,15 +37,15 @@ WORD_CHARACTERS = rf"\w{_MARKS}"
 WORD_PATTERN = rf"\w+(?:[{_MARKS}]+\w*)*"
 """A word is a run of letters, digits and underscores of any script, with the marks on them."""
 
-_find_words: Callable[[str], list[str]] = re.compile(WORD_PATTERN).findall
-_is_word = re.compile(WORD_PATTERN).fullmatch
-_LATIN = bytes((ord(chr(code).lower()) if re.match(r"\w", chr(code)) else ord(" ")) for code in range(256))
+_LATIN = (
+    "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(256))).lower().encode("latin-1")
+)
 """What becomes of the bytes of a text in Latin-1: letters in lower case, and blanks between words."""
 _SOFT_HYPHEN = b"\xad"
-_PUNCTUATION = "\u2019\u2018\u201c\u201d\u2013\u2014\u2026\u2022\u200b\u20ac\u2192\u2122"
-"""Characters, none of them of a word, that stand in many texts which are Latin-1 otherwise."""
-_find_cjk = re.compile(f"[{_CJK}]+").finditer
-_has_cjk = re.compile(f"[{_CJK}]").search
+_BLANKS = "ultracrawl.blanks"
+"""The name under which `codecs` knows `_blanks`."""
+_CJK_RUN = f"[{_CJK}]+"
+"""This and the pattern of words take long to compile: that is done by `re` itself when a text needs them."""
 
 
 def words(text: str) -> list[str]:
@@ -95,15 +96,19 @@ def _latin_words(text: str) -> bytes | None:
     It takes a third of the time that a regular expression does.
     """
     try:
-        data = text.encode("latin-1")
+        data = text.encode("latin-1", _BLANKS)
     except UnicodeEncodeError:
-        for character in _PUNCTUATION:
-            text = text.replace(character, " ")
-        try:
-            data = text.encode("latin-1")
-        except UnicodeEncodeError:
-            return None
+        return None
     return None if _SOFT_HYPHEN in data else data.translate(_LATIN)
+
+
+def _blanks(error: UnicodeError) -> tuple[str, int]:
+    """Return blanks for what cannot be encoded, unless it can be part of a word (protocol of `codecs`)."""
+    assert isinstance(error, UnicodeEncodeError)
+    blanks = _SIGNS[error.object[error.start : error.end]]
+    if not blanks:
+        raise error
+    return blanks, error.end
 
 
 def _cut_any(text: str) -> list[str]:
@@ -114,9 +119,9 @@ def _cut_any(text: str) -> list[str]:
     """
     lowered = text.lower()
     if len(lowered) == len(text) and "Σ" not in text:
-        found = _find_words(lowered)
+        found = re.findall(WORD_PATTERN, lowered)
     else:
-        found = [word.lower() for word in _find_words(text)]
+        found = [word.lower() for word in re.findall(WORD_PATTERN, text)]
     return list(_pairs(found)) if _has_cjk(lowered) else found
 
 
@@ -142,12 +147,12 @@ def folded_letters() -> dict[int, str]:
 
 def is_word(text: str) -> bool:
     """Whether a text is one word, and no sign of those that identifiers have."""
-    return _is_word(text) is not None
+    return re.fullmatch(WORD_PATTERN, text) is not None
 
 
 def is_pair(word: str) -> bool:
     """Whether a word is a piece of a run of characters that is cut into pairs."""
-    return len(word) <= 2 and not word.isascii() and _has_cjk(word) is not None
+    return len(word) <= 2 and not word.isascii() and _has_cjk(word)
 
 
 def clean(text: str) -> str:
@@ -161,12 +166,17 @@ def clean(text: str) -> str:
     return text
 
 
+_REMEMBERED = 60
+"""Characters of the longest word that is remembered."""
 _Word = TypeVar("_Word")
 _Made = TypeVar("_Made")
 
 
 class Memory(dict[_Word, _Made]):
-    """What a function made of words, remembered; it forgets everything when it has grown too large."""
+    """What a function made of words, remembered; it forgets everything when it has grown too large.
+
+    Long words, which few documents share, are not remembered.
+    """
 
     def __init__(self, function: Callable[[_Word], _Made], limit: int = 200_000) -> None:
         super().__init__()
@@ -174,6 +184,8 @@ class Memory(dict[_Word, _Made]):
         self._limit = limit
 
     def __missing__(self, word: _Word) -> _Made:
+        if isinstance(word, str | bytes) and len(word) > _REMEMBERED:
+            return self._function(word)
         if len(self) >= self._limit:
             self.clear()
         made = self[word] = self._function(word)
@@ -181,6 +193,13 @@ class Memory(dict[_Word, _Made]):
 
 
 _FOLDED = Memory(fold)
+_SIGNS = Memory[str, str](lambda run: "" if re.search(f"[{WORD_CHARACTERS}]", run) else " " * len(run))
+"""Blanks for what has no place in Latin-1, none for what can be part of a word."""
+codecs.register_error(_BLANKS, _blanks)
+
+
+def _has_cjk(text: str) -> bool:
+    return re.search(_CJK_RUN, text) is not None
 
 
 def _pairs(found: Iterable[str]) -> Iterator[str]:
@@ -189,7 +208,7 @@ def _pairs(found: Iterable[str]) -> Iterator[str]:
             yield word
             continue
         at = 0
-        for run in _find_cjk(word):
+        for run in re.finditer(_CJK_RUN, word):
             if run.start() > at:
                 yield word[at : run.start()]
             characters = run.group()
