@@ -28,6 +28,8 @@ BLOCK_SIZE = 128
 """Postings in a block, as in Whoosh."""
 INLINE_LIMIT = 3
 """Terms with up to so many postings carry them in the term file; reading them needs no second place."""
+FRESH_INLINE_LIMIT = 32
+"""The same in a fresh segment, whose blocks are not compressed: making a small block takes twice as long."""
 COMPRESS_FROM = 200
 """Bytes of a block below which compressing costs more time than it saves space.
 
@@ -103,11 +105,12 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
         weights: list[float] = postings[1::3]  # type: ignore[assignment]  # and the next its weight
         values: list[bytes] = postings[2::3]  # type: ignore[assignment]  # and the third its value
         found = [lengths[docnum] for docnum in ids] if lengths else []
+        inline = len(ids) <= (INLINE_LIMIT if self.compress else FRESH_INLINE_LIMIT)
         facts = _term_facts(
-            len(ids) <= INLINE_LIMIT, sum(weights), len(ids),
+            inline, sum(weights), len(ids),
             min(found, default=0), max(found, default=0), max(weights), ids[0], ids[-1],
         )  # fmt: skip
-        if len(ids) <= INLINE_LIMIT:
+        if inline:
             where = dumps((tuple(ids), tuple(weights), tuple(values)), _FEW)
         else:
             where = self._write_blocks(ids, weights, values, found)
