@@ -198,6 +198,19 @@ async def test_a_reload_begins_nothing_earlier(service: Service, supervisor: Sup
     assert service.launcher.names == ["hourly"]
 
 
+@played(jobs=1)
+async def test_who_lasts_longer_than_its_turn_makes_room(service: Service, supervisor: Supervisor) -> None:
+    service.write({**DEFINITION, "processes": {"turn": "0.01 s"}})
+    await supervisor.reload_definitions()
+    for name in ("quiet", "nightly"):
+        await supervisor.start_source(name)
+    service.launcher.launched[0].finish()  # its turn was that of the definition with which it began
+    async with asyncio.timeout(60):
+        while "nightly" not in service.launcher.names:
+            await asyncio.sleep(0.01)
+    assert service.launcher.names[:3] == ["hourly", "quiet", "nightly"]
+
+
 def test_a_change_of_the_file_is_seen(tmp_path: Path) -> None:
     service = Service(tmp_path, jobs=1)
     assert not service.definitions.have_changed()

@@ -65,7 +65,15 @@ async def _keep(
     events, clock = EventStream(), WallClock()
     here = ProcessLauncher(lambda order: child_order(project, order, log_level))
     launcher = ProfileLauncher(here, lambda: project, clock)
-    pool = CrawlPool(launcher, clock, events, jobs=jobs, restarts=RESTARTS, complete_dead=here.complete_dead)
+    pool = CrawlPool(
+        launcher,
+        clock,
+        events,
+        jobs=jobs,
+        restarts=RESTARTS,
+        turn=project.processes.longest_turn,
+        complete_dead=here.complete_dead,
+    )
     with store_of_command(project, plans) as store, heard_signals(interrupt):
         command = StayingCommand(
             project, plans, pool, events, store, say=say, crawl_ended=tell_end, is_crawled=is_crawled

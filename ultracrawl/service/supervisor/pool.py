@@ -27,8 +27,6 @@ FIRST_REST = 5.0
 LONGEST_REST = 600.0
 RESTARTS = 5
 """How often the crawls of what stays are begun again that died, before their run counts as failed."""
-TURN = 900.0
-"""Seconds after which a crawl makes room, if others wait; it goes on when its turn comes again."""
 
 
 Complete = Callable[[CrawlOrder, str], Awaitable[CrawlHandle | None]]
@@ -57,7 +55,7 @@ class CrawlPool:
         *,
         jobs: int,
         restarts: int = 0,
-        turn: float = TURN,
+        turn: float = float("inf"),
         ended: Callable[[CrawlEnd], None] = lambda _: None,
         complete_dead: Complete | None = None,
     ) -> None:

@@ -145,6 +145,11 @@ class ChildCrawl:
     async def _take_leave(self) -> None:
         """Its end of the pipe is closed: wait until it is gone, and say how it ended."""
         await asyncio.to_thread(self._child.join, _GRACE)
+        if (
+            self._child.exitcode is None
+        ):  # something holds it at its end, and it would keep its source from the next
+            self._child.kill()
+            await asyncio.to_thread(self._child.join, _GRACE)
         code = self._child.exitcode
         if self._watch is not None:
             self._watch.cancel()

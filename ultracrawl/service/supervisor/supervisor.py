@@ -77,6 +77,7 @@ class Supervisor:
             self._stream,
             jobs=self._wanted_jobs,
             restarts=RESTARTS,
+            turn=self.project.processes.longest_turn,
             ended=self._note_end,
             complete_dead=here.complete_dead if isinstance(here, ProcessLauncher) else None,
         )
@@ -155,7 +156,7 @@ class Supervisor:
             more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
             self._publish(EventKind.RELOAD_REFUSED, f"the definitions stay as they were: {mistakes[0]}{more}")
         else:
-            self._pool.jobs = self._wanted_jobs
+            self._pool.jobs, self._pool.turn = self._wanted_jobs, self.project.processes.longest_turn
             self._runner.replace_plans(all_plans(self.project))
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
             if kept := self._sign.show_kept(self._runner.schedules, self._runner.sources):

@@ -65,7 +65,6 @@ class _Together:
             WallClock(),
             EventStream(),
             jobs=jobs,
-            turn=float("inf"),
             complete_dead=launcher.complete_dead,
         )
         self._ends: dict[str, asyncio.Task[CrawlEnd]] = {}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from ultracrawl.plugins import DESTINATIONS, ENGINES, STORES
+from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.request import SiteHeader
@@ -174,3 +175,10 @@ class ProcessesSection(Section):
     """Most crawls at a time. None: one a core of the machine."""
     memory: Annotated[Size, Field(ge=64 << 20)] | None = Field(default=None, examples=["1 GB"])
     """Most memory of the process of one crawl: it is ended before it takes more, and resumed later. Linux only."""
+    turn: Interval = Field(default=900.0, examples=["2 h"])
+    """How long a crawl that others wait for goes on before it makes room. None: to its end."""
+
+    @property
+    def longest_turn(self) -> float:
+        """Seconds for which a crawl goes on that others wait for."""
+        return float("inf") if self.turn is None else self.turn
