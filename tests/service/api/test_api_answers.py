@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, TypeAdapter
 from support.network import NetworkSite
 from support.project import Workspace
 
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.opening import open_index
+from ultracrawl.model import Finding
+from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api.state import SearcherPool
 from ultracrawl.service.api.tokens import Role
 
@@ -205,3 +210,59 @@ def test_searchers_are_used_again_for_the_same_index_and_askers_alone(api: Api) 
     with pool.searcher_for(api.project, "", ()) as of_changed_definitions:
         assert of_changed_definitions not in (everybody, beside)
     pool.close()
+
+
+def told_of(shape: Any, answer: Any, place: str = "") -> Iterator[str]:
+    """Yield the members of an answer that its shape does not name."""
+    if isinstance(shape, BaseModel):
+        yield from (f"{place}.{name}" for name in shape.model_extra or ())
+        for name in type(shape).model_fields:
+            yield from told_of(getattr(shape, name), answer[name], f"{place}.{name}")
+    elif isinstance(shape, list):
+        for one, told in zip(shape, answer, strict=True):
+            yield from told_of(one, told, place)
+    elif isinstance(shape, dict):
+        for name, one in shape.items():
+            yield from told_of(one, answer[name], f"{place}.{name}")
+
+
+def test_answers_have_the_shapes_of_the_description(api: Api, url: str) -> None:
+    models = {
+        (method, route.path): one["model"]
+        for part in (sources, searches, approvals, schedules)
+        for route in part.router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods
+        for one in route.responses.values()
+        if "model" in one
+    }
+    api.supervisor.findings = [Finding("ultracrawl.yaml", 3, "sources", "wrong", "mend it", fatal=False)]
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", "/sources", {}),
+        ("GET", "/sources/{name}", {}),
+        ("GET", "/sources/{name}/runs", {}),
+        ("GET", "/sources/{name}/urls", {}),
+        ("GET", "/sources/{name}/queue", {}),
+        ("GET", "/sources/{name}/plan", {}),
+        ("GET", "/sources/{name}/explain", {"params": {"url": url}}),
+        ("GET", "/search", {"params": {"q": "heron", "facet": "Language"}}),
+        ("GET", "/suggest", {"params": {"q": "her"}}),
+        ("GET", "/documents", {"params": {"source": "site", "url": f"{url}/egret"}}),
+        ("GET", "/sources/{name}/approvals", {}),
+        ("POST", "/sources/{name}/approvals", {"json": {"decision": "remove", "urls": [f"{url}/egret"]}}),
+        ("POST", "/sources/{name}/urls", {"json": {"urls": [f"{url}/heron", "nonsense"]}}),
+        ("GET", "/sources/{name}/deletions", {}),
+        ("POST", "/sources/{name}/deletions", {"json": {"decision": "discard"}}),
+        ("GET", "/schedules", {}),
+        *(("POST", f"/sources/{{name}}/{order}", {}) for order in ("start", "pause", "resume", "stop")),
+        ("POST", "/schedules/{name}/{order}", {}),
+        ("POST", "/reload", {}),
+    ]
+    assert {(method, path) for method, path, _ in asked} == set(models)
+    for method, path, options in asked:
+        name = "nightly" if "order" in path else "site"
+        filled = f"/api/v1{path.format(name=name, order='launch')}"
+        answer = api.ask(method, filled, **options)
+        assert answer.status_code in (200, 202), answer.text
+        shape = TypeAdapter(models[method, path]).validate_python(answer.json())
+        assert list(told_of(shape, answer.json(), path)) == []

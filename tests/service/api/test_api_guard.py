@@ -155,7 +155,14 @@ def test_the_description_names_every_route_that_needs_a_token(api: Api) -> None:
     )
     for path, methods in paths.items():
         for method in methods.values():
-            assert method["description"], path
+            assert method["description"].startswith(method["summary"])
+            assert 10 < len(method["summary"]) < 80
+            (good,) = (code for code in method["responses"] if code.startswith("2"))
+            (schema,) = (kind["schema"] for kind in method["responses"][good]["content"].values())
+            assert schema.get("type") in ("string", "object") or schema["$ref"], path
+            if "security" in method:
+                for code in ("4XX", "5XX"):
+                    assert list(method["responses"][code]["content"]) == ["application/problem+json"]
             assert ("security" in method) == (path not in ("/healthz", "/readyz"))
 
 

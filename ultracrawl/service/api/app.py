@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -75,20 +76,29 @@ def make_app(
 
     @api.get("/openapi.json", include_in_schema=False)
     async def openapi(_token: Reader) -> Response:
-        return json_answer(app.openapi())
+        return json_answer(_described(app))
 
     app.include_router(api)
     app.add_middleware(RequestGuard, hosts={*LOOPBACK_NAMES, *options.hosts})
     return app
 
 
+def _described(app: FastAPI) -> dict[str, Any]:
+    """Return the description of an application; what a request does in short is how its sentence begins."""
+    described = app.openapi()
+    for methods in described["paths"].values():
+        for method in methods.values():
+            method["summary"] = re.split(r"[.;,:]", method["description"])[0]
+    return described
+
+
 def _add_health(app: FastAPI, state: ApiState) -> None:
-    @app.get("/healthz", tags=["health"])
+    @app.get("/healthz", tags=["health"], response_class=PlainTextResponse)
     async def healthz() -> Response:
         """Say that the service lives. No log-in."""
         return PlainTextResponse("ok\n")
 
-    @app.get("/readyz", tags=["health"])
+    @app.get("/readyz", tags=["health"], response_class=PlainTextResponse, responses={503: _PROBLEM})
     async def readyz() -> Response:
         """Say whether the service can answer: its definitions are read, its tokens can be read. No log-in."""
         try:
@@ -107,14 +117,14 @@ def _add_metrics(app: FastAPI, metrics: Metrics, *, open_to_all: bool) -> None:
 
     if open_to_all:
 
-        @app.get("/metrics", tags=["metrics"])
+        @app.get("/metrics", tags=["metrics"], response_class=PlainTextResponse, responses=_RESPONSES)
         async def open_metrics() -> Response:
             """Return the numbers of the service for Prometheus."""
             return await answer()
 
     else:
 
-        @app.get("/metrics", tags=["metrics"])
+        @app.get("/metrics", tags=["metrics"], response_class=PlainTextResponse, responses=_RESPONSES)
         async def metrics_for_readers(_state: State, _token: Reader) -> Response:
             """Return the numbers of the service for Prometheus."""
             return await answer()

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from ultracrawl.crawl.inspection.submission import submit_urls
 from ultracrawl.errors import UserError
+from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Editor, State
 from ultracrawl.service.api.problems import Conflict, json_answer
 from ultracrawl.service.api.sources import MOST_URLS, Name
@@ -68,7 +69,7 @@ class DeletionOrder(BaseModel):
     decision: DeletionDecision
 
 
-@router.get("/sources/{name}/approvals")
+@router.get("/sources/{name}/approvals", responses=shapes.answers(shapes.Documents))
 def waiting(state: State, _token: Editor, name: Name, limit: MostShown = 1000) -> Response:
     """Return the documents that wait for an approval, as `ultracrawl approve --list --json` does."""
     state.known_source(name)
@@ -79,7 +80,7 @@ def waiting(state: State, _token: Editor, name: Name, limit: MostShown = 1000) -
     return json_answer({"documents": found})
 
 
-@router.post("/sources/{name}/approvals")
+@router.post("/sources/{name}/approvals", responses=shapes.answers(shapes.Approved))
 def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder) -> Response:
     """Decide on documents that wait, or on known URLs; 409 while the source is crawled."""
     source = _idle_source(state, name)
@@ -97,13 +98,13 @@ def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder) -> R
     return json_answer(asdict(approval.report))
 
 
-@router.post("/sources/{name}/urls")
+@router.post("/sources/{name}/urls", responses=shapes.answers(shapes.Submitted))
 def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder) -> Response:
     """Have the next crawl ask for URLs; what the rules exclude is `refused`. 409 while the source is crawled."""
     return json_answer(submit_urls(state.project, _idle_source(state, name), order.urls))
 
 
-@router.get("/sources/{name}/deletions")
+@router.get("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
 def deletions(state: State, _token: Editor, name: Name, limit: MostShown = 1000) -> Response:
     """Return the documents whose deletion was held back, as `ultracrawl approve-deletions --list --json` does."""
     source = state.known_source(name)
@@ -111,7 +112,7 @@ def deletions(state: State, _token: Editor, name: Name, limit: MostShown = 1000)
     return json_answer(deletions_json(name, "leaving", leaving[:limit]))
 
 
-@router.post("/sources/{name}/deletions")
+@router.post("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
 def delete(state: State, _token: Editor, name: Name, order: DeletionOrder) -> Response:
     """Carry out the deletions that were held back, or forget them; 409 while the source is crawled."""
     source = _idle_source(state, name)

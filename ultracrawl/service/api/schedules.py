@@ -8,6 +8,7 @@ from enum import StrEnum
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Administrator, Reader, State
 from ultracrawl.service.api.problems import NotFoundError, json_answer
 from ultracrawl.service.api.sources import carried_out
@@ -36,13 +37,13 @@ _METHODS: dict[ScheduleOrder, Callable[[Supervision, str], Awaitable[None]]] = {
 }
 
 
-@router.get("/schedules")
+@router.get("/schedules", responses=shapes.answers(shapes.Schedules))
 async def schedules(state: State, _token: Reader) -> Response:
     """Return how all schedules stand."""
     return json_answer({"schedules": [state_as_json(one) for one in state.supervisor.schedules()]})
 
 
-@router.post("/schedules/{name}/{order}", status_code=202)
+@router.post("/schedules/{name}/{order}", status_code=202, responses=shapes.answers(shapes.Schedule, 202))
 async def steer(state: State, _token: Administrator, name: str, order: ScheduleOrder) -> Response:
     """Launch a schedule now, have it launched at its times or not, stop its crawls or have them go on."""
     _state_of(state.supervisor, name)

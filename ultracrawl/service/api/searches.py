@@ -12,6 +12,7 @@ from starlette.responses import Response
 from ultracrawl.errors import UserError
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json, hit_json
+from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.problems import NotFoundError, json_answer
 from ultracrawl.service.api.state import ApiState
@@ -22,7 +23,7 @@ Texts = Annotated[list[str], Query()]
 _LONGEST_QUERY = 2000
 
 
-@router.get("/search")
+@router.get("/search", responses=shapes.answers(shapes.SearchAnswer))
 async def search(
     state: State,
     token: Reader,
@@ -61,7 +62,7 @@ def _search(state: ApiState, token: Token, text: str, index: str, order: dict[st
         return answer_json(text, result, (time.perf_counter() - started) * 1000, names)
 
 
-@router.get("/suggest")
+@router.get("/suggest", responses=shapes.answers(shapes.Completions))
 async def suggest(
     state: State,
     token: Reader,
@@ -80,7 +81,7 @@ async def suggest(
     return json_answer(await to_thread.run_sync(completed, limiter=state.searching))
 
 
-@router.get("/documents")
+@router.get("/documents", responses=shapes.answers(shapes.Hit))
 async def document(state: State, token: Reader, source: str, url: str, index: str = "") -> Response:
     """Return a document by its key: its source and its URL, as hits have them. 404 also if it may not be seen."""
 

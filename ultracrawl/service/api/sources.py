@@ -16,6 +16,7 @@ from ultracrawl.crawl.inspection.opening import forecast_of, queue_of
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import iso
+from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Administrator, Editor, Reader, State
 from ultracrawl.service.api.problems import Conflict, json_answer
 from ultracrawl.service.api.state import ApiState
@@ -29,7 +30,7 @@ Name = Annotated[str, Path(description="the name of a source")]
 MOST_URLS = 10_000
 
 
-@router.get("/sources")
+@router.get("/sources", responses=shapes.answers(shapes.Sources))
 def sources(state: State, _token: Reader) -> Response:
     """Return how all sources stand, as `ultracrawl status --json` does; each with what the service knows of it."""
     live = {one.name: one for one in state.supervisor.sources()}
@@ -37,7 +38,7 @@ def sources(state: State, _token: Reader) -> Response:
     return json_answer({"sources": [_row(state, name, live.get(name)) for name in names]})
 
 
-@router.get("/sources/{name}")
+@router.get("/sources/{name}", responses=shapes.answers(shapes.Source))
 def source(state: State, _token: Reader, name: Name) -> Response:
     """Return how a source stands."""
     state.known_source(name)
@@ -68,7 +69,7 @@ def live_json(live: SourceState) -> dict[str, Any]:
     }
 
 
-@router.get("/sources/{name}/runs")
+@router.get("/sources/{name}/runs", responses=shapes.answers(shapes.Runs))
 def runs(
     state: State, _token: Reader, name: Name, limit: Annotated[int, Query(ge=1, le=1000)] = 10
 ) -> Response:
@@ -80,7 +81,7 @@ def runs(
     return json_answer({"runs": reports})
 
 
-@router.get("/sources/{name}/urls")
+@router.get("/sources/{name}/urls", responses=shapes.answers(shapes.Urls))
 def urls(
     state: State,
     _token: Editor,
@@ -98,7 +99,7 @@ def urls(
     return json_answer({"urls": rows, "next": records[limit - 1].url if more else None})
 
 
-@router.get("/sources/{name}/queue")
+@router.get("/sources/{name}/queue", responses=shapes.answers(None))
 def queue(
     state: State, _token: Editor, name: Name, limit: Annotated[int, Query(ge=1, le=MOST_URLS)] = 20
 ) -> Response:
@@ -106,13 +107,13 @@ def queue(
     return json_answer(queue_of(state.project, state.sound_source(name), limit).as_json())
 
 
-@router.get("/sources/{name}/plan")
+@router.get("/sources/{name}/plan", responses=shapes.answers(None))
 def plan(state: State, _token: Editor, name: Name) -> Response:
     """Return what the next crawl would begin with: a member of `sources` of `ultracrawl plan --json`."""
     return json_answer(forecast_of(state.project, state.sound_source(name)).as_json())
 
 
-@router.get("/sources/{name}/explain")
+@router.get("/sources/{name}/explain", responses=shapes.answers(None))
 def explanation(
     state: State, _token: Editor, name: Name, url: str, as_of_run: Annotated[int | None, Query(ge=1)] = None
 ) -> Response:
@@ -130,28 +131,28 @@ class Start(BaseModel):
     force: bool = Field(default=False, description="fetch and index every page again, changed or not")
 
 
-@router.post("/sources/{name}/start", status_code=202)
+@router.post("/sources/{name}/start", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def start(state: State, _token: Editor, name: Name, order: Start | None = None) -> Response:
     """Crawl a source now; 409 if it is being crawled already."""
     state.sound_source(name)
     return await _ordered(state, name, state.supervisor.start_source(name, force=bool(order and order.force)))
 
 
-@router.post("/sources/{name}/stop", status_code=202)
+@router.post("/sources/{name}/stop", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def stop(state: State, _token: Editor, name: Name) -> Response:
     """Have the crawl of a source end cleanly; the next one resumes it."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.stop_source(name))
 
 
-@router.post("/sources/{name}/pause", status_code=202)
+@router.post("/sources/{name}/pause", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def pause(state: State, _token: Editor, name: Name) -> Response:
     """Have the crawl of a source pause; an idle one is not begun until it is resumed."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.pause_source(name))
 
 
-@router.post("/sources/{name}/resume", status_code=202)
+@router.post("/sources/{name}/resume", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def resume(state: State, _token: Editor, name: Name) -> Response:
     """Have a source that was paused go on."""
     state.known_source(name)
@@ -172,7 +173,7 @@ async def carried_out(order: Awaitable[None]) -> None:
         raise Conflict(str(error)) from error
 
 
-@router.post("/reload")
+@router.post("/reload", responses=shapes.answers(shapes.Reloaded))
 async def reload(state: State, _token: Administrator) -> Response:
     """Read the definitions anew; with a fatal finding nothing has changed, and the status is 409."""
     found = await state.supervisor.reload_definitions()

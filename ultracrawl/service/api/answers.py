@@ -1,0 +1,243 @@
+"""The shapes of answers, for the description of the API; further members may come with any version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from ultracrawl.model import ScheduleStatus
+from ultracrawl.service.orders import SourcePhase
+
+Report = dict[str, Any]
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+def answers(shape: type[_Shape] | None, status: int = 200, description: str = "Done") -> dict[int | str, Any]:
+    """Return what a route says of its answer; None is an object whose members the page of its verb tells."""
+    return {status: {"model": dict[str, Any] if shape is None else shape, "description": description}}
+
+
+class Live(_Shape):
+    """What the service knows of a source."""
+
+    phase: SourcePhase
+    run: str | None
+    live: dict[str, int]
+    begun: str | None
+    next_run: str | None
+    last_end: str | None
+    problem: str | None
+    paused_by_hand: bool
+    schedule: str | None
+
+
+class Failure(_Shape):
+    """Why the last crawl of a source failed."""
+
+    time: str | None
+    problem: str
+
+
+class Source(_Shape):
+    """How a source stands."""
+
+    source: str
+    state: str
+    known: int
+    queued: int
+    indexed: int
+    pending: int
+    leaving: int
+    outcomes: dict[str, int]
+    last_run: Report | None
+    failure: Failure | None
+    mistakes: list[str]
+    pid: int | None
+    feeding: list[dict[str, Any]]
+    next_run: str | None
+    schedule: str | None
+    kept: bool
+    waits: bool
+    service: Live | None
+
+
+class Sources(_Shape):
+    """How all sources stand."""
+
+    sources: list[Source]
+
+
+class Ordered(_Shape):
+    """A source that was given an order."""
+
+    source: str
+    service: Live | None
+
+
+class Runs(_Shape):
+    """Reports of runs."""
+
+    runs: list[Report]
+
+
+class Urls(_Shape):
+    """A page of known URLs."""
+
+    urls: list[dict[str, Any]]
+    next: str | None
+
+
+class Finding(_Shape):
+    """Something about a definition."""
+
+    file: str
+    line: int
+    key: str
+    problem: str
+    instead: str
+    fatal: bool
+
+
+class Reloaded(_Shape):
+    """What came of reading the definitions anew."""
+
+    reloaded: bool
+    findings: list[Finding]
+
+
+class Part(_Shape):
+    """The part of a document in which a hit is."""
+
+    title: str
+    anchor: str
+    url: str
+
+
+class Hit(_Shape):
+    """A document that was found."""
+
+    url: str
+    title: str
+    score: float
+    source: str
+    snippet: str
+    snippet_html: str
+    attributes: dict[str, list[str | float]]
+    section: Part | None
+
+
+class FacetValue(_Shape):
+    """How many documents have a value."""
+
+    value: str | float
+    count: int
+
+
+class SearchAnswer(_Shape):
+    """What was found."""
+
+    query: str
+    total: int
+    took_ms: float
+    hits: list[Hit]
+    facets: dict[str, list[FacetValue]]
+    suggestion: str
+    reading: str
+
+
+class Completion(_Shape):
+    """A title that completes a query."""
+
+    text: str
+    url: str
+
+
+class Completions(_Shape):
+    """What completes a query."""
+
+    query: str
+    completions: list[Completion]
+
+
+class Documents(_Shape):
+    """Documents that wait."""
+
+    documents: list[dict[str, Any]]
+
+
+class Approved(_Shape):
+    """What was done with documents."""
+
+    source: str
+    indexed: int
+    removed: int
+    deleted: int
+    restored: int
+    pending: int
+
+
+class Refused(_Shape):
+    """A URL that the rules exclude."""
+
+    url: str
+    stage: str
+    rule: str
+    reason: str
+
+
+class Submission(_Shape):
+    """What became of a URL, by number."""
+
+    url: str
+    code: int
+    text: str
+
+
+class Submitted(_Shape):
+    """URLs that were submitted."""
+
+    source: str
+    accepted: list[str]
+    refused: list[Refused]
+    answers: list[Submission]
+
+
+class Deletion(_Shape):
+    """A document that is to leave the index, and why."""
+
+    url: str
+    cause: str
+
+
+class Deletions(_Shape):
+    """Deletions that were held back, and what was done with them."""
+
+    source: str
+    done: str
+    documents: list[Deletion]
+
+
+class Schedule(_Shape):
+    """How a schedule stands."""
+
+    name: str
+    sources: list[str]
+    status: ScheduleStatus
+    error: str | None
+    next_run: str | None
+    last_begin: str | None
+    last_end: str | None
+    log: str | None
+    force: bool
+    mode: str | None
+    profile: str | None
+
+
+class Schedules(_Shape):
+    """How all schedules stand."""
+
+    schedules: list[Schedule]
