@@ -51,13 +51,13 @@ class Source(_Shape):
     queued: int
     indexed: int
     pending: int
-    leaving: int
+    leaving: int  # word: the name in `status --json`
     outcomes: dict[str, int]
     last_run: Report | None
     failure: Failure | None
     mistakes: list[str]
     pid: int | None
-    feeding: list[dict[str, Any]]
+    feeding: list[dict[str, Any]]  # word: the name in `status --json`
     next_run: str | None
     schedule: str | None
     kept: bool
