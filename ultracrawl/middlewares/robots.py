@@ -14,6 +14,7 @@ from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
 
 if TYPE_CHECKING:
@@ -100,8 +101,9 @@ class VisitGate:
         self._obeys = context.rules.robots.obey
 
     def judged_url(self, request: Request) -> str:
-        """Return the URL of a visit, if robots.txt is obeyed."""
-        return request.url if self._obeys and visit_of(request) is not None else ""
+        """Return the URL of a visit, if robots.txt is obeyed, and a server has it."""
+        concerned = self._obeys and visit_of(request) is not None and origin_of(request.url)
+        return request.url if concerned else ""
 
     def record_refusal(self, request: Request, rules: RobotsRules) -> str:
         """End the visit."""

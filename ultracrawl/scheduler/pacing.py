@@ -16,12 +16,16 @@ from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.scheduler.leasing.site_leases import SiteLeases
 from ultracrawl.sources import compile_level_selector
+from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import QueueEntry, StoredSite
 
 if TYPE_CHECKING:
     from ultracrawl.rules.robots.rules import RobotsRules
 
 logger = logging.getLogger(__name__)
+
+DELIVERED_AT_ONCE = 64
+"""Documents that came with a listing and are worked on at once."""
 
 
 def make_frontier(context: CrawlContext, at_once: int) -> Frontier[QueueEntry]:
@@ -84,6 +88,11 @@ class Pacing:
             wall=context.clock,
         )
         self.leases.begin()
+        if kind_schemes(
+            context.source.type
+        ):  # what a lister delivers stands below a site of the source's name
+            self._frontier.clocks.set_delay(context.source.name, 0.0)
+            self._frontier.limit_site(context.source.name, DELIVERED_AT_ONCE)
         context.hooks.before_flush.append(self.store_sites)
         context.hooks.tick.append(self.leases.tick)
         for row in context.store.sites.special_sites():

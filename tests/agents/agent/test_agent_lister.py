@@ -197,7 +197,7 @@ def test_a_delivered_document_has_an_address_that_outlives_its_display_url(made:
     lister = made(RecordingAgent)
     batch, _ = listed(lister)
     first, second = batch.entries
-    assert first.access_url == "agent:///https%3A%2F%2Fcms.example.com%2F1"
+    assert first.access_url == "agent://cms/https%3A%2F%2Fcms.example.com%2F1"
     assert (first.body, first.content_type) == (b"one", "text/plain; charset=utf-8")
     assert first.validators
     assert (second.access_url, second.body, second.validators) == ("https://cms.example.com/2", None, "")
@@ -281,7 +281,7 @@ def test_ultra_search_100_what_is_gone_is_told_by_every_address_that_it_may_have
     monkeypatch.setattr(RecordingAgent, "documents", [UrlData("https://cms.example.com/1", deleted=True)])
     batch, _ = listed(made(RecordingAgent))
     assert {(one.access_url, one.deleted) for one in batch.entries} == {
-        ("agent:///https%3A%2F%2Fcms.example.com%2F1", True),
+        ("agent://cms/https%3A%2F%2Fcms.example.com%2F1", True),
         ("https://cms.example.com/1", True),
     }
 

@@ -15,9 +15,9 @@ _LONGEST = 1_500
 _TEXT = "text/plain; charset=utf-8"
 
 
-def entries_of(document: UrlData) -> Iterator[Entry]:
-    """Yield a document as an entry. One that is gone may have been delivered or fetched: that is two."""
-    delivered = f"{SCHEME}:///{_key(document.doc_key or document.access_url or document.display_url)}"
+def entries_of(document: UrlData, source: str) -> Iterator[Entry]:
+    """Yield a document of a source as an entry. One that is gone may have been delivered or fetched: that is two."""
+    delivered = f"{SCHEME}://{source}/{_key(document.doc_key or document.access_url or document.display_url)}"
     fetched = document.access_url or document.display_url
     if document.deleted:
         for url in (delivered, fetched):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ultracrawl.agents.agent.section import SCHEME, AgentSection
-from ultracrawl.agents.port import Entry, Failure, Fetcher, KindSetup, ListedKind, Wanted
+from ultracrawl.agents.port import LISTED, Entry, Failure, Fetcher, KindSetup, ListedKind, Wanted
 
 if TYPE_CHECKING:
     from ultracrawl.agents.port import Lister
@@ -17,6 +17,8 @@ class AgentKind(ListedKind[AgentSection]):
 
     section = AgentSection
     schemes = frozenset({SCHEME})
+    # Documents that are not delivered are fetched from web servers, as gently as others.
+    fixed: ClassVar = {name: value for name, value in LISTED.items() if name not in {"robots", "politeness"}}
     unfit: ClassVar = {
         "start_urls": "remove it: the agent names the documents",
         "start_url_files": "remove it: the agent names the documents",

@@ -47,7 +47,7 @@ class AgentLister(Lister):
         self._start(thread, since)
         while documents := self._next_documents(thread):
             self._unacknowledged.append(documents)
-            yield Batch([entry for one in documents for entry in entries_of(one)])
+            yield Batch([entry for one in documents for entry in entries_of(one, self._setup.source.name)])
         yield Complete(begun, changes_only=smart)
 
     def resume_queued(self, since: str) -> None:

@@ -77,6 +77,8 @@ class RobotsCache:
         if not policy.needed:
             return True
         copy = self._copy(url)
+        if copy is None and not origin_of(url):
+            return True  # no server has it, so no robots.txt speaks of it
         if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
             return False
         copy.used = True

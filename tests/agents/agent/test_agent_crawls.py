@@ -1,0 +1,259 @@
+"""Whole crawls of sources that an agent lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.agent_system import AgentSystem
+from support.network import NetworkSite
+from support.project import LOOPBACK, Ended, Workspace
+
+
+@pytest.fixture
+def system(workspace: Workspace) -> AgentSystem:
+    return AgentSystem(workspace.directory)
+
+
+@pytest.fixture
+def site() -> NetworkSite:
+    return NetworkSite()
+
+
+@pytest.fixture
+def url(site: NetworkSite) -> Iterator[str]:
+    with site.serve() as address:
+        yield address
+
+
+def define(workspace: Workspace, *, parameters: dict[str, Any] | None = None, **options: Any) -> None:
+    given = {"folder": str(workspace.directory), **(parameters or {})}
+    source = {"type": "agent", "class": "tracker.Tracker", "parameters": given, **options}
+    source = {"boundary": LOOPBACK, "politeness": {"delay": 0, "backoff": {"longest": 0}}, **source}
+    attributes = {"Section": "string", "Size": "number"}
+    workspace.write({"attributes": attributes, "sources": {"cms": source}})
+
+
+def crawl(workspace: Workspace, *words: str, code: int = 0) -> Ended:
+    ended = workspace.command("crawl", "cms", "--json", *words)
+    assert ended.code == code, (ended.out, ended.err)
+    return ended
+
+
+def outcomes(ended: Ended) -> dict[str, int]:
+    return {name: number for name, number in ended.run["outcomes"].items() if number}
+
+
+def hits(workspace: Workspace, *query: str) -> list[str]:
+    return sorted(
+        hit["url"].rpartition("/")[2] for hit in workspace.command("search", *query, "--json").json["hits"]
+    )
+
+
+def note(name: str, text: str = "", **more: Any) -> dict[str, Any]:
+    return {"display_url": f"https://cms.example.com/{name}", "text": f"common {text or name}", **more}
+
+
+def test_delivered_documents_are_found_with_all_that_is_said_of_them(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace, attributes={"author": "Author", "section": "Section", "size": "Size"})
+    said = {"author": ["Lee", "Okafor"], "section": "birds", "size": 7}
+    system.put(note("heron", title="The heron", language="en", attributes=said), note("egret"))
+    assert outcomes(crawl(workspace)) == {"NEW": 2}
+    (hit,) = workspace.command("search", "heron", "--json").json["hits"]
+    assert (hit["title"], hit["url"], hit["source"]) == (
+        "The heron",
+        "https://cms.example.com/heron",
+        "cms",
+    )
+    assert hit["attributes"]["Author"] == ["Lee", "Okafor"]
+    assert (hit["attributes"]["Section"], hit["attributes"]["Size"]) == (["birds"], [7.0])
+    assert hit["attributes"]["Language"] == ["en"]
+
+
+def test_ultra_search_99_the_crawl_finds_what_changed_and_what_a_standard_agent_names_no_more(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace, deletion={"percent": 100})
+    system.put(*(note(name) for name in "abcd"))
+    crawl(workspace)
+    system.put(note("a"), note("b", "changed"), note("c", title="named"))
+    ended = crawl(workspace)
+    assert outcomes(ended) == {"NOT_MODIFIED": 1, "MODIFIED": 2}
+    assert hits(workspace, "common") == ["a", "b", "c"]
+    assert hits(workspace, "changed") == ["b"]
+
+
+def test_ultra_search_98_100_a_smart_agent_names_changes_and_the_rest_stays(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace, parameters={"smart": True}, deletion={"percent": 100})
+    system.put(*(note(name) for name in "abcd"))
+    crawl(workspace)
+    (first,) = (call for call in system.calls if call[0] == "start_crawling")
+    system.put(
+        note("a", changed=False),
+        note("b", "changed"),
+        {**note("c"), "deleted": True},
+        note("d", changed=False),
+    )
+    crawl(workspace)
+    calls = system.calls
+    (second,) = (call for call in calls if call[0] == "start_crawling")
+    assert (first[1:], second[1]) == ([False, None], False)
+    assert second[2] > 0
+    assert [call[1].rpartition("/")[2] for call in calls if call[0] == "received"] == ["b", "c"]
+    assert hits(workspace, "common") == ["a", "b", "d"]
+    assert hits(workspace, "changed") == ["b"]
+
+
+def test_force_asks_a_smart_agent_for_everything(workspace: Workspace, system: AgentSystem) -> None:
+    define(workspace, parameters={"smart": True})
+    system.put(note("a", changed=False), note("b", changed=False))
+    crawl(workspace)
+    _ = system.calls
+    ended = crawl(workspace, "--force")
+    assert ["start_crawling", True, None] in system.calls
+    assert ended.run["fetched"] == 2
+
+
+def test_what_is_not_delivered_is_fetched_like_a_page_of_a_web_site(
+    workspace: Workspace, system: AgentSystem, site: NetworkSite, url: str
+) -> None:
+    define(workspace)
+    site.page("/heron", title="Heron of the page", text="the grey heron", links=["/never"])
+    document = {"display_url": "https://cms.example.com/heron", "access_url": f"{url}/heron"}
+    system.put({**document, "title": "The heron"})
+    assert outcomes(crawl(workspace)) == {"NEW": 1}
+    (hit,) = workspace.command("search", "grey", "--json").json["hits"]
+    assert (hit["title"], hit["url"]) == ("The heron", "https://cms.example.com/heron")
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1}
+    assert (site.count("/heron"), site.count("/never")) == (2, 0)
+    assert site.count("/robots.txt") > 0
+
+
+def test_the_robots_txt_of_a_site_counts_for_what_is_fetched_and_no_delay_for_what_is_delivered(
+    workspace: Workspace, system: AgentSystem, site: NetworkSite, url: str
+) -> None:
+    define(workspace, politeness={"delay": 3600})
+    site.file("/robots.txt", b"User-agent: *\nDisallow: /private", "text/plain")
+    site.page("/private", text="common")
+    system.put(note("a"), note("b"), note("c"), {"display_url": f"{url}/private"})
+    assert outcomes(crawl(workspace)) == {"NEW": 3, "ROBOTS": 1}
+    assert site.count("/private") == 0
+
+
+def test_an_error_fails_the_run_with_its_text_and_nothing_is_deleted(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace, deletion={"percent": 100})
+    system.put(note("a"), note("b"))
+    crawl(workspace)
+    _ = system.calls
+    system.put({"error": "the system\nis locked"})
+    ended = workspace.command("crawl", "cms")
+    assert ended.code == 1
+    assert "the agent Tracker failed in fetch(): the system is locked" in ended.out + ended.err
+    assert "Traceback" not in ended.out + ended.err
+    assert [call[0] for call in system.calls][-2:] == ["stop_crawling", "close"]
+    assert hits(workspace, "common") == ["a", "b"]
+
+
+def test_after_a_run_that_failed_a_smart_agent_gets_the_time_that_it_had(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace, parameters={"smart": True})
+    system.put(note("a"))
+    crawl(workspace)
+    _ = system.calls
+    system.put(note("b"), {"error": "locked"})
+    crawl(workspace, code=1)
+    (failed,) = (call for call in system.calls if call[0] == "start_crawling")
+    system.put(note("b"), note("c"))
+    crawl(workspace)
+    (then,) = (call for call in system.calls if call[0] == "start_crawling")
+    assert failed == then
+    assert hits(workspace, "common") == ["a", "b", "c"]
+
+
+def test_ultra_search_96_97_open_is_first_and_close_last_in_a_crawl(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace)
+    system.put(note("a"), note("b"))
+    crawl(workspace)
+    calls = [call[0] for call in system.calls]
+    assert (calls[0], calls[-2:]) == ("open", ["stop_crawling", "close"])
+    assert calls.count("received") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"class": "tracker.Nobody"}, "Module 'tracker' doesn't define any object named 'Nobody'"),
+        ({"class": "nowhere.Agent"}, "No module named 'nowhere'"),
+        ({"parameters": {"folder": "x", "fodler": 1}}, "parameters.fodler: the agent has no such parameter"),
+        ({"parameters": {}}, "parameters.folder: the agent needs it"),
+    ],
+)
+def test_a_mistake_in_the_definition_is_one_line(
+    workspace: Workspace, system: AgentSystem, options: dict[str, Any], told: str
+) -> None:
+    workspace.write({"sources": {"cms": {"type": "agent", "class": "tracker.Tracker", **options}}})
+    ended = workspace.command("crawl", "cms")
+    assert ended.code in (1, 2)
+    assert told in ended.out + ended.err
+    assert "Traceback" not in ended.out + ended.err
+
+
+def test_the_class_is_looked_for_in_the_folders_of_the_definition(workspace: Workspace) -> None:
+    system = AgentSystem(workspace.directory / "plugged")
+    define(workspace, parameters={"folder": str(system.folder)})
+    system.put(note("a"))
+    assert "No module named 'tracker'" in crawl(workspace, code=1).err
+    define(workspace, parameters={"folder": str(system.folder)}, plugins="plugged")
+    assert outcomes(crawl(workspace)) == {"NEW": 1}
+
+
+@pytest.mark.parametrize(
+    ("option", "instead"),
+    [
+        ({"start_urls": ["https://cms.example.com/"]}, "the agent names the documents"),
+        ({"depth": 3}, "links are not followed"),
+    ],
+)
+def test_an_option_that_says_nothing_to_an_agent_is_a_mistake(
+    workspace: Workspace, system: AgentSystem, option: dict[str, Any], instead: str
+) -> None:
+    define(workspace, **option)
+    ended = workspace.command("lint")
+    assert ended.code == 2
+    assert instead in ended.out + ended.err
+
+
+def test_ultra_search_118_a_source_of_an_agent_is_not_examined(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace, crawling_mode="examine")
+    assert workspace.command("lint").code == 2
+
+
+def test_its_sources_are_looked_at_like_any_other(workspace: Workspace, system: AgentSystem) -> None:
+    define(workspace)
+    system.put(note("a"), note("b", doc_key="7"))
+    crawl(workspace)
+    rows = workspace.command("urls", "--json").lines
+    assert {(row["access_url"], row["display_url"]) for row in rows} == {
+        ("agent://cms/https%3A%2F%2Fcms.example.com%2Fa", "https://cms.example.com/a"),
+        ("agent://cms/7", "https://cms.example.com/b"),
+    }
+    assert workspace.command("status").code == 0
+    assert workspace.command("plan", "cms").code == 0
+    assert workspace.command("queue", "cms").code == 0
+    assert workspace.command("explain", "agent://cms/7").code == 0
+    assert (
+        workspace.command("submit", "https://cms.example.com/c", "--source", "cms", "--json").json["code"]
+        == 5
+    )
