@@ -75,6 +75,7 @@ def test_shape_of_search_json(crawled: Workspace) -> None:
         "snippet_html",
         "attributes",
         "section",
+        "kind",
     ]
 
 

@@ -166,7 +166,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searched(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        2,
+        3,
         {
             "indexes": {"default": ["whoosh", str(folder / "var" / "index")]},
             "destinations": {},
@@ -179,6 +179,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
             "readable": {"one": ["default"]},
             "groups": {},
             "boosts": {},
+            "kinds": {"one": 900},
             "language": "",
             "synonyms": {},
             "pins": [],

@@ -32,6 +32,14 @@ def read_entry(text: str | bytes) -> Entry:
     )
 
 
+def completed(listed: Entry, fetched: Entry) -> Entry:
+    """Return what was listed with what the fetcher says besides."""
+    told = {one.name: getattr(fetched, one.name) for one in fields(Entry)}
+    return replace(
+        listed, **{name: value for name, value in told.items() if value != getattr(_DEFAULTS, name)}
+    )
+
+
 def content_of(entry: Entry) -> str:
     """Return what an entry says of its document, without when that changed: it makes another document, or the same."""
     return entry_text(replace(entry, validators="", last_modified=0.0))

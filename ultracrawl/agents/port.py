@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources.definition import DataSource
@@ -218,8 +218,8 @@ class Fetcher:
     ) -> Sequence[Entry | Failure] | Awaitable[Sequence[Entry | Failure]]:
         """Return for each document, in the same order, its entry with the body, or why there is none.
 
-        The entry may say more than the listing did (`dataclasses.replace(wanted.entry, body=...)`). A coroutine runs in
-        the event loop of the crawl. A `WorkError` ends the visits of the call with status 905; a `UserError` ends
+        What the entry says wins over the listing, what it leaves out stays as it was listed. A coroutine runs in the
+        event loop of the crawl. A `WorkError` ends the visits of the call with status 905; a `UserError` ends
         the run.
         """
         raise NotImplementedError
@@ -250,8 +250,6 @@ class ListedKind(SourceKind, Generic[S]):
 
     fixed = LISTED
     unfit = WEB_OPTIONS
-    hit_code: ClassVar[int] = 0
-    """The number that hits tell their kind of source by: 901 file, 902 table, 903 mail; 0 for none."""
 
     def make_lister(self, setup: KindSetup[S]) -> Lister:
         """Return the lister of a source; nothing is connected yet. Raises `UserError`, as `MissingExtraError`."""

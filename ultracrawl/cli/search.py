@@ -161,7 +161,7 @@ def command(
         )  # fmt: skip
         took = (time.perf_counter() - started) * 1000
         if as_json:
-            print_json(answer_json(query, result, took, names))
+            print_json(answer_json(query, result, took, names, project.kinds))
         else:
             empty = not (result.total or searcher.count())
             print_result(query or order["like"], result, order["offset"], took, names, empty=empty)

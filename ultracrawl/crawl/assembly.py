@@ -134,9 +134,11 @@ class CrawlFeatures:
         self.listing: SourceListing | None = None
         self.fetching: EntryFetching | None = None
         if isinstance(kind, ListedKind):
-            self.fetching = EntryFetching(context, kind.schemes, lambda: kind.make_fetcher(setup_of(context)))
+            project, source, force = context.project, context.source, context.run.force
+            setup = setup_of(project, source, force=force, clock=context.clock)
+            self.fetching = EntryFetching(context, kind.schemes, lambda: kind.make_fetcher(setup))
             self.listing = SourceListing(
-                context, lambda: kind.make_lister(setup_of(context)), lambda: bool(self.agreement.lost)
+                context, lambda: kind.make_lister(setup), lambda: bool(self.agreement.lost)
             )
 
     def _make_run(self) -> None:

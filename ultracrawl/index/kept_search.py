@@ -20,7 +20,7 @@ from ultracrawl.settings.projects import find_project, found_definitions
 from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.reading.locations import Version, noted_files, version_of
 
-FORMAT = 2
+FORMAT = 3
 """Goes up when other things are kept, or when an option of which something is kept gets another default."""
 FILE = Path("var", "state", "searched.json")
 """Where it is kept, seen from the folder of the data; no folder is made for it."""

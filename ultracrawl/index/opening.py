@@ -7,6 +7,7 @@ from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.searched import SearchedProject, SearchOptions
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.kinds import hit_codes
 from ultracrawl.sources.reading.locations import note_file
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.boost_store import BoostStore
@@ -31,6 +32,7 @@ def searched_of(project: Project) -> SearchedProject:
         readable={name: tuple(readable_indexes(project, one)) for name, one in project.known_sources.items()},
         groups=project.groups,
         boosts={**boosts.factors, **project.index.boosts},
+        kinds=hit_codes(project.known_sources.values()),
         search=SearchOptions(
             section.language,
             files | dict(section.source_synonyms),

@@ -42,6 +42,8 @@ class SearchedProject:
     groups: Mapping[str, tuple[str, ...]]
     """The data groups, each with its sources."""
     boosts: Mapping[str, float]
+    kinds: Mapping[str, int]
+    """By what number hits of each source tell what kind of source that is."""
     search: SearchOptions
     whole: Callable[[], Project] = field(compare=False, repr=False)
     """Returns all of the project."""
@@ -89,6 +91,7 @@ class SearchedProject:
             "readable": self.readable,
             "groups": self.groups,
             "boosts": self.boosts,
+            "kinds": self.kinds,
             "language": self.search.language,
             "synonyms": {source: str(path) for source, path in self.search.synonyms.items()},
             "pins": self.search.pins,
@@ -105,6 +108,7 @@ class SearchedProject:
             {name: tuple(indexes) for name, indexes in values["readable"].items()},
             {name: tuple(sources) for name, sources in values["groups"].items()},
             values["boosts"],
+            values["kinds"],
             SearchOptions(
                 values["language"],
                 {source: Path(path) for source, path in values["synonyms"].items()},

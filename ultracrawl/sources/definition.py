@@ -54,7 +54,7 @@ class SourceEntry(SourceOptions):
     ADDED: ClassVar = frozenset({"options"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
-    """What kind of source it is: `web` follows links."""
+    """What kind of source it is: `web` follows links, `file`, `table` and `agent` are listed."""
     options: Mapping[str, JsonValue] = Field(default={}, repr=False, examples=[{"project": "intranet"}])
     """What a type of sources that a plug-in brings wants to be told; it checks that itself. `web` has none."""
     start_urls: UrlList = Field(default=(), examples=[["https://www.example.com/"]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
@@ -15,6 +15,8 @@ from ultracrawl.sources.sections.section import Section
 
 E = TypeVar("E", bound=SourceEntry)
 
+WEB_CODE = 900
+"""The number of hits in web sites."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -27,6 +29,8 @@ class SourceKind:
 
     section: ClassVar[type[Section]]
     """The options of the kind; no name of them is one of the shared options."""
+    hit_code: ClassVar[int] = 0
+    """The number by which hits tell their kind of source: 901 file, 902 table, 903 mail; 0 for others."""
     schemes: ClassVar[frozenset[str]] = frozenset()
     """The schemes of URLs that the kind itself fetches."""
     fixed: ClassVar[Mapping[str, Data]] = MappingProxyType({})
@@ -48,6 +52,12 @@ def kind_schemes(name: str) -> frozenset[str]:
     """Return the schemes of URLs that a type of sources fetches itself."""
     kind = written_kind(name)
     return frozenset() if kind is None else kind.schemes
+
+
+def hit_codes(sources: Iterable[DataSource]) -> dict[str, int]:
+    """Return the numbers by which hits of sources tell what kind those are (Ultra Search 14.1)."""
+    kinds = ((source.name, written_kind(source.type)) for source in sources)
+    return {name: WEB_CODE if kind is None else kind.hit_code for name, kind in kinds}
 
 
 def written_kind(name: object) -> SourceKind | None:

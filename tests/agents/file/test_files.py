@@ -156,7 +156,7 @@ def test_messages_of_a_maildir_are_mails(docs: Path) -> None:
 # ---- display URLs
 
 
-def test_checklist_24_the_longest_prefix_is_replaced(docs: Path, write: Write) -> None:
+def test_the_longest_prefix_is_replaced(docs: Path, write: Write) -> None:
     write("doc/file.doc")
     write("b.txt")
     home = docs.as_posix()
@@ -215,7 +215,7 @@ def hits(workspace: Workspace, *query: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda hit: str(hit["url"]))
 
 
-def test_checklist_25_files_are_found_with_what_they_say(
+def test_checklist_24_and_25_files_are_sources_whose_links_lead_nowhere(
     workspace: Workspace, docs: Path, write: Write
 ) -> None:
     define(workspace, display_url={f"file://{docs}/": "https://files.example.com/"})
@@ -258,6 +258,33 @@ def test_a_file_that_is_gone_leaves_and_an_absent_mount_takes_nothing_along(
     docs.mkdir()
     assert crawl(workspace, code=1) == {}
     assert len(hits(workspace, "common")) == 2
+
+
+def test_hits_tell_the_kind_of_their_source(workspace: Workspace, write: Write) -> None:
+    define(workspace)
+    write("a.txt")
+    crawl(workspace)
+    (hit,) = hits(workspace, "common")
+    assert hit["kind"] == 901
+
+
+def test_checklist_26_a_source_of_files_overrides_default_settings(
+    workspace: Workspace, write: Write
+) -> None:
+    write("a.txt")
+    write("b.html", "<p>common page")
+    source = {"type": "file", "paths": ["docs"], "types": ["text/html"]}
+    workspace.write({"defaults": {"types": ["text/plain"]}, "sources": {"share": source}})
+    assert crawl(workspace) == {"NEW": 1, "NOT_INDEXED": 1}
+
+
+def test_lint_sees_whether_the_folders_are_there(workspace: Workspace, docs: Path) -> None:
+    define(workspace)
+    assert workspace.command("lint", "--connect").code == 0
+    docs.rmdir()
+    assert workspace.command("lint").code == 0
+    ended = workspace.command("lint", "--connect")
+    assert (ended.code, f"{docs} cannot be read: No such file or directory" in ended.out) == (2, True)
 
 
 def test_an_option_of_another_kind_of_sources_is_a_mistake(workspace: Workspace) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.crawl.listing.setup import check_connections
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.opening import cache_folder, former_indexes
@@ -21,8 +22,11 @@ from ultracrawl.sources.dialects import read_definitions
 @click.command("lint")
 @click.argument("files", nargs=-1)
 @click.option("--strict", is_flag=True, help="Hints count as mistakes.")
+@click.option(
+    "--connect", is_flag=True, help="Reach sources that are no web sites: databases, folders, agents."
+)
 @json_option
-def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
+def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) -> None:
     """Check definition FILES (default: the one that `crawl` would take) and report every mistake at once.
 
     Each line says: file:line - key - what is wrong; what to write instead. Exit code 2 if a mistake would keep a crawl
@@ -31,6 +35,7 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
     \b
     Example:
       ultracrawl lint ultracrawl.yaml sources/*.yaml
+      ultracrawl lint --connect
     """  # noqa: D301 - click's mark for a block that keeps its lines
     found, _ = found_definitions()
     locations = files or ((found,) if found else ())
@@ -45,6 +50,7 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
     projects = [one.project for one in loaded if one.project]
     for project in projects:
         findings += [*ineffective_settings(project), *former_destinations(project)]
+        findings += check_connections(project) if connect else ()
     for finding in findings:
         if as_json:
             print_json(finding.as_json())

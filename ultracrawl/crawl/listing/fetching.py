@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
 
-from ultracrawl.agents.entry_texts import unpack_entry
+from ultracrawl.agents.entry_texts import completed, unpack_entry
 from ultracrawl.agents.port import Entry, Failure, Fetcher, Wanted
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
@@ -81,7 +81,7 @@ class EntryFetching(Feature):
             found = await self._fetch(Wanted(visit.url, entry, self._most_bytes))
             if isinstance(found, Failure):
                 return self._failed(visit, found)
-            entry = found
+            entry = found if entry is None else completed(entry, found)
         return self._checked(visit, entry)
 
     @property

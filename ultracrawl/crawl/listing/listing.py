@@ -19,6 +19,7 @@ from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcom
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
+from ultracrawl.stores.opening import open_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +93,9 @@ class SourceListing(Feature):
     async def _list_source(self) -> None:
         call, state = self._threads.call, self._notes.state
         self._lister = lister = await call(self._make)
+        lists = await call(lister.value_lists)
+        if lists:
+            open_lists(self._context.project).replace(lists)
         if state.whole:
             await call(lister.resume_queued, state.since)
             return

@@ -1,19 +1,50 @@
-"""What listers and fetchers are made from."""
+"""What listers and fetchers are made from, and whether a source can be reached by them."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from ultracrawl.agents.port import KindSetup
+from ultracrawl.agents.port import KindSetup, ListedKind
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.model import Finding
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.kinds import listed_kind
 from ultracrawl.sources.secrets import SecretReader
 
-if TYPE_CHECKING:
-    from ultracrawl.crawl.context import CrawlContext
 
-
-def setup_of(context: CrawlContext) -> KindSetup[Any]:
-    """Return what a kind is told of the source of a crawl."""
-    project, source = context.project, context.source
+def setup_of(
+    project: Project, source: DataSource, *, force: bool = False, clock: Callable[[], float] = time.time
+) -> KindSetup[Any]:
+    """Return what a kind is told of a source."""
     secrets = SecretReader(os.environ, project.key_file)
-    return KindSetup(source, source, project.base, secrets, context.run.force, context.clock)
+    return KindSetup(source, source, project.base, secrets, force, clock)
+
+
+def check_connections(project: Project) -> Iterator[Finding]:
+    """Yield what keeps sources from being reached that are listed."""
+    for source in project.sources.values():
+        kind = listed_kind(source.type)
+        if not isinstance(kind, ListedKind):
+            continue
+        problem = _reach(kind, setup_of(project, source))
+        if problem:
+            instead = "correct it, or see to it that it can be reached"
+            yield Finding(str(project.base), 0, f"sources.{source.name}", problem, instead)
+
+
+def _reach(kind: ListedKind[Any], setup: KindSetup[Any]) -> str:
+    """Return why a source cannot be reached, in one line; empty if it can."""
+    try:
+        lister = kind.make_lister(setup)
+        try:
+            lister.check_connection()
+        finally:
+            lister.close()
+    except UltracrawlError as error:
+        return str(error)
+    except Exception as error:  # the edge to code of a kind
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return ""

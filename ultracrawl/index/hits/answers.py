@@ -19,13 +19,20 @@ def completions_json(query: str, found: Iterable[Completion]) -> dict[str, objec
     return {"query": query, "completions": [one._asdict() for one in found]}
 
 
-def answer_json(query: str, result: SearchResult, took: float, names: DisplayNames) -> dict[str, object]:
-    """Return an answer in the shape of `search --json`; `took` are milliseconds."""
+def answer_json(
+    query: str, result: SearchResult, took: float, names: DisplayNames, codes: Mapping[str, int]
+) -> dict[str, object]:
+    """Return an answer in the shape of `search --json`.
+
+    `took` are milliseconds, `codes` the numbers of the kinds of sources by their names.
+    """
     return {
         "query": query,
         "total": result.total,
         "took_ms": round(took, 1),
-        "hits": [hit_json(hit) | names.of_hit(hit) for hit in result.hits],
+        "hits": [
+            hit_json(hit) | {"kind": codes.get(hit.source, 0)} | names.of_hit(hit) for hit in result.hits
+        ],
         "facets": {
             name: [
                 {"value": one.value, "count": one.count, **names.of_facet(name, one.value)} for one in values

@@ -17,6 +17,7 @@ from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.problems import NotFoundError, json_answer
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.api.tokens import Token
+from ultracrawl.sources.kinds import hit_codes
 
 router = APIRouter(tags=["search"])
 Texts = Annotated[list[str], Query()]
@@ -59,7 +60,8 @@ def _search(state: ApiState, token: Token, text: str, index: str, order: dict[st
         )
         started = time.perf_counter()
         result = searcher.search(text, **order)
-        return answer_json(text, result, (time.perf_counter() - started) * 1000, names)
+        codes = hit_codes(state.project.known_sources.values())
+        return answer_json(text, result, (time.perf_counter() - started) * 1000, names, codes)
 
 
 @router.get("/suggest", responses=shapes.answers(shapes.Completions))
