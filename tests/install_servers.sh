@@ -14,6 +14,7 @@ missing() {
     has_program tinyproxy || echo tinyproxy-bin
     has_program squid || echo squid
     [[ -x /usr/lib/postgresql/15/bin/postgres ]] || echo postgresql-15
+    has_program mariadbd || echo mariadb-server-core
     [[ -f /usr/lib/apache2/modules/mod_auth_digest.so ]] || echo apache2-bin
     has_program chromium || has_program google-chrome || echo chromium
     [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15

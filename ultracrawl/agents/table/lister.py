@@ -69,16 +69,18 @@ class TableLister(Lister):
             yield from self._all_rows(connection, reader, behind)
             yield Complete()
             return
-        generation, _, digest = since.partition(" ")
-        if digest != reader.digest:
+        basis = f"{reader.digest} {self._options.changes.log}"
+        generation, _, noted = since.partition(" ")
+        if noted != basis:
             generation = ""
         if not behind:
             self._log.begin(generation)
+            connection.rollback()  # what a transaction has begun to read may stay as it was before
         if generation:
             yield from self._changes(connection, reader, self._log, generation, behind)
         else:
             yield from self._all_rows(connection, reader, behind)
-        yield Complete(f"{self._log.token_after(generation)} {reader.digest}", changes_only=bool(generation))
+        yield Complete(f"{self._log.token_after(generation)} {basis}", changes_only=bool(generation))
 
     def _all_rows(self, connection: Connection, reader: RowReader, behind: Sequence[str]) -> Iterator[Batch]:
         names = reader.listed

@@ -214,7 +214,7 @@ def first_line(text: str) -> str:
 
 
 def _written(options: TableSection) -> str:
-    names = set(TableSection.model_fields) - {"connection", "password", "value_lists"}
+    names = set(TableSection.model_fields) - TableSection.FETCHING
     return options.model_dump_json(include=names)
 
 

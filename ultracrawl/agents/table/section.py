@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -116,6 +116,8 @@ class ChangesSection(Section):
 
 class TableSection(Rows):
     """The options of a source of the type `table`."""
+
+    FETCHING: ClassVar = frozenset({"connection", "password", "changes", "value_lists"})
 
     connection: Secret = Field(examples=["postgresql://reader@db.example.com/tickets", "${TICKETS_DATABASE}"])
     """The URL of the database; as a whole it may be a secret. A file of SQLite is taken from the folder of the

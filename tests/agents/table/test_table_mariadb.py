@@ -1,0 +1,94 @@
+"""Tables of a real MariaDB: rows by cursor and by key, sessions that only read, and the triggers of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.mariadb import mariadb_server
+from support.tables import Base, by_key
+
+from ultracrawl.agents.port import Complete, Entry
+from ultracrawl.agents.table import lister as lister_module
+from ultracrawl.agents.table.lister import TableLister
+from ultracrawl.agents.table.triggers import change_log_sql
+from ultracrawl.errors import WorkError
+from ultracrawl.sources.secrets import SecretReader
+
+pytestmark = pytest.mark.servers
+OPTIONS = {
+    "table": "Odd t",
+    "key": ["a", "Key"],
+    "text": ["text"],
+    "media_type": "kind",
+    "attributes": {"at": "LastModifiedDate"},
+    "changes": {"log": "Odd log"},
+}
+
+
+@pytest.fixture(scope="module")
+def mariadb() -> Iterator[str]:
+    with mariadb_server() as url:
+        yield url
+
+
+@pytest.fixture
+def base(mariadb: str, tmp_path: Path) -> Base:
+    base = Base(mariadb, tmp_path, dict(OPTIONS))
+    base.run(
+        "DROP TABLE IF EXISTS `Odd t`, `Odd log`",
+        "CREATE TABLE `Odd t` (a VARCHAR(40), `Key` INTEGER, text LONGBLOB, kind TEXT, at DATETIME)",
+        "ALTER TABLE `Odd t` ADD PRIMARY KEY (a, `Key`)",
+    )
+    for number in range(5):
+        base.run(
+            "INSERT INTO `Odd t` VALUES ('it''s', :n, 'body', 'text/plain', '2026-03-01 10:00:00')", n=number
+        )
+    return base
+
+
+def test_rows_are_listed_from_behind_each_batch_and_fetched_by_key(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base.options["changes"] = {}
+    monkeypatch.setattr(lister_module, "DOCUMENTS_BATCH", 2)
+    whole = base.listed()
+    assert (len(whole), whole[-1]) == (4, Complete())
+    for number, batch in enumerate(whole[:-1]):
+        assert list(by_key(base.listed("", batch.cursor))) == list(by_key(whole[number + 1 :]))  # type: ignore[union-attr]
+    found = base.fetched(*(one.access_url for one in by_key(whole).values()))
+    assert [one.body for one in found if isinstance(one, Entry)] == [b"body"] * 5
+
+
+def test_what_is_read_can_change_nothing(base: Base) -> None:
+    lister = TableLister(base.setup())
+    with pytest.raises(WorkError, match="READ ONLY"), lister._database.reading() as connection:
+        connection.exec_driver_sql("DELETE FROM `Odd t`")
+    lister.close()
+
+
+def test_the_triggers_note_what_changes(base: Base) -> None:
+    setup = base.setup()
+    written = change_log_sql(setup.options, SecretReader({}), base.folder)
+    base.run(*(one.replace(":", "\\:") for one in written.split(";\n\n")))
+    token = base.listed()[-1].token  # type: ignore[union-attr]
+    base.run(
+        "UPDATE `Odd t` SET text = 'other' WHERE `Key` = 1",
+        "UPDATE `Odd t` SET `Key` = 9 WHERE `Key` = 2",
+        "DELETE FROM `Odd t` WHERE `Key` = 3",
+        "INSERT INTO `Odd t` VALUES ('é & ü', 1, 'x', '', NULL)",
+    )
+    second = base.listed(token)
+    found = {key.rpartition("a=")[2]: one.deleted for key, one in by_key(second).items()}
+    assert found == {
+        "it%27s&Key=1": False,
+        "it%27s&Key=2": True,
+        "it%27s&Key=9": False,
+        "it%27s&Key=3": True,
+        "%C3%A9%20%26%20%C3%BC&Key=1": False,
+    }
+    lister = TableLister(setup)
+    lister.confirm(second[-1].token)  # type: ignore[union-attr]
+    lister.close()
+    assert base.ask("SELECT * FROM `Odd log`") == []
