@@ -28,6 +28,7 @@ def source_status(
         "schedule": project.schedule_of(source.name) or None,
         "kept": runner_of(project, source.name, of_source=True) is not None,
         "waits": waits_for_place(project, source.name),
+        "profile": project.profile_of(source.name) or None,
     }
 
 

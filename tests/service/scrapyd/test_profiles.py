@@ -317,6 +317,14 @@ def test_it_is_asked_with_the_password(
 # ---- in commands, and in the service
 
 
+def test_status_says_that_a_source_is_crawled_elsewhere(tmp_path: Path, scrapyd: FakeScrapyd) -> None:
+    project_of(tmp_path, scrapyd)
+    workspace = Workspace(tmp_path)
+    rows = {row["source"]: row["profile"] for row in workspace.command("status", "--json").json["sources"]}
+    assert rows == {"handbook": "north", "news": None, "local": None}
+    assert workspace.command("status").out.count("crawled by the profile north: of crawls there only") == 1
+
+
 def test_a_command_that_runs_a_schedule_runs_it_there(tmp_path: Path, scrapyd: FakeScrapyd) -> None:
     project_of(tmp_path, scrapyd)
     scrapyd.log_in = "nobody:knows"

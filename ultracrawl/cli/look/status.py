@@ -86,6 +86,10 @@ def _print_status(row: dict[str, Any]) -> None:
         click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
     if row.get("waits"):
         click.echo("  waits for a free place: other sources are being crawled")
+    if row.get("profile"):
+        click.echo(
+            f"  crawled by the profile {row['profile']}: of crawls there only their ends are known here"
+        )
     if row["next_run"]:
         schedule = f" by the schedule {row['schedule']}" if row["schedule"] else ""
         unkept = "" if row.get("kept") else ", if `serve` or `crawl --continuous` keeps it; nothing does now"

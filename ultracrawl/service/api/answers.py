@@ -62,6 +62,7 @@ class Source(_Shape):
     schedule: str | None
     kept: bool
     waits: bool
+    profile: str | None
     service: Live | None
 
 
