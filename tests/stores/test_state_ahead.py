@@ -146,7 +146,9 @@ def test_records_of_a_batch_come_together() -> None:
     store._db.set_trace_callback(asked.append)
     assert all(store.records.get_record(one.key) for one in waiting), "found in this run"
     assert asked == []
-    assert all(store.records.get_record(one.key) for one in waiting), "read again"
+    store._access.ahead.forget_records()
+    for _ in range(2):  # who picks an entry asks for its record, and then its visit does
+        assert all(store.records.get_record(one.key) for one in waiting), "read again"
     assert len(asked) == 3
 
 

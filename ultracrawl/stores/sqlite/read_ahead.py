@@ -17,7 +17,7 @@ REST = 64
 """Sites for which nothing is read ahead after it was in vain."""
 
 MOST_RECORDS = 20_000
-"""Records that are kept until they are asked for."""
+"""Records that are kept at a time."""
 MOST_VALUES = 100_000
 """Values of a table from which on it is asked for each."""
 
@@ -74,7 +74,7 @@ class ReadAhead:
 
 
 class RecordsAhead:
-    """Keeps records until they are asked for, each once: a visit takes that of its URL as it begins.
+    """Keeps records until they are written: more than one may ask for that of a URL whose turn has come.
 
     One that was never visited is kept as its entry and the time at which it was found. Whoever writes something of a
     record has it forgotten here. A store for reading keeps none: another process may write it.
@@ -93,9 +93,9 @@ class RecordsAhead:
         if self.keeps:
             self._records.update(records)
 
-    def take_record(self, key: int) -> UrlRecord | tuple[QueueEntry, float] | None:
-        """Return a record, None if it is not here; it is taken out."""
-        return self._records.pop(key, None)
+    def kept_record(self, key: int) -> UrlRecord | tuple[QueueEntry, float] | None:
+        """Return a record, None if it is not here."""
+        return self._records.get(key)
 
     def same_records(self, fingerprint: bytes) -> dict[int, UrlRecord] | None:
         """Return the records with a fingerprint, None if they are not here."""

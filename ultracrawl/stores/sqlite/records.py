@@ -180,7 +180,7 @@ class SqliteRecords(SqliteContents):
         unflushed = self._unflushed(key)
         if unflushed is not None:
             return unflushed
-        kept = self._access.ahead.take_record(key) or self._read_records(key)
+        kept = self._access.ahead.kept_record(key) or self._read_records(key)
         return _unvisited(self._source, *kept) if isinstance(kept, tuple) else kept
 
     def get_records(self, keys: Sequence[int]) -> dict[int, UrlRecord]:
@@ -206,9 +206,8 @@ class SqliteRecords(SqliteContents):
         rows = self._read(_AT_PLACES, json.dumps(places)) if places else self._read(_OF_KEY, key)
         with self._access.translated:
             found = {row[0]: record_of(row[1:], self._source) for row in rows}
-        record = found.pop(key, None)
         self._access.ahead.keep_records(self._as_stored(found))
-        return record
+        return found.get(key)
 
     def _as_stored(self, records: dict[int, T]) -> dict[int, T]:
         """Return those of some records of which nothing waits for the next flush."""
