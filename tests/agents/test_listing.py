@@ -265,3 +265,31 @@ def test_commands_look_at_listed_documents_as_at_pages(workspace: Workspace, kin
     assert len(hits(workspace, "common")) == 2
     assert workspace.command("plan", "s").code == 0
     assert workspace.command("status").code == 0
+
+
+def test_checklist_101_a_listing_that_was_interrupted_goes_on_from_the_token_that_it_had(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    kind.put(*fill(kind, "a"), token="monday")
+    crawl(workspace)
+    kind.put(*fill(kind, *"bcde"), token="tuesday", changes_only=True, error="the light went out")
+    crawl(workspace, code=1)
+    kind.calls  # noqa: B018 - forgets them
+    kind.put(*fill(kind, *"bcde"), token="tuesday", changes_only=True)
+    crawl(workspace)
+    assert [call for call in kind.calls if call[0] == "list"] == [["list", "monday", "3"]]
+    assert len(hits(workspace, "common")) == 5
+
+
+def test_checklist_102_a_lister_is_not_asked_again_for_what_is_queued(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, limits={"pages": 2})
+    kind.put(*fill(kind, *"abcd"), token="monday")
+    crawl(workspace)
+    kind.calls  # noqa: B018
+    define(workspace)
+    crawl(workspace)
+    assert kind.calls == [["resumed", ""], ["confirm", "monday"], ["close"]]
+    assert len(hits(workspace, "common")) == 4
