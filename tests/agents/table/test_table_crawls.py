@@ -133,10 +133,11 @@ def test_a_row_without_a_valid_display_url_is_1010(workspace: Workspace, tickets
 
 def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: Base) -> None:
     define(workspace, tickets, display_url="https://tickets.example.com/{nr}")
-    ended = workspace.command("crawl", "tickets")
-    assert ended.code in (1, 2)
-    assert "invalid URL column name (1007): there is no column `nr`" in ended.out + ended.err
-    assert "Traceback" not in ended.err
+    ended, looked = workspace.command("crawl", "tickets"), workspace.command("lint", "--connect")
+    assert (ended.code, looked.code) == (1, 2), (ended, looked)
+    for one in (ended, looked):
+        assert "invalid URL column name (1007): there is no column `nr`" in one.out + one.err
+        assert "Traceback" not in one.err
 
 
 def test_the_example_of_the_page_runs_as_printed(workspace: Workspace, tmp_path: Path) -> None:
@@ -152,6 +153,11 @@ def test_the_example_of_the_page_runs_as_printed(workspace: Workspace, tmp_path:
     (hit,) = workspace.command("search", "printer", "--json").json["hits"]
     assert (hit["url"], hit["title"]) == ("https://tickets.example.com/1", "Printer smokes")
     assert hit["attributes"]["Subject"] == ["fire", "hardware"]
+    assert hit["kind"] == 902
+    assert [row["display"] for row in workspace.command("lists", "Status", "--json").lines] == [
+        "Closed",
+        "Open",
+    ]
     logged = yaml.safe_load(definition)
     logged["sources"]["tickets"]["changes"] = {"log": "tickets_log"}
     workspace.write(logged)
