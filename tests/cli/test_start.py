@@ -13,15 +13,18 @@ from support.project import ROOT
 from ultracrawl.settings import gc_tuning
 
 UNUSED = {
-    "ultracrawl.cli.crawl.crawl": [
+    "ultracrawl.cli.crawl.crawl": ["scrapy", "twisted", "multiprocessing", "ultracrawl.service.schedules"],
+    "ultracrawl.service.supervisor.together": ["scrapy", "twisted"],
+    "ultracrawl.service.run": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
         "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
         "ultracrawl.crawl.portal_filters.filtering",
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
-        "twisted.internet.reactor",
+        "twisted.internet.reactor", "ultracrawl.service.schedules",
     ],
     "ultracrawl.cli.search": [
         "rich", "scrapy", "twisted", "asyncio", "sqlite3", "cryptography", "charset_normalizer", "lxml",
+        "pydantic", "yaml", "ultracrawl.sources.project",
         "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
         "ultracrawl.index.writing",
         "ultracrawl.sources.compilation.source", "ultracrawl.sources.writing", "ultracrawl.sources.schema",

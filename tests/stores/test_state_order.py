@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
+
+import pytest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.adaptive import ChangeHistory
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.stores.sqlite import database
 from ultracrawl.stores.sqlite.former_causes import add_functions
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
@@ -99,8 +103,17 @@ def test_a_new_file_is_as_one_that_took_every_step(tmp_path: Path) -> None:
         stepwise.executescript(step)
     SqliteStore(tmp_path / "s.sqlite", "s").close()
     new = sqlite3.connect(tmp_path / "s.sqlite")
-    made, expected = ("\n".join(one.iterdump()) for one in (new, stepwise))
+    made, expected = (re.sub(r'"|\s', "", "".join(one.iterdump())) for one in (new, stepwise))
     assert new.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
     new.close()
     stepwise.close()
     assert made == expected
+
+
+def test_a_step_that_came_after_the_text_for_new_files_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE later (a);"))
+    monkeypatch.setattr(database, "SCHEMA_VERSION", len(MIGRATIONS) + 1)
+    db = database.connect(":memory:", read_only=False)
+    assert db.execute("SELECT count(*) FROM later").fetchone() == (0,)
+    assert db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS) + 1,)
+    db.close()

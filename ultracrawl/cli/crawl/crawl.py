@@ -22,12 +22,8 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.run import run_sources
-from ultracrawl.service.schedules.continuous import run_continuously
-from ultracrawl.service.supervisor.continuous import keep_together
 from ultracrawl.service.supervisor.messages import Live
 from ultracrawl.service.supervisor.pool import default_jobs
-from ultracrawl.service.supervisor.together import crawl_together
 from ultracrawl.settings.adhoc import remember
 from ultracrawl.sources import Catalog, DataSource, Project
 
@@ -87,9 +83,7 @@ def command(
         if jobs > 1:
             reports = _crawl_together(project, chosen, jobs, force, settings, progress)
         else:
-            reports = run_sources(
-                project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls
-            )
+            reports = _crawl_here(project, chosen, force, settings, progress, urls)
     reports += refused
     print_all("runs", reports, print_report, as_json=as_json)
     if jobs > 1 and not as_json:
@@ -116,6 +110,19 @@ def _log_settings(verbose: bool) -> dict[str, Any]:
     return {"LOG_LEVEL": "DEBUG" if verbose else "ERROR"}
 
 
+def _crawl_here(
+    project: Project,
+    chosen: list[DataSource],
+    force: bool,
+    settings: dict[str, Any],
+    progress: ProgressLine,
+    urls: tuple[str, ...],
+) -> list[RunReport]:
+    from ultracrawl.service.run import run_sources  # noqa: PLC0415 - who has others crawl needs no Scrapy
+
+    return run_sources(project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls)
+
+
 def _crawl_together(
     project: Project,
     chosen: list[DataSource],
@@ -126,6 +133,8 @@ def _crawl_together(
 ) -> list[RunReport]:
     def show(done: int, going: Mapping[str, Live]) -> None:
         progress.update_all(done, len(chosen), going)
+
+    from ultracrawl.service.supervisor.together import crawl_together  # noqa: PLC0415 - as above
 
     return crawl_together(project, chosen, jobs, force=force, log_level=settings["LOG_LEVEL"], show=show)
 
@@ -149,9 +158,13 @@ def _stay(
     for report in refused:
         print_run(report)
     if jobs > 1:
+        from ultracrawl.service.supervisor.continuous import keep_together  # noqa: PLC0415 - as above
+
         level = settings["LOG_LEVEL"]
         keep_together(project, chosen, jobs, told=print_run, say=say_aside, force=force, log_level=level)
     else:
+        from ultracrawl.service.schedules.continuous import run_continuously  # noqa: PLC0415 - as above
+
         run_continuously(project, chosen, told=print_run, say=say_aside, force=force, settings=settings)
 
 

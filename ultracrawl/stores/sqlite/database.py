@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, Protocol
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.files import set_aside
@@ -23,6 +23,9 @@ MEMORY = ":memory:"
 
 CHECKPOINT_PAGES = 8000
 """Pages of 4 KB in the write-ahead log (32 MB) from which on they are copied to their places, each once."""
+
+SCHEMA = Path(__file__).with_name("schema.sql")
+"""What all steps make together, up to the version that it ends with."""
 
 COMPANIONS = ("-wal", "-shm")
 """How the names of the files go on that SQLite keeps beside a store."""
@@ -150,27 +153,15 @@ def connect_where_nothing_can_be_written(path: Path, remedy: str = _REMEDY) -> s
 
 def _lacks_columns(db: sqlite3.Connection) -> bool:
     """Return whether a table lacks something, as one that was not made by these migrations."""
-    return not _schema().columns <= _columns(db)
-
-
-class _Schema(NamedTuple):
-    """What all the migrations make."""
-
-    columns: frozenset[tuple[str, str]]
-    statements: str
+    return not _newest_columns() <= _columns(db)
 
 
 @cache
-def _schema() -> _Schema:
+def _newest_columns() -> frozenset[tuple[str, str]]:
     db = sqlite3.connect(MEMORY, isolation_level=None)
     try:
-        add_functions(db)
-        for step in MIGRATIONS:
-            db.executescript(step)
-        made = db.execute(
-            "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite#_%' ESCAPE '#' ORDER BY rowid"
-        )
-        return _Schema(_columns(db), "".join(f"{sql};" for (sql,) in made))
+        _migrate(db)
+        return _columns(db)
     finally:
         db.close()
 
@@ -189,12 +180,10 @@ def _migrate(db: sqlite3.Connection) -> None:
     if version < SCHEMA_VERSION:
         add_functions(db)
     while version < SCHEMA_VERSION:
-        # A new file gets at once what all steps make: one after the other they take a quarter of a small crawl.
-        step, following = (
-            (MIGRATIONS[version], version + 1) if version else (_schema().statements, SCHEMA_VERSION)
-        )
+        # A new file gets at once what most steps make: one after the other they take a quarter of a small crawl.
+        step = f"{MIGRATIONS[version]} PRAGMA user_version={version + 1};" if version else SCHEMA.read_text()
         try:
-            db.executescript(f"BEGIN IMMEDIATE; {step} PRAGMA user_version={following}; COMMIT;")
+            db.executescript(f"BEGIN IMMEDIATE; {step} COMMIT;")
         except sqlite3.OperationalError:
             db.rollback()
             if db.execute("PRAGMA user_version").fetchone() == (version,):
