@@ -144,9 +144,8 @@ async def test_while_one_rests_another_has_its_place() -> None:
 async def test_one_that_is_begun_again_and_waits_for_others_says_so() -> None:
     scene = Scene(jobs=1, restarts=5)
     await scene.order("a", "b")
-    assert [one.text for one in scene.heard() if one.kind is EventKind.RUN_WAITS] == [
-        "b: waits for a free place; a is crawled"
-    ]
+    (waits,) = (one for one in scene.heard() if one.kind is EventKind.RUN_WAITS)
+    assert (waits.source, waits.text) == ("b", "waits for a free place; a is crawled")
     scene.launcher.launched[0].die()
     while scene.pool.waiting != ["a"]:
         await asyncio.sleep(0)

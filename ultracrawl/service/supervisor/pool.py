@@ -105,11 +105,9 @@ class CrawlPool:
                 self._waiting.remove(crawl)
 
     def _tell_of_wait(self, source: str) -> None:
-        text = (
-            f"{source}: waits for a free place; {', '.join(sorted(one.order.source for one in self._places))}"
-        )
-        more = "is crawled" if len(self._places) == 1 else "are crawled"
-        self.events.publish_event(Event(EventKind.RUN_WAITS, self.clock.now(), source, f"{text} {more}"))
+        crawled = sorted(one.order.source for one in self._places)
+        text = f"waits for a free place; {', '.join(crawled)} {'is' if len(crawled) == 1 else 'are'} crawled"
+        self.events.publish_event(Event(EventKind.RUN_WAITS, self.clock.now(), source, text))
 
     def take_place(self, crawl: PooledCrawl) -> None:
         """Count a crawl that goes on after a pause, whether there is room or not."""
