@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ultracrawl.agents.port import ListedKind
@@ -24,7 +25,7 @@ from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.listing.fetching import EntryFetching
-from ultracrawl.crawl.listing.listing import SourceListing
+from ultracrawl.crawl.listing.listing import SourceListing, lister_credential
 from ultracrawl.crawl.listing.setup import setup_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.logs.link_lists import open_link_lists
@@ -101,8 +102,8 @@ class CrawlFeatures:
         run = CrawlRun(close_soon, force=force, replay=replay)
         self.context = CrawlContext(project, source, rules, time.time, run, Hooks())
         self._make_documents()
-        self._make_discovery()
         self._make_listing()
+        self._make_discovery()
         self._make_run()
         self._make_reading()
         self.context.hooks.answered += [self.watch.note_answer, self.limits.note_answer]
@@ -119,7 +120,8 @@ class CrawlFeatures:
         self.retry_policy = RetryPolicy(context)
         self.logs = CrawlLogs(context, self._crawler.settings, self.filtering)
         lanes = not self._crawler.settings.getbool(FOREIGN_HANDLERS)
-        self.auth = AuthChain(context, self.logs.events.headers, lanes=lanes)
+        ask = None if self.listing is None else partial(lister_credential, self.listing)
+        self.auth = AuthChain(context, self.logs.events.headers, lanes=lanes, ask=ask)
         self.ftp = ftp_access_of(context.source, context.project.key_file)
         """How FTP servers are spoken to, with the passwords."""
         self.robots = RobotsCache(context, self._send)

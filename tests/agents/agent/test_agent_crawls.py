@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from support.agent_system import AgentSystem
 from support.network import NetworkSite
 from support.project import LOOPBACK, Ended, Workspace
+from support.resource import Reply
+from support.server import Request
 
 
 @pytest.fixture
@@ -143,6 +146,26 @@ def test_the_robots_txt_of_a_site_counts_for_what_is_fetched_and_no_delay_for_wh
     system.put(note("a"), note("b"), note("c"), {"display_url": f"{url}/private"})
     assert outcomes(crawl(workspace)) == {"NEW": 3, "ROBOTS": 1}
     assert site.count("/private") == 0
+
+
+def guarded(request: Request) -> Reply:
+    """Answer who says to be `heron` with the password `grey`."""
+    if request.header("Authorization") != f"Basic {b64encode(b'heron:grey').decode()}":
+        return Reply(401, (("WWW-Authenticate", 'Basic realm="Staff"'),))
+    return Reply(200, (("Content-Type", "text/html"),), b"<title>x</title><p>common " + request.path.encode())
+
+
+def test_the_agent_gives_user_and_password_where_a_server_asks(
+    workspace: Workspace, system: AgentSystem, site: NetworkSite, url: str
+) -> None:
+    define(workspace)
+    site.dynamic("/staff*", guarded)
+    system.put(*({"display_url": f"{url}/staff{number}"} for number in range(3)))
+    assert outcomes(crawl(workspace)) == {"NEW": 3}
+    (asked,) = (call for call in system.calls if call[0] == "get_credential")
+    assert asked[1:3] == ["127.0.0.1", "Staff"]
+    assert asked[3].startswith(f"{url}/staff")
+    assert hits(workspace, "common") == ["staff0", "staff1", "staff2"]
 
 
 def test_an_error_fails_the_run_with_its_text_and_nothing_is_deleted(

@@ -15,7 +15,7 @@ from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.access.challenge import Challenge, challenges_in
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES, Credential, CredentialStore, Scheme
 from ultracrawl.rules.access.digest import DigestSession
-from ultracrawl.rules.urls.canonical import path_of, site_of
+from ultracrawl.rules.urls.canonical import host_of, path_of, site_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -29,6 +29,8 @@ _HEADER = "Authorization"
 _EVERYWHERE = frozenset({Scheme.BASIC, Scheme.DIGEST})
 
 
+AskCredential = Callable[[str, str, str], Awaitable[tuple[str, str] | None]]
+"""Gives user and password for host, realm and URL of a server that asks for them; None if there are none."""
 _Way = Callable[["Request", Send], Awaitable["Response"]]
 """Sends a request with proof of who asks."""
 
@@ -67,10 +69,21 @@ class Authenticator:
     """
 
     def __init__(
-        self, credentials: CredentialStore, note: Callable[[WorkError], None], *, lanes: bool = True
+        self,
+        credentials: CredentialStore,
+        note: Callable[[WorkError], None],
+        *,
+        lanes: bool = True,
+        ask: AskCredential | None = None,
     ) -> None:
-        """Without `lanes`, connections of one user's own, NTLM is not answered."""
+        """Without `lanes`, connections of one user's own, NTLM is not answered.
+
+        `ask` is asked once for each site that wants to know who asks, and for which nothing is written.
+        """
         self._credentials = credentials
+        self._ask = ask
+        self._asked: dict[str, asyncio.Task[tuple[str, str] | None]] = {}
+        self._given: dict[str, Credential] = {}
         self._note = note
         self._accounts: dict[str, _Account] = {}
         self._usable = _EVERYWHERE | NTLM_SCHEMES if lanes and ntlm_installed() else _EVERYWHERE
@@ -79,7 +92,10 @@ class Authenticator:
         """Send a request with what belongs to its URL, and return the answer, which may still be 401."""
         accounts = self._accounts_for(request)
         if not accounts:
-            return await send(request)
+            answer = await send(request)
+            if answer.status != _UNAUTHORISED or not await self._ask_for(request, answer):
+                return answer
+            return await self._when_asked(request, send, self._accounts_for(request), answer)
         first = accounts[0]
         session = first.free_digest(site_of(request.url))
         early = self._unasked(first, request) if session is None else _by_digest(first, session)
@@ -93,8 +109,24 @@ class Authenticator:
     def _accounts_for(self, request: Request) -> list[_Account]:
         if _HEADER in request.headers:
             return []
-        found = map(self._account, self._credentials.covering(request.url))
+        given = self._given.get(site_of(request.url))
+        known = [*self._credentials.covering(request.url), *([] if given is None else [given])]
+        found = map(self._account, known)
         return [account for account in found if not account.given_up]
+
+    async def _ask_for(self, request: Request, response: Response) -> bool:
+        """Ask for user and password of a site that refused a request; returns whether there are any."""
+        url, site = request.url, site_of(request.url)
+        if self._ask is None or _HEADER in request.headers:
+            return False
+        if site not in self._asked:
+            offered = challenges_in(values_of(response)("WWW-Authenticate"))
+            realm = next((one.realm for one in offered if one.realm), "")
+            self._asked[site] = asyncio.ensure_future(self._ask(host_of(url), realm, url))
+        found = await self._asked[site]
+        if found is not None:
+            self._given[site] = Credential(f"of {site}", (), Scheme.AUTO, *found)
+        return found is not None
 
     def _account(self, credential: Credential) -> _Account:
         account = self._accounts.get(credential.name)

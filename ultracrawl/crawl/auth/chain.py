@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.crawl.auth.authenticator import Authenticator
+from ultracrawl.crawl.auth.authenticator import AskCredential, Authenticator
 from ultracrawl.crawl.auth.cookie_jars import CookieJars
 from ultracrawl.crawl.auth.form_login import FormLogin, cookie_group
 from ultracrawl.crawl.auth.kept_session import KeptSession
@@ -50,10 +50,18 @@ class Layer(Protocol):
 class AuthChain:
     """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
 
-    def __init__(self, context: CrawlContext, last: Layer | None = None, *, lanes: bool = True) -> None:
+    def __init__(
+        self,
+        context: CrawlContext,
+        last: Layer | None = None,
+        *,
+        lanes: bool = True,
+        ask: AskCredential | None = None,
+    ) -> None:
         """`last` sees each request as it goes out, with all that was added to it.
 
-        `lanes` tells whether requests may have a connection of their own, which NTLM is about.
+        `ask` gives passwords that are not written. `lanes` tells whether requests may have a connection of their own,
+        which NTLM is about.
         """
         source, rules = context.source, context.rules
         secrets = SecretReader(os.environ, context.project.key_file)
@@ -79,9 +87,9 @@ class AuthChain:
             and not ntlm_installed()
         ):
             raise MissingExtraError("authentication with NTLM", "ntlm")
-        if source.authentication:
+        if source.authentication or ask is not None:
             book = compile_credentials(source, own, secrets)
-            self._proofs.append(Authenticator(book, context.run.note_problem, lanes=lanes))
+            self._proofs.append(Authenticator(book, context.run.note_problem, lanes=lanes, ask=ask))
         if self.certificates:
             self._proofs.append(SiteCertificates(self.certificates))
         if any(url.startswith("https:") for url in proxy_addresses(source)):

@@ -241,3 +241,18 @@ class SourceListing(Feature):
         except Exception as error:  # the edge to code of a kind
             self._context.run.note_problem(f"the lister cannot be closed: {type(error).__name__}: {error}")
         self._threads.close()
+
+
+async def lister_credential(
+    listing: SourceListing, host: str, realm: str, url: str
+) -> tuple[str, str] | None:
+    """Return user and password that a lister has for a server which asks for them; if it fails, so does the run."""
+    if listing._lister is None:
+        return None
+    try:
+        asked = listing._threads.call(listing._lister.credential_for, host, realm, url)
+        found: tuple[str, str] | None = await asked
+    except UltracrawlError as error:
+        listing._context.run.fail(str(error))
+        return None
+    return found
