@@ -61,6 +61,10 @@ def test_completion_and_status_print_what_they_print_here(api: Api, server: str)
     assert ask(api, server, "status").out == api.workspace.command("status").out
     (row,) = ask(api, server, "status", "--json").json["sources"]
     assert row["service"]["phase"] == "idle"
+    (api.project.state.path / "site.sqlite").write_bytes(b"no database" * 1000)
+    here, there = api.workspace.command("status"), ask(api, server, "status")
+    assert (there.code, there.out) == (here.code, here.out)
+    assert here.code == 1
 
 
 def test_crawls_are_begun_and_steered_there(api: Api, server: str) -> None:

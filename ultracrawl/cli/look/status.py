@@ -56,13 +56,18 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
         print_json({"sources": [status_json(row) for row in rows]})
     else:
         print_rows(rows)
-    raise SystemExit(1 if any(row["state"] == "unreadable" for row in rows) else 0)
+    raise SystemExit(exit_code(rows))
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
     """Print how sources stand, for people."""
     for row in rows:
         _print_status(row)
+
+
+def exit_code(rows: list[dict[str, Any]]) -> int:
+    """Return the exit code: 1 if a state is damaged."""
+    return 1 if any(row["state"] == "unreadable" for row in rows) else 0
 
 
 def _print_status(row: dict[str, Any]) -> None:

@@ -60,7 +60,9 @@ class ServiceClient:
             with error:
                 raise _refusal(error) from None
         except URLError as error:
-            raise WorkError(f"{self._base} cannot be asked: {error.reason}") from None
+            raise WorkError(
+                f"{self._base} cannot be asked: {getattr(error.reason, 'strerror', None) or error.reason}"
+            ) from None
         except (OSError, HTTPException, ValueError) as error:
             raise WorkError(f"{self._base} did not answer as a service does: {error}") from None
 

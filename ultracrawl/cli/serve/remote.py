@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ultracrawl.cli.crawl.steering import print_steered
-from ultracrawl.cli.look.status import print_rows
+from ultracrawl.cli.look.status import exit_code, print_rows
 from ultracrawl.cli.options import print_all, print_json
 from ultracrawl.cli.search import print_completions, print_result
 from ultracrawl.cli.serve.client import ServiceClient, token_of_environment
@@ -65,8 +65,9 @@ def status(client: ServiceClient, *, as_json: bool) -> None:
     rows = client.get("sources")["sources"]
     if as_json:
         print_json({"sources": rows})
-        return
-    print_rows([{**row, "feeding": [DestinationStatus(**one) for one in row["feeding"]]} for row in rows])
+    else:
+        print_rows([{**row, "feeding": [DestinationStatus(**one) for one in row["feeding"]]} for row in rows])
+    raise SystemExit(exit_code(rows))
 
 
 def crawl(client: ServiceClient, sources: tuple[str, ...], *, force: bool, as_json: bool) -> None:

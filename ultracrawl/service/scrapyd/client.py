@@ -109,7 +109,9 @@ class ScrapydClient:
             error.close()
             raise WorkError(f"{self.name} answered {error.code} {error.reason}") from None
         except URLError as error:
-            raise WorkError(f"{self.name} cannot be asked: {error.reason}") from None
+            raise WorkError(
+                f"{self.name} cannot be asked: {getattr(error.reason, 'strerror', None) or error.reason}"
+            ) from None
         except (OSError, HTTPException, ValueError) as error:
             raise WorkError(f"{self.name} did not answer as a Scrapyd does: {error}") from None
         if not isinstance(answer, dict) or answer.get("status") != "ok":
