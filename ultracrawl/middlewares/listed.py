@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl import feature_of, visit_of
 from ultracrawl.crawl.listing.answers import ENTRY, with_entry
 from ultracrawl.crawl.listing.fetching import EntryFetching
-from ultracrawl.crawl.transport.headers import has_header
 
 if TYPE_CHECKING:
     from typing import Self
@@ -15,6 +14,10 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+
+OWN = "ultracrawl_listed"
+"""Where the meta of a request says that its answer is the fetcher's."""
 
 
 class ListedMiddleware:
@@ -33,12 +36,17 @@ class ListedMiddleware:
         visit = visit_of(request)
         if visit is None or visit.stored:
             return None
-        return await self._fetching.answer(visit, self._fetching.listed(visit))
+        answer = await self._fetching.answer(visit, self._fetching.listed(visit))
+        request.meta[OWN] = answer is not None
+        return answer
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Add to the answer of a web server what the lister said."""
+        if request.meta.get(OWN):
+            return response
+        response.headers.pop(ENTRY, None)  # what a server says there is not the word of the lister
         visit = visit_of(request)
-        if visit is None or visit.done or response.status != 200 or has_header(response, ENTRY):
+        if visit is None or visit.done or response.status != 200:
             return response
         entry = self._fetching.listed(visit)
         return response if entry is None else with_entry(response, entry)
