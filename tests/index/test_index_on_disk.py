@@ -20,7 +20,7 @@ from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.filters import parse_filter
 from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.locking import write_lock
-from ultracrawl.index.tantivy import TantivyIndex, generations, integrity, tantivy_index
+from ultracrawl.index.tantivy import TantivyIndex, answering, generations, integrity, tantivy_index
 from ultracrawl.index.whoosh import directory
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
@@ -252,7 +252,7 @@ def test_an_engine_in_rust_that_breaks_is_a_damaged_index(
 
     index = TantivyIndex(tmp_path / "index", ATTRIBUTES)
     index.apply([document("/a", "word")])
-    monkeypatch.setattr(tantivy_index, "Answering", panic)
+    monkeypatch.setattr(answering, "Answering", panic)
     with pytest.raises(IndexDamagedError, match="range end index 9"):
         index.search(SearchQuery("word"))
     monkeypatch.setattr(tantivy_index, "new_document", panic)
