@@ -259,6 +259,23 @@ def test_an_address_that_somebody_else_has_keeps_nobody_from_indexing(
     owner.close()
 
 
+def test_a_worker_that_cannot_be_started_after_another_crawl_was_faster_fails_its_segments_alone(
+    config: IndexConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(*_: object, **__: object) -> None:
+        raise OSError("no memory for it")
+
+    process = IndexProcess(config)
+    process.submit(path := segment(DocumentCache(tmp_path / "cache"), 0, 5))
+    monkeypatch.setattr(StartedWorker, "is_gone", True)
+    monkeypatch.setattr(StartedWorker, "owned_elsewhere", True)
+    monkeypatch.setattr(StartedWorker, "receive", lambda _: b"")
+    monkeypatch.setattr(StartedWorker, "last_words", lambda _: "")
+    monkeypatch.setattr(subprocess, "Popen", start)
+    assert process.poll() == [Failed(path, "the index process cannot be started: no memory for it")]
+    assert process.close() == []
+
+
 def running(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 

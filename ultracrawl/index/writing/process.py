@@ -78,18 +78,22 @@ class IndexProcess:
         self._waiting = []
         return reports
 
-    def _start(self, *, alone: bool = False) -> None:
-        """Join the worker of another crawl, or start one, and give it all that waits. Raises `IndexStoreError`."""
+    def _start(self, *, is_taken: bool = False) -> None:
+        """Join the worker of another crawl, or start one, and give it all that waits. Raises `IndexStoreError`.
+
+        If the address of the index is taken by somebody whom nobody can join, who is foreign or has just let go of it,
+        the worker is one that needs none.
+        """
         self._received = b""
         config = self._config.to_json()
         if isinstance(self._config, DestinationConfig):
             self._worker = StartedWorker(config)
             self._worker.send_line(self._config.secrets_to_json().encode())
-        elif alone:
-            self._worker = StartedWorker(json.dumps({**json.loads(config), "alone": True}))
+        elif (joined := join_owner(config)) is not None:
+            self._worker = JoinedWorker(joined)
         else:
-            joined = join_owner(config)
-            self._worker = StartedWorker(config) if joined is None else JoinedWorker(joined)
+            alone = json.dumps({**json.loads(config), "alone": True})
+            self._worker = StartedWorker(alone if is_taken else config)
         for path in self._waiting:
             self._send(path)
 
@@ -117,19 +121,12 @@ class IndexProcess:
         assert self._worker is not None
         elsewhere, reason = self._worker.owned_elsewhere, self._worker.last_words()
         self._stop(0.5)
-        if elsewhere:
-            # Another crawl was faster. Who has the address and cannot be joined is foreign, or has just let go of it.
-            owner = join_owner(self._config.to_json())
-            self._start(alone=owner is None)
-            if owner is not None:
-                owner.close()
+        if not self._waiting and not elsewhere:
             return []
-        if not self._waiting:
-            return []
-        if not self._restarted:
-            self._restarted = True
+        if elsewhere or not self._restarted:
+            self._restarted = self._restarted or not elsewhere
             try:
-                self._start()
+                self._start(is_taken=elsewhere)
             except IndexStoreError as error:
                 reason = str(error)
             else:
