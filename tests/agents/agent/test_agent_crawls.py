@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from documentation.pages import blocks
 from support.agent_system import AgentSystem
 from support.network import NetworkSite
-from support.project import LOOPBACK, Ended, Workspace
+from support.project import LOOPBACK, ROOT, Ended, Workspace
 from support.resource import Reply
 from support.server import Request
 
@@ -280,3 +282,16 @@ def test_its_sources_are_looked_at_like_any_other(workspace: Workspace, system: 
         workspace.command("submit", "https://cms.example.com/c", "--source", "cms", "--json").json["code"]
         == 5
     )
+
+
+def test_the_example_of_the_page_runs_as_it_is_printed(workspace: Workspace) -> None:
+    page = ROOT / "docs" / "sources" / "agents.md"
+    folder = workspace.directory
+    (folder / "notes_agent.py").write_text(next(iter(blocks(page, "python"))))
+    (folder / "ultracrawl.yaml").write_text(next(iter(blocks(page, "yaml"))))
+    (folder / "notes").mkdir()
+    note_file = {"url": "https://notes.example.com/heron", "title": "Heron", "text": "grey", "author": "Lee"}
+    (folder / "notes" / "heron.json").write_text(json.dumps(note_file))
+    assert workspace.command("crawl", "notes").code == 0
+    (hit,) = workspace.command("search", "heron", "--json").json["hits"]
+    assert (hit["url"], hit["attributes"]["Author"]) == ("https://notes.example.com/heron", ["Lee"])
