@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,10 @@ def test_the_schema_for_editors_has_the_options_of_each_kind(kind: Shelf) -> Non
     properties = group["anyOf"][0]["properties"]
     assert properties["shelf"]["description"] == "The folder with `shelf.json` and the documents."
     assert "start_urls" in properties
+
+
+def test_a_source_of_a_kind_goes_to_another_process_whole(tmp_path: Path) -> None:
+    source = define(tmp_path, {"shelf": "books", "groups": ["staff"]}).sources["s"]
+    there = pickle.loads(pickle.dumps(source))
+    assert there == source
+    assert (type(there), there.model_fields_set) == (type(source), source.model_fields_set)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
@@ -80,7 +80,24 @@ def source_model(kind: SourceKind | None) -> type[DataSource]:
 def entry_model(kind: SourceKind, base: type[E]) -> type[E]:
     """Return a source as it is written, or as it is read (`base`), with the options of a kind."""
     name = f"{kind.section.__name__}{base.__name__}"
-    return type(name, (kind.section, base), {"__module__": kind.section.__module__})
+    own = {"__module__": kind.section.__module__, "__reduce__": _by_type(base)}
+    return type(name, (kind.section, base), own)
+
+
+def _by_type(base: type[E]) -> Callable[[E], tuple[object, ...]]:
+    """Return how sources of a kind are pickled: their class, which no module has, is made again of their type."""
+
+    def reduce(source: E) -> tuple[object, ...]:
+        return _empty_source, (source.type, base), source.__getstate__()
+
+    return reduce
+
+
+def _empty_source(name: str, base: type[E]) -> E:
+    kind = listed_kind(name)
+    assert kind is not None, "who pickled it had this kind"
+    made: E = object.__new__(entry_model(kind, base))
+    return made
 
 
 def check_unfit(written: Mapping[str, object]) -> Iterator[PathFinding]:

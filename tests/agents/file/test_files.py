@@ -291,3 +291,16 @@ def test_an_option_of_another_kind_of_sources_is_a_mistake(workspace: Workspace)
     define(workspace, start_urls=["https://www.example.com/"])
     told = workspace.command("lint").out
     assert "`start_urls` says nothing about a source of type `file`" in told
+
+
+@pytest.mark.processes
+def test_sources_of_files_are_crawled_beside_each_other(workspace: Workspace, tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("heron", "bittern")}
+    for name, folder in folders.items():
+        folder.mkdir()
+        (folder / "a.txt").write_text(name)
+    workspace.write(
+        {"sources": {name: {"type": "file", "paths": [str(one)]} for name, one in folders.items()}}
+    )
+    ended = workspace.command("crawl", "--jobs", "2", "--json")
+    assert (ended.code, [run["outcomes"] for run in ended.lines[0]["runs"]]) == (0, [{"NEW": 1}] * 2)
