@@ -315,6 +315,8 @@ def test_p1_names_of_requests_at_once_are_checked_for_each(
             with attempt.current():
                 runner.reactor.connectTCP("localhost", server.port, ClientFactory.forProtocol(Connected))
         await asyncio.wait_for(connected, 60)
+        while not allowed.connections:  # its thread takes the connection when it comes to it
+            await asyncio.sleep(0.01)
         return await asyncio.wait_for(attempts[1][0].refused, 60)
 
     assert runner.run(connect()).rule == "address loopback"

@@ -31,6 +31,7 @@ CODES = [
     "no-description",
     "no-document",
     "dropped",
+    "given",
     "removed-by-hand",
     "type",
     "type-not-converted",
@@ -69,6 +70,7 @@ CODES = [
     "unlinked",
     "day-over",
     "feed-over",
+    "unlisted",
     "state-lost",
 ]
 REASONS = [
@@ -84,6 +86,7 @@ REASONS = [
     "orphan",
     "EXPIRED",
     "feed",
+    "UNLISTED",
     "UNKNOWN",
     "other",
 ]

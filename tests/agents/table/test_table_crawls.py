@@ -224,7 +224,7 @@ def changes(dice: random.Random) -> Iterator[list[str]]:
             f"UPDATE tickets SET body = 'common change{number}' WHERE id % 7 = {number % 7}",
             f"DELETE FROM tickets WHERE id = {one}",
             f"DELETE FROM tickets WHERE id = {other}",
-            f"INSERT INTO tickets VALUES ({other}, 'Again', 'common again{number}', 'Ben', NULL)",
+            f"INSERT INTO tickets VALUES ({other}, 'Again {other}', 'common again{number}', 'Ben', NULL)",
         ]
 
 

@@ -30,9 +30,7 @@ def answer_json(
         "query": query,
         "total": result.total,
         "took_ms": round(took, 1),
-        "hits": [
-            hit_json(hit) | {"kind": codes.get(hit.source, 0)} | names.of_hit(hit) for hit in result.hits
-        ],
+        "hits": [hit_json(hit, codes) | names.of_hit(hit) for hit in result.hits],
         "facets": {
             name: [
                 {"value": one.value, "count": one.count, **names.of_facet(name, one.value)} for one in values
@@ -45,7 +43,7 @@ def answer_json(
     }
 
 
-def hit_json(hit: Hit) -> dict[str, object]:
+def hit_json(hit: Hit, codes: Mapping[str, int]) -> dict[str, object]:
     """Return a hit, without display names of its values, in the shape of `search --json`."""
     return {
         "url": hit.url,
@@ -59,6 +57,7 @@ def hit_json(hit: Hit) -> dict[str, object]:
         "section": None if hit.section is None else {
             "title": hit.section.title, "anchor": hit.section.anchor, "url": hit.section_url,
         },
+        "kind": codes.get(hit.source, 0),
     }  # fmt: skip
 
 

@@ -129,6 +129,8 @@ class Hit(_Shape):
     snippet_html: str
     attributes: dict[str, list[str | float]]
     section: Part | None
+    kind: int
+    """The number of the kind of its source: 900 web, 901 files, 902 tables, 903 mail, 0 others."""
 
 
 class FacetValue(_Shape):

@@ -60,8 +60,11 @@ def _search(state: ApiState, token: Token, text: str, index: str, order: dict[st
         )
         started = time.perf_counter()
         result = searcher.search(text, **order)
-        codes = hit_codes(state.project.known_sources.values())
-        return answer_json(text, result, (time.perf_counter() - started) * 1000, names, codes)
+        return answer_json(text, result, (time.perf_counter() - started) * 1000, names, _codes(state))
+
+
+def _codes(state: ApiState) -> dict[str, int]:
+    return hit_codes(state.project.known_sources.values())
 
 
 @router.get("/suggest", responses=shapes.answers(shapes.Completions))
@@ -92,7 +95,7 @@ async def document(state: State, token: Reader, source: str, url: str, index: st
             hit = searcher.document(source, url)
         if hit is None:
             raise NotFoundError(f"there is no document {url} of {source} that this token may see")
-        return hit_json(hit)
+        return hit_json(hit, _codes(state))
 
     if not url:
         raise UserError("url: is empty")
