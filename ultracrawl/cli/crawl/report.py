@@ -32,7 +32,7 @@ def print_report(report: RunReport) -> None:
     click.echo(
         f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read"
     )
-    for outcome, number in sorted(report.outcomes.items(), key=lambda item: -item[1]):
+    for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
         click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     if report.queued > 0:
         click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run fetches them")
@@ -83,7 +83,7 @@ def print_remade(report: RunReport) -> None:
     click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")
     made = sum(number for outcome, number in report.outcomes.items() if outcome in _MADE)
     click.echo(f"  {made:>9,}  {'MADE':<14} processed again and submitted to the index")
-    for outcome, number in sorted(report.outcomes.items(), key=lambda item: -item[1]):
+    for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
         if outcome not in _MADE:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     for problem in report.problems:
