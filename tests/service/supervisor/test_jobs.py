@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -86,8 +87,17 @@ def test_ctrl_c_ends_all_cleanly_and_the_next_goes_on(three: Three) -> None:
     held = {name: site.hold("/3") for name, site in three.sites.items()}
     process = three.workspace.start("crawl", "--jobs", "3", "--json")
     until(lambda: all(site.count("/3") for site in three.sites.values()), process)
+    next_page = [site.hold("/4") for site in three.sites.values()]
     os.killpg(process.pid, signal.SIGINT)
     for event in held.values():
+        event.set()
+    while process.poll() is None and not any(site.count("/4") for site in three.sites.values()):
+        time.sleep(0.05)
+    if (
+        process.poll() is None
+    ):  # a crawl heard of it only after its next request: it has heard of it before the answer
+        time.sleep(3)
+    for event in next_page:
         event.set()
     out, err = process.communicate(timeout=60)
     assert "Traceback" not in err
