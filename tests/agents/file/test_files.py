@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import mailbox
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,8 @@ from ultracrawl.agents.file.fetcher import FileFetcher
 from ultracrawl.agents.file.file_urls import path_of_url, url_of_path
 from ultracrawl.agents.file.lister import FileLister, group_name, user_name
 from ultracrawl.agents.file.section import FileSection
-from ultracrawl.agents.port import Batch, Entry, Failure, KindSetup, Listed, Partial, Wanted
+from ultracrawl.agents.file.walking import MOST_LEVELS
+from ultracrawl.agents.port import Batch, Complete, Entry, Failure, KindSetup, Listed, Partial, Wanted
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 
@@ -188,6 +191,111 @@ def test_a_file_of_an_absent_folder_is_not_reached_and_one_of_a_present_folder_i
     assert fetched(docs, docs / "b.txt" / "c.txt") == Failure(404)
 
 
+def refuse(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
+    """Have the system say nothing but an error of what has a name."""
+    stat = os.stat
+
+    def refused(path: Any, *args: Any, **kwargs: Any) -> os.stat_result:
+        if not isinstance(path, int) and os.path.basename(os.fsencode(path)) == os.fsencode(name):
+            raise OSError(number, os.strerror(number))
+        return stat(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "stat", refused)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_a_file_of_which_nothing_can_be_learned_makes_a_listing_partial(
+    docs: Path, write: Write, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        write(name)
+    refuse(monkeypatch, "a.txt", number)
+    assert names(docs) == ["b.txt"]
+    assert listed(docs)[-1] == Partial(f"{docs}/a.txt: {os.strerror(number)}")
+
+
+def test_a_file_that_went_meanwhile_and_a_link_that_leads_nowhere_are_no_doubt(
+    docs: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        write(name)
+    for name, target in {"nowhere": "x", "inside": "b.txt/x", "round": "round"}.items():
+        (docs / name).symlink_to(target)
+    refuse(monkeypatch, "a.txt", errno.ENOENT)
+    assert names(docs, symlinks=True) == ["b.txt"]
+    assert listed(docs, symlinks=True)[-1] == Complete()
+
+
+def test_a_link_that_cannot_be_followed_to_its_end_makes_a_listing_partial(
+    docs: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("a.txt")
+    (docs / "b.txt").symlink_to("a.txt")
+    refuse(monkeypatch, "b.txt", errno.EIO)
+    assert listed(docs, symlinks=True)[-1] == Partial(f"{docs}/b.txt: {os.strerror(errno.EIO)}")
+
+
+def test_few_of_many_things_that_cannot_be_looked_at_are_named(
+    docs: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9):
+        write(f"{number}/a.txt")
+    refuse(monkeypatch, "a.txt", errno.EACCES)
+    end = listed(docs)[-1]
+    assert isinstance(end, Partial)
+    assert (end.reason.count("a.txt"), end.reason.endswith("; and 6 more")) == (3, True)
+
+
+def test_a_tree_without_end_is_left_and_takes_few_descriptors(docs: Path) -> None:
+    folder = docs
+    for _ in range(MOST_LEVELS + 20):
+        (folder / "a.txt").touch()
+        folder = folder / "d"
+        folder.mkdir()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 20, before[1]))
+    try:
+        found = listed(docs)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert isinstance(found[0], Batch)
+    assert len(found[0].entries) == MOST_LEVELS + 1
+    end = found[-1]
+    assert isinstance(end, Partial)
+    assert end.reason.endswith(f"it is more than {MOST_LEVELS} folders deep")
+    assert listed(docs, levels=MOST_LEVELS)[-1] == Complete()
+
+
+@pytest.mark.parametrize("symlinks", [False, True])
+def test_folders_are_looked_for_once_and_no_file_system_of_one_system_is_needed(
+    docs: Path, write: Write, monkeypatch: pytest.MonkeyPatch, symlinks: bool
+) -> None:
+    paths = [write(name) for name in ("a.txt", "b/c.txt", "d/e/f.txt")]
+    asked, real_path = [], os.path.realpath
+
+    def found(path: Any, *, strict: bool = False) -> Any:
+        asked.append(os.fsencode(path))
+        return real_path(path, strict=strict)
+
+    monkeypatch.setattr(os.path, "realpath", found)
+    assert names(docs, symlinks=symlinks) == ["a.txt", "b/c.txt", "d/e/f.txt"]
+    assert not any(path.startswith(b"/proc/") for path in asked)
+    assert symlinks or asked == [os.fsencode(docs)]
+    asked.clear()
+    fetcher = FileFetcher(setup_of(docs))
+    fetcher.fetch([Wanted(url_of_path(os.fsencode(path))) for path in paths])
+    assert asked == [os.fsencode(docs)]
+
+
+def test_a_link_to_a_base_folder_is_one_whatever_other_folder_it_lies_in(docs: Path, write: Write) -> None:
+    write("a/b.txt")
+    (docs / "link").symlink_to(docs / "a")
+    assert names(docs, paths=["docs", "docs/link"]) == ["a/b.txt", "link/b.txt"]
+    assert isinstance(fetched(docs, docs / "link" / "b.txt", paths=["docs", "docs/link"]), Entry)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
 def test_what_may_not_be_read_is_an_outcome_of_its_own(docs: Path, write: Write) -> None:
     write("a.txt").chmod(0)
@@ -257,6 +365,18 @@ def test_a_file_that_is_gone_leaves_and_an_absent_mount_takes_nothing_along(
     assert crawl(workspace, code=1) == {}
     docs.mkdir()
     assert crawl(workspace, code=1) == {}
+    assert len(hits(workspace, "common")) == 2
+
+
+def test_a_file_of_which_nothing_can_be_learned_stays_in_the_index(
+    workspace: Workspace, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    define(workspace)
+    for name in ("a.txt", "b.txt"):
+        write(name, f"common {name}")
+    crawl(workspace)
+    refuse(monkeypatch, "a.txt", errno.ESTALE)
+    assert crawl(workspace, code=1) == {"NOT_MODIFIED": 1}
     assert len(hits(workspace, "common")) == 2
 
 

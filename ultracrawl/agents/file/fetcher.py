@@ -7,10 +7,9 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from ultracrawl.agents.file.file_urls import path_of_url, real_path
-from ultracrawl.agents.file.opening import FOLDER, BaseFolders
+from ultracrawl.agents.file.file_urls import path_of_url
+from ultracrawl.agents.file.opening import FILE, FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Entry, Failure, Fetcher, KindSetup, Wanted
 from ultracrawl.model import StatusCode
@@ -45,7 +44,7 @@ class FileFetcher(Fetcher):
 
     def _body(self, path: bytes, most: int) -> bytes | None:
         """Return what is in a file; None for what is no file any more. Raises `OSError`."""
-        with open(self._bases.open_file(path), "rb") as file:
+        with open(self._bases.open_path(path, FILE), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             return file.read(most) if most else file.read()
@@ -57,20 +56,19 @@ class FileFetcher(Fetcher):
         if error.errno not in _GONE:
             return Failure(StatusCode.READ_ERROR, reason)
         base = self._bases.holder(path)
-        return (
-            Failure(404)
-            if base is None or _is_there(base)
-            else Failure(StatusCode.IO_ERROR, f"{base} is not there")
-        )
+        if base is None or _is_there(self._bases.root(base)):
+            return Failure(404)
+        return Failure(StatusCode.IO_ERROR, f"{os.fsdecode(base)} is not there")
 
 
-def _is_there(base: Path) -> bool:
+def _is_there(root: bytes) -> bool:
     """Whether a base folder can be read and holds anything: one that is not mounted is empty."""
     try:
-        folder = os.open(real_path(base), FOLDER)
+        folder = os.open(root, FOLDER)
     except OSError:
         return False
     try:
-        return bool(os.listdir(folder))
+        with os.scandir(folder) as found:
+            return next(found, None) is not None
     finally:
         os.close(folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -44,8 +43,3 @@ class DisplayPrefixes:
             if url.startswith(prefix):
                 return other + url[len(prefix) :]
         return ""
-
-
-def real_path(path: os.PathLike[str] | str) -> bytes:
-    """Return where a path leads, without links, as bytes."""
-    return os.fsencode(os.path.realpath(path))

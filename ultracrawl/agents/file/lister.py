@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ultracrawl.agents.file.file_urls import DisplayPrefixes, real_path, url_of_path
+from ultracrawl.agents.file.file_urls import DisplayPrefixes, url_of_path
 from ultracrawl.agents.file.opening import FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import FolderWalk, FoundFile, Unread
@@ -20,7 +20,7 @@ from ultracrawl.errors import UserError
 BATCH = 1000
 """Files that are listed together."""
 MOST_TOLD = 3
-"""Folders that could not be looked at and are named."""
+"""What could not be looked at and is named."""
 
 
 class FileLister(Lister):
@@ -36,25 +36,29 @@ class FileLister(Lister):
         """See whether the folders are there. Raises `UserError`."""
         for base in self._bases.paths:
             try:
-                os.close(os.open(real_path(base), FOLDER))
+                os.close(self._bases.open_path(os.fsencode(base), FOLDER))
             except OSError as error:
                 raise UserError(f"{base} cannot be read: {error.strerror or error}") from None
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
         """Yield all files in batches; what could not be looked at makes the listing partial."""
         unread: list[Unread] = []
+        more = 0
         entries: list[Entry] = []
         for base in self._bases.paths:
-            for found in self._walk.files(os.fsencode(base), real_path(base)):
+            for found in self._walk.files(os.fsencode(base)):
                 if isinstance(found, Unread):
-                    unread.append(found)
+                    if len(unread) < MOST_TOLD:
+                        unread.append(found)
+                    else:
+                        more += 1
                     continue
                 entries.append(self._entry(found))
                 if len(entries) >= BATCH:
                     yield Batch(entries)
                     entries = []
         yield Batch(entries)
-        yield Partial(_told(unread)) if unread else Complete()
+        yield Partial(_told(unread, more)) if unread else Complete()
 
     def _entry(self, found: FoundFile) -> Entry:
         about, url, name = found.about, url_of_path(found.path), os.path.basename(found.path)
@@ -77,10 +81,9 @@ class FileLister(Lister):
         )
 
 
-def _told(unread: list[Unread]) -> str:
-    named = "; ".join(f"{os.fsdecode(one.path)}: {one.reason}" for one in unread[:MOST_TOLD])
-    more = len(unread) - MOST_TOLD
-    return f"{named}; and {more} more folders" if more > 0 else named
+def _told(unread: list[Unread], more: int) -> str:
+    named = "; ".join(f"{os.fsdecode(one.path)}: {one.reason}" for one in unread)
+    return f"{named}; and {more} more" if more else named
 
 
 def readers_of(about: os.stat_result) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -9,10 +10,13 @@ from collections.abc import Callable, Iterator
 from fnmatch import translate
 from typing import NamedTuple
 
-from ultracrawl.agents.file.opening import FOLDER, BaseFolders
+from ultracrawl.agents.file.opening import FOLDER, BaseFolders, path_in
 from ultracrawl.agents.file.section import FileSection
 
+MOST_LEVELS = 200
+"""Folders that are entered, one in the other: a tree that is deeper was made to be endless."""
 _MAILDIR = frozenset({b"cur", b"new", b"tmp"})
+_LEADS_NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class FoundFile(NamedTuple):
@@ -25,14 +29,22 @@ class FoundFile(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A folder that cannot be looked at, so that nothing is known of what lies in it."""
+    """What cannot be looked at, so that nothing is known of it and of what lies in it."""
 
     path: bytes
     reason: str
 
 
+class _Folder(NamedTuple):
+    below: bytes
+    """Its path in the base folder, with a `/` at its end; empty for that folder itself."""
+    level: int
+    above: tuple[tuple[int, int], ...]
+    """The folders that it lies in, where a link may lead back to one of them."""
+
+
 class FolderWalk:
-    """Walks the folders of a source, without their order: what is in memory is a folder's subfolders alone."""
+    """Walks the folders of a source, without their order: in memory are subfolders of those it is in, and no files."""
 
     def __init__(self, options: FileSection, bases: BaseFolders) -> None:
         self._options = options
@@ -40,88 +52,84 @@ class FolderWalk:
         self._included = _matcher(options.include)
         self._excluded = _matcher(options.exclude)
 
-    def files(self, base: bytes, root: bytes) -> Iterator[FoundFile | Unread]:
-        """Yield what lies in a base folder; `root` is where that is without links."""
-        try:
-            folder = os.open(root, FOLDER)
-        except OSError as error:
-            yield Unread(base, error.strerror or str(error))
-            return
-        try:
-            with os.scandir(folder) as found:
-                empty = next(found, None) is None
-            if empty:
-                yield Unread(base, "it is empty; is it mounted?")
-                return
-            yield from self._inside(folder, base, b"", 0, (_identity(os.fstat(folder)),))
-        finally:
-            os.close(folder)
+    def files(self, base: bytes) -> Iterator[FoundFile | Unread]:
+        """Yield what lies in a base folder, and below it."""
+        waiting = [_Folder(b"", 0, ())]
+        while waiting:
+            folder = waiting.pop()
+            path = path_in(base, folder.below) if folder.below else base
+            try:
+                opened = self._bases.open_path(path, FOLDER)
+            except OSError as error:
+                if folder.level == 0 or error.errno != errno.ENOENT:
+                    yield _unread(path, error)
+                continue
+            try:
+                yield from self._inside(opened, path, folder, waiting)
+            except OSError as error:
+                yield _unread(path, error)
+            finally:
+                os.close(opened)
 
     def _inside(
-        self, folder: int, base: bytes, below: bytes, level: int, above: tuple[tuple[int, int], ...]
+        self, opened: int, home: bytes, folder: _Folder, waiting: list[_Folder]
     ) -> Iterator[FoundFile | Unread]:
-        """Yield what lies in an open folder; `below` is its path in the base, with a `/` at its end."""
-        inner: list[bytes] = []
-        in_maildir = below.rstrip(b"/").rpartition(b"/")[2] in _MAILDIR and _is_maildir(folder)
-        try:
-            with os.scandir(folder) as found:
-                for one in found:
-                    path = below + os.fsencode(one.name)
-                    if self._is_left_out(path):
-                        continue
-                    about = self._look(folder, base, path)
-                    if about is None:
-                        continue
-                    if stat.S_ISDIR(about.st_mode):
-                        inner.append(path)
-                    elif stat.S_ISREG(about.st_mode) and self._is_included(path):
-                        yield FoundFile(base + b"/" + path, about, in_maildir)
-        except OSError as error:
-            yield Unread(base + b"/" + below, error.strerror or str(error))
-            return
-        if self._options.levels is not None and level >= self._options.levels:
-            return
-        for path in inner:
-            yield from self._enter(folder, base, path, level, above)
+        """Yield what lies in an open folder, and have the folders in it wait. Raises `OSError`."""
+        above = folder.above
+        if self._options.symlinks:
+            own = _identity(os.fstat(opened))
+            if own in above:
+                return
+            above = (*above, own)
+        in_maildir = folder.below.rstrip(b"/").rpartition(b"/")[2] in _MAILDIR and _is_maildir(opened)
+        level, is_empty = folder.level + 1, True
+        entered = self._options.levels is None or folder.level < self._options.levels
+        with os.scandir(opened) as found:
+            for one in found:
+                is_empty, name = False, os.fsencode(one.name)
+                below = folder.below + name
+                if self._is_left_out(name, below):
+                    continue
+                path = path_in(home, name)
+                about = self._look(opened, name, path)
+                if about is None:
+                    continue
+                if isinstance(about, Unread):
+                    yield about
+                elif stat.S_ISDIR(about.st_mode):
+                    if entered and level > MOST_LEVELS:
+                        yield Unread(path, f"it is more than {MOST_LEVELS} folders deep")
+                    elif entered:
+                        waiting.append(_Folder(below + b"/", level, above))
+                elif stat.S_ISREG(about.st_mode) and self._is_included(name, below):
+                    yield FoundFile(path, about, in_maildir)
+        if is_empty and folder.level == 0:
+            yield Unread(home, "it is empty; is it mounted?")
 
-    def _enter(
-        self, folder: int, base: bytes, path: bytes, level: int, above: tuple[tuple[int, int], ...]
-    ) -> Iterator[FoundFile | Unread]:
-        name = path.rpartition(b"/")[2]
-        flags = FOLDER & ~os.O_NOFOLLOW if self._options.symlinks else FOLDER
-        try:
-            inside = os.open(name, flags, dir_fd=folder)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            yield Unread(base + b"/" + path, error.strerror or str(error))
-            return
-        try:
-            own = _identity(os.fstat(inside))
-            if own not in above and self._bases.holds(os.fsencode(f"/proc/self/fd/{inside}")):
-                yield from self._inside(inside, base, path + b"/", level + 1, (*above, own))
-        finally:
-            os.close(inside)
-
-    def _look(self, folder: int, base: bytes, path: bytes) -> os.stat_result | None:
+    def _look(self, folder: int, name: bytes, path: bytes) -> os.stat_result | Unread | None:
         """Return what the system says of a name in a folder; None for what does not count."""
-        name = path.rpartition(b"/")[2]
         try:
             about = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            if stat.S_ISLNK(about.st_mode):
-                if not self._options.symlinks or not self._bases.holds(base + b"/" + path):
-                    return None
-                about = os.stat(name, dir_fd=folder)
-        except OSError:
-            return None  # it went meanwhile, or leads nowhere
-        return about
+        except OSError as error:
+            return None if error.errno == errno.ENOENT else _unread(path, error)  # none: it went meanwhile
+        if not stat.S_ISLNK(about.st_mode):
+            return about
+        if not self._options.symlinks:
+            return None
+        try:
+            return os.stat(name, dir_fd=folder) if self._bases.holds(path) else None
+        except OSError as error:
+            return None if error.errno in _LEADS_NOWHERE else _unread(path, error)
 
-    def _is_left_out(self, path: bytes) -> bool:
-        hidden = path.rpartition(b"/")[2].startswith(b".")
-        return (hidden and not self._options.hidden) or self._excluded(path)
+    def _is_left_out(self, name: bytes, below: bytes) -> bool:
+        return (name.startswith(b".") and not self._options.hidden) or self._excluded(name, below)
 
-    def _is_included(self, path: bytes) -> bool:
-        return not self._options.include or self._included(path)
+    def _is_included(self, name: bytes, below: bytes) -> bool:
+        return not self._options.include or self._included(name, below)
+
+
+def _unread(path: bytes, error: OSError) -> Unread:
+    return Unread(path, error.strerror or str(error))
 
 
 def _identity(about: os.stat_result) -> tuple[int, int]:
@@ -135,13 +143,12 @@ def _is_maildir(folder: int) -> bool:
         return False
 
 
-def _matcher(patterns: tuple[str, ...]) -> Callable[[bytes], bool]:
-    """Return what tells whether one of some patterns fits a path."""
-    paths = [re.compile(os.fsencode(translate(one))) for one in patterns if "/" in one]
-    names = [re.compile(os.fsencode(translate(one))) for one in patterns if "/" not in one]
+def _matcher(patterns: tuple[str, ...]) -> Callable[[bytes, bytes], bool]:
+    """Return what tells whether one of some patterns fits a name, or the path below the folder."""
+    paths = [re.compile(os.fsencode(translate(one))).match for one in patterns if "/" in one]
+    names = [re.compile(os.fsencode(translate(one))).match for one in patterns if "/" not in one]
 
-    def fits(path: bytes) -> bool:
-        name = path.rpartition(b"/")[2]
-        return any(one.match(path) for one in paths) or any(one.match(name) for one in names)
+    def fits(name: bytes, below: bytes) -> bool:
+        return any(match(below) for match in paths) or any(match(name) for match in names)
 
     return fits
