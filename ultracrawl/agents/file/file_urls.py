@@ -9,6 +9,8 @@ from ultracrawl.rules.urls.canonical import UrlPolicy
 
 _POLICY = UrlPolicy(schemes=frozenset({"file"}), max_length=1 << 16)
 _BEGINNING = "file://"
+MESSAGE = "?message="
+"""What stands between the URL of a mailbox and the name of a message in it."""
 
 
 def url_of_path(path: bytes) -> str:

@@ -9,12 +9,14 @@ import stat
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ultracrawl.agents.file.file_urls import DisplayPrefixes, url_of_path
-from ultracrawl.agents.file.opening import FOLDER, BaseFolders
+from ultracrawl.agents.file.file_urls import MESSAGE, DisplayPrefixes, url_of_path
+from ultracrawl.agents.file.mailboxes import MAIL, Message, is_mailbox, messages_of
+from ultracrawl.agents.file.opening import FILE, FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import FolderWalk, FoundFile, Unread
 from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial
 from ultracrawl.content.file_names import media_type_of
+from ultracrawl.content.mime import type_matches
 from ultracrawl.errors import UserError
 
 BATCH = 1000
@@ -31,6 +33,7 @@ class FileLister(Lister):
         self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
         self._walk = FolderWalk(setup.options, self._bases)
         self._prefixes = DisplayPrefixes(setup.options.display_url)
+        self._reads_mail = type_matches(MAIL, setup.source.types)
 
     def check_connection(self) -> None:
         """See whether the folders are there. Raises `UserError`."""
@@ -46,23 +49,49 @@ class FileLister(Lister):
         more = 0
         entries: list[Entry] = []
         for base in self._bases.paths:
-            for found in self._walk.files(os.fsencode(base)):
+            for found in self._found(os.fsencode(base)):
                 if isinstance(found, Unread):
                     if len(unread) < MOST_TOLD:
                         unread.append(found)
                     else:
                         more += 1
                     continue
-                entries.append(self._entry(found))
+                entries.append(found)
                 if len(entries) >= BATCH:
                     yield Batch(entries)
                     entries = []
         yield Batch(entries)
         yield Partial(_told(unread, more)) if unread else Complete()
 
-    def _entry(self, found: FoundFile) -> Entry:
+    def _found(self, base: bytes) -> Iterator[Entry | Unread]:
+        for found in self._walk.files(base):
+            if isinstance(found, Unread):
+                yield found
+            elif found.is_mailbox and self._reads_mail:
+                yield from self._messages(found)
+            else:
+                yield self._entry(found)
+
+    def _messages(self, found: FoundFile) -> Iterator[Entry | Unread]:
+        """Yield the messages of a mailbox, or the file if it is none."""
+        try:
+            file = self._bases.open_path(found.path, FILE)
+            try:
+                if found.about.st_size and not is_mailbox(file):
+                    yield self._entry(found)
+                    return
+                for message in messages_of(file):
+                    yield self._entry(found, message)
+            finally:
+                os.close(file)
+        except OSError as error:
+            yield Unread(found.path, error.strerror or str(error))
+
+    def _entry(self, found: FoundFile, message: Message | None = None) -> Entry:
         about, url, name = found.about, url_of_path(found.path), os.path.basename(found.path)
-        validators = f"{about.st_mtime_ns}-{about.st_size}"
+        size, validators = about.st_size, f"{about.st_mtime_ns}-{about.st_size}"
+        if message is not None:
+            url, size, validators = f"{url}{MESSAGE}{message.name.hex()}", message.size, message.checksum
         acl: tuple[str, ...] = ()
         if self._options.permissions:
             acl = readers_of(about)
@@ -72,12 +101,12 @@ class FileLister(Lister):
             display_url=self._prefixes.shown(url),
             validators=validators,
             name=name.decode("utf-8", "replace"),
-            attributes={"size": (str(about.st_size),)},
+            attributes={"size": (str(size),)},
             last_modified=max(about.st_mtime, 0.0),
             acl=acl,
             owner=user_name(about.st_uid),
             owner_format="posix",
-            content_type="message/rfc822" if found.in_maildir else media_type_of(url.lower()),
+            content_type=MAIL if message or found.in_maildir else media_type_of(url.lower()),
         )
 
 

@@ -31,7 +31,9 @@ Patterns = Annotated[tuple[str, ...], one_or_list(str)]
 class FileSection(Section):
     """Folders whose files are documents."""
 
-    FETCHING: ClassVar = frozenset({"paths", "include", "exclude", "levels", "hidden", "symlinks"})
+    FETCHING: ClassVar = frozenset(
+        {"paths", "include", "exclude", "levels", "hidden", "symlinks", "mailboxes"}
+    )
 
     paths: Annotated[tuple[Path, ...], one_or_list(Path), Field(min_length=1)] = Field(
         examples=[["/srv/docs"]]
@@ -47,6 +49,8 @@ class FileSection(Section):
     """Also files and folders whose names begin with a dot."""
     symlinks: bool = Field(default=False, examples=[True])
     """Follow symbolic links; those that lead out of `paths` never count."""
+    mailboxes: Patterns = Field(default=("*.mbox",), examples=[["*.mbox", "mail/*"]])
+    """Mailboxes (mbox) whose messages are documents of their own, if `types` has mail; patterns as of `include`."""
     display_url: Annotated[Mapping[str, str], AfterValidator(_check_prefixes)] = Field(
         default={}, examples=[{"file:///srv/docs/": "https://files.example.com/"}]
     )

@@ -26,6 +26,8 @@ class FoundFile(NamedTuple):
     about: os.stat_result
     in_maildir: bool = False
     """It lies in a folder that holds messages, one a file."""
+    is_mailbox: bool = False
+    """Its name is that of a file that holds messages."""
 
 
 class Unread(NamedTuple):
@@ -51,6 +53,7 @@ class FolderWalk:
         self._bases = bases
         self._included = _matcher(options.include)
         self._excluded = _matcher(options.exclude)
+        self._mailboxes = _matcher(options.mailboxes)
 
     def files(self, base: bytes) -> Iterator[FoundFile | Unread]:
         """Yield what lies in a base folder, and below it."""
@@ -102,7 +105,7 @@ class FolderWalk:
                     elif entered:
                         waiting.append(_Folder(below + b"/", level, above))
                 elif stat.S_ISREG(about.st_mode) and self._is_included(name, below):
-                    yield FoundFile(path, about, in_maildir)
+                    yield FoundFile(path, about, in_maildir, self._mailboxes(name, below))
         if is_empty and folder.level == 0:
             yield Unread(home, "it is empty; is it mounted?")
 

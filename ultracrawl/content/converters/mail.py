@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from email import message_from_bytes
 from email.message import EmailMessage, Message
 from email.policy import default
 from email.utils import parsedate_to_datetime
+from io import BytesIO
 
 from ultracrawl.content.charset.decoding import decode
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.convert import add_html, add_member
+from ultracrawl.content.mailboxes import message_spans
 from ultracrawl.model.dates import iso_date
 
-_ENVELOPE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
-_BLANK_BEFORE = (b"\n\n", b"\r\n\r\n")
 _HEADER = re.compile(rb"[!-9;-~]{1,100}:")
 _NAMES = {"from": "author", "to": "to", "cc": "cc", "message-id": "message_id", "list-id": "list_id"}
 _BAD_HEADER = (ValueError, IndexError, AttributeError, TypeError, LookupError)
@@ -34,25 +33,13 @@ def convert(source: Source, sink: Sink) -> None:
 
 def _read_mailbox(body: bytes, sink: Sink) -> None:
     count = 0
-    for message in _messages(body):
+    for begun, end in message_spans(BytesIO(body).read):
         count += 1
         sink.budget.take_member()
         inner = sink.inner()
-        _read_message(message, inner)
+        _read_message(body[begun:end], inner)
         sink.meta("author", *inner.metadata.get("author", ()))
     sink.meta("messages", str(count))
-
-
-def _messages(body: bytes) -> Iterator[bytes]:
-    begun = -1
-    for line in _ENVELOPE.finditer(body):
-        if line.start() and not body.endswith(_BLANK_BEFORE, 0, line.start()):
-            continue
-        if begun >= 0:
-            yield body[begun : line.start()]
-        begun = line.end()
-    if begun >= 0:
-        yield body[begun:]
 
 
 def _read_message(body: bytes, sink: Sink) -> None:
