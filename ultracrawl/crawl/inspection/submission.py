@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from ultracrawl.crawl.inspection.explanation import Explanation, explain
+from ultracrawl.crawl.inspection.explanation import explain
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Decision
 from ultracrawl.rules.urls.canonical import site_of, url_key
@@ -46,44 +46,16 @@ class SubmissionAnswer:
         return {"url": self.url, "code": int(self.code), "text": self.text}
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(NamedTuple):
     """A URL as one source takes it."""
 
     source: DataSource
-    url: str
-    explanation: Explanation | None
-    """What its rules say; None if it takes no submissions."""
-
-    @property
-    def answer(self) -> SubmissionAnswer:
-        """The answer, as long as nothing fails."""
-        if self.explanation is None:
-            return self._answer(SubmissionCode.DISABLED, f"{self.source.name} takes no submissions")
-        if not self.explanation.canonical_url:
-            return self._answer(SubmissionCode.INVALID_URL, f"invalid URL: {self.excluding.reason}")
-        if not self.explanation.accept:
-            rule = f"{self.excluding.rule}: {self.excluding.reason}"
-            return self._answer(SubmissionCode.OUT_OF_SCOPE, f"out of scope of {self.source.name}: {rule}")
-        if self.explanation.record is not None:
-            return self._answer(SubmissionCode.DUPLICATE_URL, f"{self.source.name} knows this URL already")
-        return self._answer(SubmissionCode.OK, f"the next crawl of {self.source.name} asks for it")
-
-    @property
-    def excluding(self) -> Decision:
-        """The decision that keeps the URL out."""
-        if self.explanation is None:
-            return Decision(False, "submission", "takes_submissions", "the source takes no submissions")
-        return next(decision for decision in self.explanation.decisions if not decision.accept)
-
-    @property
-    def entry(self) -> tuple[str, str]:
-        """Access URL and display URL of one that is inside."""
-        assert self.explanation is not None
-        return self.explanation.canonical_url, self.explanation.display_url
-
-    def _answer(self, code: SubmissionCode, text: str) -> SubmissionAnswer:
-        return SubmissionAnswer(self.url, code, text)
+    answer: SubmissionAnswer
+    """The answer, as long as nothing fails."""
+    excluding: Decision | None = None
+    """The decision that keeps the URL out."""
+    access_url: str = ""
+    display_url: str = ""
 
 
 def submit_url(project: Project, url: str, sources: Sequence[DataSource]) -> SubmissionAnswer:
@@ -101,7 +73,7 @@ def submit_url(project: Project, url: str, sources: Sequence[DataSource]) -> Sub
     answer = best.answer
     if answer.code is SubmissionCode.OK:
         try:
-            _queue_urls(project, best.source, [best.entry])
+            _queue_urls(project, best.source, [best])
         except (UserError, WorkError) as error:  # it is being crawled; its state is damaged
             return SubmissionAnswer(url, SubmissionCode.INTERNAL_ERROR, str(error))
     return answer
@@ -124,39 +96,56 @@ def submit_urls(project: Project, source: DataSource, urls: Sequence[str]) -> di
     being crawled, `StateError`.
     """
     judged = [_judged(project, source, url) for url in dict.fromkeys(urls)]
-    inside = (SubmissionCode.OK, SubmissionCode.DUPLICATE_URL)
-    accepted = dict(one.entry for one in judged if one.answer.code in inside)
-    _queue_urls(project, source, accepted.items())
+    accepted = {one.access_url: one for one in judged if one.excluding is None}
+    _queue_urls(project, source, accepted.values())
     return {
         "source": source.name,
         "accepted": list(accepted),
-        "refused": [_refusal(one) for one in judged if one.answer.code not in inside],
+        "refused": [
+            {"url": one.answer.url, "stage": why.stage, "rule": why.rule, "reason": why.reason}
+            for one in judged
+            if (why := one.excluding) is not None
+        ],
         "answers": [one.answer.as_json() for one in judged],
     }
 
 
 def _judged(project: Project, source: DataSource, url: str) -> _Judged:
-    return _Judged(source, url, explain(project, source, url) if source.takes_submissions else None)
+    def judged(code: SubmissionCode, text: str, why: Decision | None = None) -> _Judged:
+        return _Judged(source, SubmissionAnswer(url, code, text), why, access_url, display_url)
+
+    access_url = display_url = ""
+    if not source.takes_submissions:
+        why = Decision(False, "submission", "takes_submissions", "the source takes no submissions")
+        return judged(SubmissionCode.DISABLED, f"{source.name} takes no submissions", why)
+    found = explain(project, source, url)
+    access_url, display_url = found.canonical_url, found.display_url
+    if not found.accept or not access_url:
+        why = next(decision for decision in found.decisions if not decision.accept)
+        if not access_url:
+            return judged(SubmissionCode.INVALID_URL, f"invalid URL: {why.reason}", why)
+        text = f"out of scope of {source.name}: {why.rule}: {why.reason}"
+        return judged(SubmissionCode.OUT_OF_SCOPE, text, why)
+    if found.record is not None:
+        return judged(SubmissionCode.DUPLICATE_URL, f"{source.name} knows this URL already")
+    return judged(SubmissionCode.OK, f"the next crawl of {source.name} asks for it")
 
 
-def _queue_urls(project: Project, source: DataSource, urls: Iterable[tuple[str, str]]) -> None:
+def _queue_urls(project: Project, source: DataSource, urls: Iterable[_Judged]) -> None:
     levels = compile_source(source, project).levels
     with closing(open_state(project, source.name)) as state:
-        for url, display_url in urls:
-            seq = state.queue.next_seq()
-            entry = QueueEntry(url_key(url), url, site_of(url), 0, seq, level=levels.of(url))
-            _put_into_queue(state, entry if display_url == url else entry._replace(display_url=display_url))
+        entries = [_entry(state, one, levels.of(one.access_url)) for one in urls]
+        known = state.records.get_records([entry.key for entry in entries])
+        state.queue.dequeue_urls(list(known))
+        for entry in entries:
+            if entry.key in known:
+                state.queue.requeue_url(entry)
+            else:
+                state.records.discover_url(entry, time.time())
+        state.flush()
 
 
-def _put_into_queue(state: Store, entry: QueueEntry) -> None:
-    if state.records.get_record(entry.key) is None:
-        state.records.discover_url(entry, time.time())
-    else:
-        state.queue.dequeue_urls([entry.key])
-        state.queue.requeue_url(entry)
-    state.flush()
-
-
-def _refusal(one: _Judged) -> dict[str, Any]:
-    first = one.excluding
-    return {"url": one.url, "stage": first.stage, "rule": first.rule, "reason": first.reason}
+def _entry(state: Store, one: _Judged, level: int) -> QueueEntry:
+    url, shown = one.access_url, one.display_url
+    entry = QueueEntry(url_key(url), url, site_of(url), 0, state.queue.next_seq(), level=level)
+    return entry if shown == url else entry._replace(display_url=shown)
