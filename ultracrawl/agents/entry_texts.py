@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
+from typing import Any
 
 from ultracrawl.agents.port import Entry
 
-_NO_TEXT = frozenset({"body"})
-_DEFAULTS = Entry("")
+_NOTHING_SAID = tuple((one.name, getattr(Entry(""), one.name)) for one in fields(Entry))
 
 
 def entry_text(entry: Entry) -> str:
     """Return an entry without its body as one line of ASCII."""
-    told = {one.name: getattr(entry, one.name) for one in fields(Entry) if one.name not in _NO_TEXT}
-    told = {name: value for name, value in told.items() if value != getattr(_DEFAULTS, name)}
+    told = _said(entry)
+    told.pop("body", None)
     if entry.attributes:
         told["attributes"] = {name: list(values) for name, values in entry.attributes.items()}
     return json.dumps(told, separators=(",", ":"), sort_keys=True)
@@ -34,10 +34,11 @@ def read_entry(text: str | bytes) -> Entry:
 
 def completed(listed: Entry, fetched: Entry) -> Entry:
     """Return what was listed with what the fetcher says besides."""
-    told = {one.name: getattr(fetched, one.name) for one in fields(Entry)}
-    return replace(
-        listed, **{name: value for name, value in told.items() if value != getattr(_DEFAULTS, name)}
-    )
+    return replace(listed, **_said(fetched))
+
+
+def _said(entry: Entry) -> dict[str, Any]:
+    return {name: said for name, nothing in _NOTHING_SAID if (said := getattr(entry, name)) != nothing}
 
 
 def content_of(entry: Entry) -> str:
