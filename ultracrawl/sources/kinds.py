@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
@@ -18,6 +20,15 @@ E = TypeVar("E", bound=SourceEntry)
 WEB_CODE = 900
 """The number of hits in web sites."""
 _NONE: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Folders of this machine whose changes mean that a source is to be crawled."""
+
+    folders: tuple[pathlib.Path, ...]
+    concerns: Callable[[str], bool]
+    """Whether the change of a path below them means that."""
 
 
 class SourceKind:
@@ -40,6 +51,13 @@ class SourceKind:
 
     Written in a source of the kind, such an option is a mistake; written in `defaults:` it says nothing to it.
     """
+
+    def watched(self, source: DataSource, base: pathlib.Path) -> Watched | None:
+        """Return what the service watches for a source; None if it waits for schedules and persons alone.
+
+        Relative paths of a definition are taken from `base`.
+        """
+        return None
 
 
 def listed_kind(name: str) -> SourceKind | None:
@@ -69,6 +87,13 @@ def written_kind(name: object) -> SourceKind | None:
         return listed_kind(name) if isinstance(name, str) and name in SOURCE_KINDS.names else None
     except UserError:
         return None
+
+
+def watched_sources(sources: Iterable[DataSource], base: pathlib.Path) -> dict[str, Watched]:
+    """Return what the service watches for sources, of those that want it."""
+    kinds = ((source, written_kind(source.type)) for source in sources)
+    found = {source.name: kind.watched(source, base) for source, kind in kinds if kind is not None}
+    return {name: watched for name, watched in found.items() if watched is not None}
 
 
 def source_model(kind: SourceKind | None) -> type[DataSource]:

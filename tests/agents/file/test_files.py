@@ -15,11 +15,14 @@ from support.project import Workspace
 
 from ultracrawl.agents.file.fetcher import FileFetcher
 from ultracrawl.agents.file.file_urls import path_of_url, url_of_path
+from ultracrawl.agents.file.kind import KIND
 from ultracrawl.agents.file.lister import FileLister, group_name, user_name
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import MOST_LEVELS
+from ultracrawl.agents.file.watched import watched_files
 from ultracrawl.agents.port import Batch, Complete, Entry, Failure, KindSetup, Listed, Partial, Wanted
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.kinds import source_model, watched_sources
 from ultracrawl.sources.secrets import SecretReader
 
 Write = Callable[..., Path]
@@ -424,3 +427,35 @@ def test_sources_of_files_are_crawled_beside_each_other(workspace: Workspace, tm
     )
     ended = workspace.command("crawl", "--jobs", "2", "--json")
     assert (ended.code, [run["outcomes"] for run in ended.lines[0]["runs"]]) == (0, [{"NEW": 1}] * 2)
+
+
+# ---- changes that are watched
+
+
+def test_only_changes_of_what_a_walk_looks_at_concern_a_source(docs: Path, write: Write) -> None:
+    write("a.pdf"), write("a.txt"), write("private/a.pdf"), write(".git/a.pdf")
+    (docs / "out").symlink_to(docs.parent)
+    (docs.parent / "docs2").mkdir()
+    section = FileSection(paths=["docs"], include=["*.pdf"], exclude=["private"], watch=True)
+    concerns = watched_files(section, docs.parent).concerns
+    answers = {
+        "a.pdf": True,
+        "sub/gone.pdf": True,
+        "sub": True,
+        "": True,
+        "a.txt": False,
+        "private/a.pdf": False,
+        ".git/a.pdf": False,
+        "out/a.pdf": False,
+        "../docs2/a.pdf": False,
+    }
+    assert {name: concerns(os.path.normpath(docs / name)) for name in answers} == answers
+
+
+def test_a_source_is_watched_only_if_it_says_so(docs: Path) -> None:
+    sources = [
+        source_model(KIND).model_validate({"name": name, "type": "file", "paths": ["docs"], "watch": watch})
+        for name, watch in (("one", True), ("other", False))
+    ]
+    found = watched_sources([*sources, DataSource(name="web")], docs.parent)
+    assert {name: one.folders for name, one in found.items()} == {"one": (docs,)}

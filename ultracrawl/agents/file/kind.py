@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.agents.file.section import FileSection
@@ -9,6 +10,8 @@ from ultracrawl.agents.port import KindSetup, ListedKind
 
 if TYPE_CHECKING:
     from ultracrawl.agents.port import Fetcher, Lister
+    from ultracrawl.sources.definition import DataSource
+    from ultracrawl.sources.kinds import Watched
 
 
 class FileKind(ListedKind[FileSection]):
@@ -29,6 +32,14 @@ class FileKind(ListedKind[FileSection]):
         from ultracrawl.agents.file.fetcher import FileFetcher  # noqa: PLC0415 - the same
 
         return FileFetcher(setup)
+
+    def watched(self, source: DataSource, base: Path) -> Watched | None:
+        """Return the folders, if they are to be watched."""
+        if not isinstance(source, FileSection) or not source.watch:
+            return None
+        from ultracrawl.agents.file.watched import watched_files  # noqa: PLC0415 - for the service alone
+
+        return watched_files(source, base)
 
 
 KIND = FileKind()

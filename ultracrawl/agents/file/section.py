@@ -32,7 +32,7 @@ class FileSection(Section):
     """Folders whose files are documents."""
 
     FETCHING: ClassVar = frozenset(
-        {"paths", "include", "exclude", "levels", "hidden", "symlinks", "mailboxes"}
+        {"paths", "include", "exclude", "levels", "hidden", "symlinks", "mailboxes", "watch"}
     )
 
     paths: Annotated[tuple[Path, ...], one_or_list(Path), Field(min_length=1)] = Field(
@@ -57,3 +57,5 @@ class FileSection(Section):
     """Beginnings of file URLs, and what users see in place of them; the longest that fits counts."""
     permissions: bool = Field(default=False, examples=[True])
     """Let only those find a file who may read it here: its owner, its group, or everybody."""
+    watch: bool = Field(default=False, examples=[True])
+    """Have `ultracrawl serve` crawl the source soon after something in its folders has changed."""

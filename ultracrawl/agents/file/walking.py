@@ -74,6 +74,14 @@ class FolderWalk:
             finally:
                 os.close(opened)
 
+    def looks_at(self, path: bytes, base: bytes) -> bool:
+        """Whether a walk of a base folder would look at a path in it; what is gone may have been a folder."""
+        below = path[len(base) :].strip(b"/")
+        steps = [(step[0], below[: step.end()]) for step in re.finditer(rb"[^/]+", below)]
+        if any(self._is_left_out(*step) for step in steps):
+            return False
+        return not steps or self._is_included(*steps[-1]) or not os.path.isfile(path)
+
     def _inside(
         self, opened: int, home: bytes, folder: _Folder, waiting: list[_Folder]
     ) -> Iterator[FoundFile | Unread]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import click
 
@@ -17,6 +18,7 @@ from ultracrawl.settings.ineffective import advice
 from ultracrawl.settings.projects import found_definitions
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.kinds import watched_sources
 
 
 @click.command("lint")
@@ -50,6 +52,7 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
     projects = [one.project for one in loaded if one.project]
     for project in projects:
         findings += [*ineffective_settings(project), *former_destinations(project)]
+        findings += unwatched_sources(project)
         findings += check_connections(project) if connect else ()
     for finding in findings:
         if as_json:
@@ -72,6 +75,17 @@ def ineffective_settings(project: Project) -> Iterator[Finding]:
             if written := advice(source, name, value):
                 key = f"sources.{source.name}.settings.{name}"
                 yield Finding(str(project.base), 0, key, "this changes nothing", written, fatal=False)
+
+
+def unwatched_sources(project: Project) -> Iterator[Finding]:
+    """Yield a hint for each source whose folders cannot be watched for want of an extra."""
+    watched = watched_sources(project.sources.values(), project.base)
+    for name in watched if find_spec("watchfiles") is None else ():
+        problem = (
+            "changes are not noticed: the extra `watch` is not installed; schedules crawl it all the same"
+        )
+        instead = 'install it with: pip install "ultracrawl[watch]"'
+        yield Finding(str(project.base), 0, f"sources.{name}.watch", problem, instead, fatal=False)
 
 
 def former_destinations(project: Project) -> Iterator[Finding]:

@@ -33,6 +33,11 @@ class KeptPlan:
         return self.row.status in BUSY
 
     @property
+    def stopped_by_hand(self) -> bool:
+        """Whether it is a source at its own interval that is begun no more until it is resumed."""
+        return self.plan.own and self.row.status is ScheduleStatus.STOPPED
+
+    @property
     def status(self) -> ScheduleStatus:
         """What it does; one that the definition switched off is disabled."""
         return self.row.status if self.busy or self.plan.enabled else ScheduleStatus.DISABLED

@@ -166,8 +166,7 @@ class ScheduleRunner:
 
     def _look(self) -> float:
         """Do what is due; returns when to look again."""
-        now = self._clock.now()
-        if now < self._last_look - SET_BACK:
+        if (now := self._clock.now()) < self._last_look - SET_BACK:
             for one in self._kept.values():
                 one.clock_set_back(now)
         self._last_look = now
@@ -194,8 +193,7 @@ class ScheduleRunner:
 
     def note_begun(self, source: str) -> None:
         """Take note that the crawl of a source is under way, which may have waited for its turn."""
-        plan = self._plan_of(source)
-        if plan is not None:
+        if (plan := self._plan_of(source)) is not None:
             plan.note_begun()
 
     def begin_end(self) -> list[asyncio.Task[None]]:
@@ -206,8 +204,7 @@ class ScheduleRunner:
 
     async def end_crawls(self) -> None:
         """Launch nothing more, have all crawls end cleanly, and return when they have; the next runner goes on."""
-        works = self.begin_end()
-        if works:
+        if works := self.begin_end():
             await asyncio.wait(works)
         self._writer.write_again()
 
@@ -220,8 +217,7 @@ class ScheduleRunner:
         self._wake.set()
 
     def _taken(self, key: str, plan: Plan) -> KeptPlan:
-        known = self._kept.get(key)
-        if known is None:
+        if (known := self._kept.get(key)) is None:
             forgotten = plan.own and self._forgets_sources
             return KeptPlan(plan, self._ports, None if forgotten else self._store.get_schedule(key))
         known.take_plan(plan)
@@ -258,10 +254,14 @@ class ScheduleRunner:
         """Begin a source again when it is due. Raises `StateError`."""
         self._store.set_paused(source, paused=False)
         self._paused.discard(source)
-        plan = self._plan_of(source)
-        if plan is not None and plan.plan.own and plan.row.status is ScheduleStatus.STOPPED:
+        if (plan := self._plan_of(source)) is not None and plan.stopped_by_hand:
             plan.resume_by_hand()
         self._wake.set()
+
+    def is_held(self, source: str) -> bool:
+        """Whether a person wants a source not to be begun until it is resumed."""
+        plan = self._plan_of(source)
+        return source in self._paused or (plan is not None and plan.stopped_by_hand)
 
     def stop_source(self, source: str) -> None:
         """End the crawl of a source; one with an interval of its own is begun no more. Raises `UserError`."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Finding
+from ultracrawl.model.finding import fatal_of
 from ultracrawl.service.control import readable_sign, steer
 from ultracrawl.service.orders import (
     Clock,
@@ -29,6 +30,7 @@ from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.steering import hear_orders
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
+from ultracrawl.service.supervisor.folder_watch import FolderWatch
 from ultracrawl.service.supervisor.messages import child_order
 from ultracrawl.service.supervisor.pool import RESTARTS, CrawlPool, default_jobs
 from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
@@ -68,7 +70,7 @@ class Supervisor:
         self._stream = EventStream()
         self._states = SourceStates()
         self._by_hand: set[str] = set()
-        """Sources whose crawls were ordered by a person, and by no schedule or interval."""
+        """Sources whose crawls were ordered by a person or by changes, and by no schedule or interval."""
         self._draining = False
         here = launcher or ProcessLauncher(lambda order: child_order(self.project, order))
         self._pool = CrawlPool(
@@ -91,6 +93,7 @@ class Supervisor:
             log_of=lambda source: latest_log(self.project, source),
             has_pending=lambda source: has_pending(self.project, source),
         )
+        self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
         self._sign = sign or KeptSign()
         if kept := self._sign.show_kept(self._runner.schedules, self._runner.sources):
             raise WorkError(kept)
@@ -111,10 +114,9 @@ class Supervisor:
     def _is_crawled(self, source: str) -> bool:
         return source in self._pool.crawls or sign_of_other_crawl(self.project, source) is not None
 
-    # ---- keeping
-
     async def keep(self) -> None:
-        """Keep schedules, intervals and definitions until `drain` is called."""
+        """Keep schedules, intervals, definitions and folders until `drain` is called."""
+        self._watch.replace_sources(self.project)
         async with asyncio.TaskGroup() as group:  # none of them can be gone without the service noticing
             orders = hear_orders(self._runner, self._store, self._clock)
             beside = [group.create_task(orders), group.create_task(self._look_around())]
@@ -137,10 +139,12 @@ class Supervisor:
         self._sign.show_waiting(self._pool.waiting)
         if self._definitions.have_changed():
             await self.reload_definitions()
+        await self._watch.crawl_changed()
 
     async def drain(self) -> None:
         """Begin nothing more, have all crawls end cleanly, and return when they have."""
         self._draining = True
+        self._watch.end_watches()
         await self._runner.end_crawls()
         await self._pool.drain()
 
@@ -151,13 +155,13 @@ class Supervisor:
     async def reload_definitions(self) -> Sequence[Finding]:
         """Read the definitions anew; findings that are fatal have changed nothing."""
         found = await asyncio.to_thread(self._definitions.read_again)
-        mistakes = [finding for finding in found if finding.fatal]
-        if mistakes:
+        if mistakes := fatal_of(found):
             more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
             self._publish(EventKind.RELOAD_REFUSED, f"the definitions stay as they were: {mistakes[0]}{more}")
         else:
             self._pool.jobs, self._pool.turn = self._wanted_jobs, self.project.processes.longest_turn
             self._runner.replace_plans(all_plans(self.project))
+            self._watch.replace_sources(self.project)
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
             if kept := self._sign.show_kept(self._runner.schedules, self._runner.sources):
                 logger.warning("%s", kept)
@@ -169,8 +173,6 @@ class Supervisor:
     def events(self) -> Subscription:
         """Return what happens from now on."""
         return self._stream.subscribe()
-
-    # ---- how sources and schedules stand
 
     def sources(self) -> list[SourceState]:
         """Return all sources, in the order of the definition."""

@@ -1,0 +1,31 @@
+"""Which changes of files mean that a source is to be crawled."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ultracrawl.agents.file.opening import BaseFolders
+from ultracrawl.agents.file.section import FileSection
+from ultracrawl.agents.file.walking import FolderWalk
+from ultracrawl.sources.kinds import Watched
+
+
+def watched_files(options: FileSection, base: Path) -> Watched:
+    """Return the folders of a source, and what tells of a path below them whether the crawl would look at it."""
+    bases = BaseFolders(options.paths, base, symlinks=options.symlinks)
+    walk = FolderWalk(options, bases)
+
+    def concerns(changed: str) -> bool:
+        path = os.fsencode(changed)
+        holder = bases.holder(path)
+        if holder is None or not walk.looks_at(path, os.fsencode(holder)):
+            return False
+        while not os.path.lexists(path):
+            path = os.path.dirname(path)
+        try:
+            return bases.holds(path)  # where a link leads to, other things change
+        except OSError:
+            return False
+
+    return Watched(bases.paths, concerns)
