@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _FURTHER = frozenset({b"Content-Disposition", b"Content-Encoding"})
 """Headers that have a say besides the declared type."""
+_BEHIND_PATH = re.compile("[?#;]")
+"""What Pythons do not agree about when they guess a type."""
 _PROTOCOLS = {
     pycurl.CURL_HTTP_VERSION_1_0: "HTTP/1.0",
     pycurl.CURL_HTTP_VERSION_1_1: "HTTP/1.1",
@@ -55,7 +58,7 @@ def _kind_of(headers: Headers, url: str) -> type[Response] | None:
         return _kind_of_type(declared[0])
     name = url.rpartition("/")[2]
     at = name.find(".")
-    return _kind_of_ending(name[at:]) if at > 0 and not declared else None
+    return _kind_of_ending(name[at:]) if at > 0 and not declared and not _BEHIND_PATH.search(url) else None
 
 
 @lru_cache(maxsize=256)
