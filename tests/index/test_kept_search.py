@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,14 +80,26 @@ def test_definitions_are_read_once_as_long_as_they_stay_what_they_are(
     assert len(reads) == 2
 
 
+def unpack(file: Path, text: str) -> None:
+    """Write a file as an archive does whose files all have one date."""
+    before = file.stat()
+    file.write_text(text)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert file.stat().st_size == before.st_size
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "the definition": lambda folder: (folder / "ultracrawl.yaml").write_text(MUCH.replace("title: 3", "title: 4")),
+    "another one of its date and size": lambda folder: unpack(
+        folder / "ultracrawl.yaml", MUCH.replace("title: 3", "title: 4")
+    ),
     "a source": lambda folder: (folder / "sources" / "three.yaml").write_text(OTHER + "groups: [all]\n"),
     "a source more": lambda folder: (folder / "sources" / "four.yaml").write_text(OTHER),
     "a source less": lambda folder: (folder / "sources" / "three.yaml").unlink(),
     "rules": lambda folder: (folder / "rules.txt").write_text("prefix https://a.example/older/\n"),
     "synonyms": lambda folder: (folder / "words.txt").write_text("car, vehicle\n"),
     "what is kept": lambda folder: (folder / FILE).write_text('{"head": ['),
+    "what is kept, to what no JSON is": lambda folder: (folder / FILE).write_text("[" * 100_000),
     "its form": lambda folder: (folder / FILE).write_text(
         json.dumps({**json.loads((folder / FILE).read_text()), "project": {"indexes": []}})
     ),

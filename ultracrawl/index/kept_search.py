@@ -76,7 +76,7 @@ class _KeptFile:
                 return SearchedProject.from_json(
                     values["project"], lambda: find_project(self.config, plain=True)[0]
                 )
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass  # there is none, or somebody else wrote it
         return None
 

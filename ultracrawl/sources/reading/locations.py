@@ -22,7 +22,7 @@ _SUFFIXES = (".yaml", ".yml")
 _IN_PACKAGE = re.compile(r"([A-Za-z_]\w+(?:\.[A-Za-z_]\w*)*):([^\\:]*)")
 
 
-Version = tuple[int, int]
+Version = tuple[int, ...]
 _noted: ContextVar[dict[Path, Version] | None] = ContextVar("_noted", default=None)
 
 
@@ -94,8 +94,9 @@ def version_of(path: Path) -> Version:
     try:
         now = path.stat()
     except (OSError, ValueError):
-        return 0, 0
-    return now.st_mtime_ns, now.st_size
+        return ()
+    # A file that is put in the place of another one may have its date and its size.
+    return now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino
 
 
 def read_text(file: Traversable, shown: str) -> DefinitionText:
