@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ultracrawl.content.xml import XmlRefusedError, read_xml
-from ultracrawl.rules.attributes.list_file import LARGEST, ListFileError
+from ultracrawl.rules.attributes.list_file import ListFileError, read_whole
 
 MOST_BOOST = 1000.0
 """The largest factor of a score."""
@@ -29,15 +28,8 @@ def read_boosts(data: bytes) -> Boosts:
     The form is `<boost url="https://www.example.com/hr/*" factor="2"/>` for every query, and for what comes first for
     one `<boost url="..." query="vacation request"/>`; several of them stand below `<boosts>`. Raises `ListFileError`.
     """
-    if len(data) > LARGEST:
-        raise ListFileError(f"the file has more than {LARGEST >> 20} MB")
     reader = _Reader()
-    try:
-        problem = read_xml(data, reader)
-    except XmlRefusedError as error:
-        raise ListFileError(f"{error}; it is not read") from None
-    if problem:
-        raise ListFileError(f"the file is broken after {reader.place}: {problem}")
+    read_whole(data, reader)
     if not (reader.factors or reader.first):
         raise ListFileError('the file has no boost: write `<boost url="..." factor="2"/>`')
     return Boosts(reader.factors, {query: tuple(dict.fromkeys(urls)) for query, urls in reader.first.items()})

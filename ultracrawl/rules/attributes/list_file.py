@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
-from ultracrawl.content.xml import XmlRefusedError, read_xml
+from ultracrawl.content.xml import XmlEvents, XmlRefusedError, read_xml
 from ultracrawl.rules.attributes.schema import AttributeType, ListedValue, ValueList
 
 LARGEST = 64 << 20
@@ -16,6 +17,13 @@ class ListFileError(ValueError):
     """The file cannot be used; the text says what is wrong, and where."""
 
 
+class BulkReader(XmlEvents, Protocol):
+    """Listens to the elements of a file that is loaded in bulk; may raise `ListFileError`."""
+
+    place: str
+    """What was read last, for who looks for a mistake."""
+
+
 def read_value_lists(data: bytes) -> list[tuple[ValueList, AttributeType | None]]:
     """Return the lists of a file in their order, each with the type that the file states.
 
@@ -23,18 +31,23 @@ def read_value_lists(data: bytes) -> list[tuple[ValueList, AttributeType | None]
     </attribute>`, several of them below `<lists>`. A file is taken as a whole or not at all: raises
     `ListFileError`, also for a file with a DTD.
     """
+    reader = _Reader()
+    read_whole(data, reader)
+    if not reader.lists:
+        raise ListFileError("the file has no list: write `<attribute name=...>` with `<value v=...>` in it")
+    return reader.lists
+
+
+def read_whole(data: bytes, reader: BulkReader) -> None:
+    """Read a file to its end. Raises `ListFileError` if it is too large, broken, or has a DTD."""
     if len(data) > LARGEST:
         raise ListFileError(f"the file has more than {LARGEST >> 20} MB")
-    reader = _Reader()
     try:
         problem = read_xml(data, reader)
     except XmlRefusedError as error:
         raise ListFileError(f"{error}; it is not read") from None
     if problem:
         raise ListFileError(f"the file is broken after {reader.place}: {problem}")
-    if not reader.lists:
-        raise ListFileError("the file has no list: write `<attribute name=...>` with `<value v=...>` in it")
-    return reader.lists
 
 
 class _Reader:

@@ -22,8 +22,7 @@ _DISCOVER = """
     INSERT INTO url (id, key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
 _PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
-_DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR submitted), 0) FROM url"
-_OUTCOMES = "SELECT outcome, count(*) FROM url GROUP BY outcome"
+_OUTCOMES = "SELECT outcome, count(*), sum(indexed), sum(indexed OR submitted) FROM url GROUP BY outcome"
 _OF_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
 _OF_KEYS = f"SELECT key, {READ} FROM url WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _OF_PRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
@@ -347,10 +346,11 @@ def _forgettable(access: SqliteAccess) -> set[int]:
 
 
 def _count_urls(access: SqliteAccess) -> StateCounts:
-    ((known, indexed, documents),) = access.read(_DOCUMENTS)
+    rows = access.read(_OUTCOMES)
     ((queued,),) = access.read("SELECT count(*) FROM queue")
     ((pending,),) = access.read("SELECT count(*) FROM pending")
     ((removals,),) = access.read("SELECT count(*) FROM url WHERE removal_code<>''")
     with access.translated:
-        outcomes = {outcome_of(outcome): number for outcome, number in access.read(_OUTCOMES)}
+        outcomes = {outcome_of(outcome): number for outcome, number, _, _ in rows}
+    known, indexed, documents = (sum(row[column] for row in rows) for column in (1, 2, 3))
     return StateCounts(known, queued, indexed, outcomes, pending, documents, removals)
