@@ -31,6 +31,18 @@ def made(desk: Desk) -> Desk:
     return Desk(desk.directory / "my-sources")
 
 
+MORE = {
+    "file": (["files/handbook/vacation.html", "files/welcome.txt"], "kingfisher", "/welcome.txt"),
+    "table": (["tickets.db", "tickets.sql"], "printer", "https://tickets.example.com/1"),
+    "agent": (
+        ["my_sources/agent.py", "notes/heron.json", "notes/kite.json"],
+        "heron",
+        "https://notes.example.com/heron",
+    ),
+}
+"""What examples of other types of sources bring along, and words that find one of their documents."""
+
+
 def files_below(folder: Path) -> list[str]:
     found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return sorted(str(path.relative_to(folder)) for path in found)
@@ -55,6 +67,31 @@ def test_its_own_tests_pass(made: Desk) -> None:
     ended = made.python("-m", "pytest", "-q", "-p", "no:cacheprovider", PYTHONDONTWRITEBYTECODE="1")
     assert ended.code == 0, ended.out
     assert "2 passed" in ended.out
+
+
+@pytest.mark.parametrize("kind", MORE)
+def test_examples_of_other_types_are_crawled_at_once_and_have_no_mistakes(desk: Desk, kind: str) -> None:
+    more, word, url = MORE[kind]
+    assert desk.ultracrawl("init", "my-sources", "--type", kind).code == 0
+    made = Desk(desk.directory / "my-sources")
+    assert files_below(made.directory) == sorted([*FILES, *more])
+    lint = made.ultracrawl("lint", "--connect", "--strict")
+    assert (lint.code, lint.out) == (0, "")
+    made.crawled("example")
+    again = made.ultracrawl("crawl")
+    assert "2  NOT_MODIFIED" in again.out
+    assert "changes nothing" not in again.out
+    (hit,) = made.ultracrawl("search", "--json", word).json["hits"]
+    assert hit["url"].endswith(url)
+    own = made.python("-m", "pytest", "-q", "-p", "no:cacheprovider", PYTHONDONTWRITEBYTECODE="1")
+    assert "2 passed" in own.out, own.out
+
+
+def test_what_an_example_needs_is_told_and_depended_on(desk: Desk) -> None:
+    ended = desk.ultracrawl("init", "my-sources", "--type", "table")
+    assert 'pip install "ultracrawl[table]"' in ended.out
+    made = Desk(desk.directory / "my-sources")
+    assert 'dependencies = ["ultracrawl[table]"]' in (made.directory / "pyproject.toml").read_text()
 
 
 def test_its_own_tests_find_a_mistake(made: Desk) -> None:

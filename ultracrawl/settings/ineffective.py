@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from ultracrawl.settings.presets import hardened
+from ultracrawl.sources.kinds import written_kind
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource
@@ -92,6 +93,8 @@ def advice(source: DataSource, name: str, value: object) -> str:
     instead = ineffective.get(name)
     if instead is None or value is None:
         return ""
+    if unfit := _unfit(source, instead.option):
+        return unfit
     decides = reduce(getattr, instead.option.split("."), source) if instead.option else hardened.get(name)
     return "" if _same(value, decides) else instead.written(value)
 
@@ -104,11 +107,13 @@ def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
     remarks: list[str] = []
     for name, instead in ineffective.items():
         priority = settings.getpriority(name) or 0
-        given = priority >= SETTINGS_PRIORITIES["project"]
+        of_source = priority == SETTINGS_PRIORITIES["spider"]
+        given = priority >= SETTINGS_PRIORITIES["project"] and (
+            of_source or not _unfit(source, instead.option)
+        )
         written = advice(source, name, settings[name]) if given else ""
         if not written:
             continue
-        of_source = priority == SETTINGS_PRIORITIES["spider"]
         where = f"`settings:` of the source {source.name}" if of_source else "the settings"
         told = f"{name} in {where} changes nothing: {written}"
         told += "" if of_source or not instead.option else " in the definition"
@@ -117,6 +122,12 @@ def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
             logger.warning(told)
             remarks.append(told)
     settings.set(REMARKS, remarks, priority="addon")
+
+
+def _unfit(source: DataSource, option: str) -> str:
+    """Return what to do about a setting whose option makes no sense for the type of a source; empty if it does."""
+    kind = written_kind(source.type)
+    return "" if kind is None else kind.unfit.get(option) or kind.unfit.get(option.partition(".")[0], "")
 
 
 def _same(value: Any, other: Any) -> bool:

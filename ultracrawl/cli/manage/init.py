@@ -1,4 +1,4 @@
-"""`ultracrawl init`: a new Scrapy project for data sources, ready for Scrapyd."""
+"""`ultracrawl init`: a new Scrapy project with an example of a data source, ready for Scrapyd."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import keyword
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.machinery import PathFinder
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -18,6 +19,8 @@ from ultracrawl.errors import UserError, WorkError
 
 OWN_NAME = "ultracrawl"
 SUFFIX = ".tmpl"
+_EXTRAS = {"table": "[table]"}
+"""What the example of a type of sources needs beside the package."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 _UNFIT = re.compile(r"[^a-z0-9]+")
@@ -26,22 +29,33 @@ _UNFIT = re.compile(r"[^a-z0-9]+")
 @click.command("init")
 @click.argument("directory", metavar="DIR")
 @click.option("--name", metavar="PACKAGE", default="", help="Name of the Python package. Default: after DIR.")
-def command(directory: str, name: str) -> None:
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(("web", "file", "table", "agent")),
+    default="web",
+    show_default=True,
+    help="What the example crawls: a web site, files, a table of a database, or what a class of yours lists.",
+)
+def command(directory: str, name: str, kind: str) -> None:
     """Create a Scrapy project in DIR: definitions, settings, tests, and what a deploy to Scrapyd needs.
 
-    DIR has to be new or empty.
+    DIR has to be new or empty. All types but web bring documents along, which can be crawled at once.
 
     \b
     Examples:
       ultracrawl init my-sources
+      ultracrawl init tickets --type table
       ultracrawl init . --name intranet_sources
     """  # noqa: D301 - click's mark for a block that keeps its lines
     folder = Path(directory)
     package = checked_name(name) if name else name_after(folder)
-    write_project(folder, package)
+    write_project(folder, package, kind)
     click.echo(f"{folder}: a project with the package {package} was written. What to do next:")
     click.echo(f"  cd {directory}")
     click.echo(f"  edit {package}/sources/example.yaml")
+    if kind in _EXTRAS:
+        click.echo(f'  pip install "{OWN_NAME}{_EXTRAS[kind]}"')
     click.echo("  scrapy list")
     click.echo("  scrapy crawl example")
     click.echo("README.md there tells the rest.")
@@ -74,20 +88,35 @@ def _is_installed(name: str) -> bool:
     return PathFinder.find_spec(name, [entry for entry in sys.path if entry not in here]) is not None
 
 
-def write_project(folder: Path, package: str) -> None:
-    """Write all files of a new project. Raises `UserError` if the folder is not empty, `WorkError` on I/O errors."""
-    words = {"package": package, "distribution": package.replace("_", "-").lower()}
+def write_project(folder: Path, package: str, kind: str) -> None:
+    """Write all files of a new project, and of the example of a type of sources.
+
+    Raises `UserError` if the folder is not empty, `WorkError` on I/O errors.
+    """
+    distribution = package.replace("_", "-").lower()
+    words = {"package": package, "distribution": distribution, "extra": _EXTRAS.get(kind, "")}
     try:
         if folder.is_dir() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty; name a new folder")
         if folder.exists() and not folder.is_dir():
             raise UserError(f"{folder} is a file; name a new folder")
-        for path, template in _templates(files(OWN_NAME) / "cli" / "templates" / "project", PurePosixPath()):
-            target = folder / _target(path, package)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(Template(template.read_text("utf-8")).substitute(words), encoding="utf-8")
+        for part in ("project", kind):
+            for path, template in _templates(files(OWN_NAME) / "cli" / "templates" / part, PurePosixPath()):
+                target = folder / _target(path, package)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(Template(template.read_text("utf-8")).substitute(words), encoding="utf-8")
+                if target.suffix == ".sql":
+                    _make_database(target)
     except OSError as error:
         raise WorkError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+
+
+def _make_database(script: Path) -> None:
+    """Make the database of SQLite beside the statements that it is made of."""
+    import sqlite3  # noqa: PLC0415 - for one type of sources alone
+
+    with closing(sqlite3.connect(script.with_suffix(".db"))) as database:
+        database.executescript(script.read_text("utf-8"))
 
 
 def _templates(folder: Traversable, path: PurePosixPath) -> Iterator[tuple[PurePosixPath, Traversable]]:
