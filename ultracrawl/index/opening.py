@@ -6,6 +6,7 @@ from ultracrawl.index.engine import IndexEngine, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.searched import SearchedProject, SearchOptions
+from ultracrawl.rules.attributes.boost_file import Boosts
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.kinds import hit_codes
 from ultracrawl.sources.reading.locations import note_file
@@ -15,14 +16,18 @@ from ultracrawl.stores.boost_store import BoostStore
 
 def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
     """Return what is needed to open an index of a project, in this process or another. Raises `UserError`."""
-    return searched_of(project).config_of(name)
+    return _with_boosts(project, Boosts()).config_of(name)
 
 
 def searched_of(project: Project) -> SearchedProject:
-    """Return what a search needs of a project."""
-    section, loaded = project.search, BoostStore(project.state.path)
+    """Return what a search needs of a project. Raises `StateError` if the loaded boosts cannot be read."""
+    loaded = BoostStore(project.state.path)
     note_file(loaded.path)
-    boosts = loaded.read()
+    return _with_boosts(project, loaded.read())
+
+
+def _with_boosts(project: Project, boosts: Boosts) -> SearchedProject:
+    section = project.search
     files = {} if section.synonyms is None else {"": section.synonyms}
     own = {PROJECT_INDEX: (project.index.engine, project.index.path)}
     return SearchedProject(

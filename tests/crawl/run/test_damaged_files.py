@@ -43,6 +43,14 @@ def project(crawled: Path, tmp_path: Path) -> Workspace:
     return InProcessWorkspace(tmp_path / "project")
 
 
+def test_damaged_boosts_stop_searches_alone(project: Workspace) -> None:
+    (project.directory / "var/state/boosts.json").write_text("{broken")
+    told = project.command("search", "heron")
+    assert (told.code, told.err.count("\n")) == (1, 1), told.err
+    assert project.crawl().run["outcomes"] == {"NOT_MODIFIED": 4}
+    assert project.command("index", "check").code == 0
+
+
 @pytest.mark.parametrize("damage", [one for one in DAMAGES if one not in ("empty", "delete")])
 def test_damaged_stored_documents_stop_no_crawl(project: Workspace, damage: str) -> None:
     store = project.directory / "var/documents/site/documents.sqlite"
