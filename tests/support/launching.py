@@ -12,12 +12,16 @@ from ultracrawl.service.orders import CrawlEnd, CrawlOrder
 class Crawl:
     def __init__(self, order: CrawlOrder, begun: float = 1.0) -> None:
         self.order, self.begun = order, begun
+        self.starting = False
+        """Whether it has nothing to report yet, if it is stopped."""
         self.end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
 
     async def finished(self) -> CrawlEnd:
         return await asyncio.shield(self.end)
 
     async def stop_crawl(self) -> None:
+        if self.starting:
+            self.end.set_result(CrawlEnd(self.order.source, None, "stopped before it had begun"))
         self.finish(interrupted=True)
 
     async def kill_crawl(self) -> None:

@@ -184,18 +184,20 @@ def test_its_report_is_read_in_its_log_if_the_state_is_elsewhere(
 @pytest.mark.parametrize(
     "log", ["INFO: Spider opened\n", "ultracrawl-report: {broken", "ultracrawl-report: [1]\n"]
 )
-def test_a_job_that_left_no_report_in_its_log_has_failed(
+def test_a_job_that_left_no_report_in_its_log_has_failed_and_its_schedule_goes_on(
     tmp_path: Path, scrapyd: FakeScrapyd, log: str
 ) -> None:
-    async def play() -> CrawlEnd:
-        crawl = await Scene(tmp_path, scrapyd).launch()
+    async def scene(supervisor: Supervisor, _here: Launcher) -> None:
+        await supervisor.launch_schedule("nightly")
+        await asked_until(lambda: bool(scrapyd.keys))
         scrapyd.logs[f"{PROJECT}/handbook/{scrapyd.keys[0]}.log"] = log
         scrapyd.end()
-        return await crawl.finished()
+        await asked_until(lambda: supervisor.schedules()[0].last_end is not None)
+        state = supervisor.schedules()[0]
+        assert (state.status, state.next_run is None) == (ScheduleStatus.FAILED, False)
+        assert "has no report in the log of the job nightly.handbook." in state.error
 
-    end = asyncio.run(play())
-    assert (end.report, end.failed, end.died) == (None, True, False)
-    assert "has no report in the log of the job nightly.handbook." in end.line
+    supervised(tmp_path, scrapyd, scene)
 
 
 @played

@@ -198,6 +198,21 @@ async def test_who_lasts_long_makes_room_and_goes_on_later() -> None:
 
 
 @played
+async def test_whose_turn_is_over_before_it_has_begun_goes_on_later_too() -> None:
+    scene = Scene(jobs=1, turn=900.0)
+    ends = await scene.order("slow", "short")
+    scene.launcher.launched[0].starting = True
+    while scene.launcher.names != ["slow", "short"]:
+        await asyncio.sleep(0)
+    assert not ends[0].done(), "nobody wanted it to end"
+    scene.launcher.launched[1].finish()
+    while scene.launcher.names != ["slow", "short", "slow"]:
+        await asyncio.sleep(0)
+    scene.launcher.launched[2].finish()
+    assert not (await ends[0]).failed
+
+
+@played
 async def test_one_that_is_paused_leaves_its_place() -> None:
     scene = Scene(jobs=1)
     await scene.order("a", "b")

@@ -117,8 +117,7 @@ class ScrapydCrawl:
             except WorkError as error:
                 silent_since = silent_since or self._clock.now()
                 if self._clock.now() - silent_since >= PATIENCE:
-                    told = WorkError(f"{error}; the job {self._key} may go on there")
-                    self._over(RunReport.not_begun(self.order.source, told))
+                    self._over(self._failed(f"{error}; the job {self._key} may go on there"))
                 continue
             silent_since = None
             missed = 0 if phase else missed + 1
@@ -161,10 +160,12 @@ class ScrapydCrawl:
             return None, _STOPPED
         if log is None:
             return None, ""
-        return None, (
-            f"{self._client.name} has no report in the log of the job {self._key}: it crashed or was killed, "
-            "or logs less than INFO"
-        )
+        missing = f"{self._client.name} has no report in the log of the job {self._key}"
+        return self._failed(f"{missing}: it crashed or was killed, or logs less than INFO"), ""
+
+    def _failed(self, why: str) -> RunReport:
+        """Return what is known of a job that failed: an end with an error and no report is one that a person wanted."""
+        return RunReport.not_begun(self.order.source, WorkError(why))
 
     def _over(self, report: RunReport | None, error: str = "", *, died: bool = False) -> None:
         if not self._end.done():

@@ -233,7 +233,7 @@ class PooledCrawl:
         return end
 
     async def _crawl_once(self) -> tuple[CrawlEnd, bool]:
-        """Crawl until the end, or the end of its turn; returns how it ended, and whether it was for its turn."""
+        """Crawl until the end, or the end of its turn; returns how it ended, and whether it goes on in its next turn."""
         order, pool, turned = self.order, self._pool, False
         try:
             crawl = self.current = await pool.launcher.launch(order)
@@ -255,7 +255,7 @@ class PooledCrawl:
                 await crawl.stop_crawl()
         self.current = None
         end = ended.result()
-        return end, turned and end.report is not None and end.report.interrupted
+        return end, turned and (end.report is None or end.report.interrupted)
 
     async def _rest_after(self, end: CrawlEnd, deaths: int) -> bool:
         """Wait before the next try; False if there is none."""
