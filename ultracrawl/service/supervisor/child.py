@@ -85,8 +85,10 @@ class _Teller:
         self._tell({"report": TypeAdapter(RunReport).dump_python(report, mode="json"), "mistake": mistake})
 
     def _tell(self, what: dict[str, Any]) -> None:
+        left = json.dumps(what).encode() + b"\n"
         try:
-            self._parent.send_bytes(json.dumps(what).encode())
+            while left:
+                left = left[os.write(self._parent.fileno(), left) :]
         except OSError:  # it has gone, and so shall we
             self._next = float("inf")
 

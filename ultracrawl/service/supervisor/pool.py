@@ -233,7 +233,7 @@ class PooledCrawl:
         return end
 
     async def _crawl_once(self) -> tuple[CrawlEnd, bool]:
-        """Crawl until the end, or the end of its turn; returns how it ended, and whether it goes on in its next turn."""
+        """Crawl until the end, or the end of its turn; returns how it ended, and whether it has another turn."""
         order, pool, turned = self.order, self._pool, False
         try:
             crawl = self.current = await pool.launcher.launch(order)

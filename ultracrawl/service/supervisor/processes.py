@@ -28,6 +28,10 @@ _LOOK_EVERY = 1.0
 """Seconds between two looks at the memory of a process."""
 _GRACE = 20.0
 """Seconds that a process which takes too much memory has to end cleanly; at once if it takes another quarter."""
+_LONGEST_END = 600.0
+"""Seconds that a process has to end cleanly which was told to; a commit of a large segment takes minutes."""
+_PIECE = 1 << 20
+_LONGEST_MESSAGE = 16 << 20
 
 Prepare = Callable[[CrawlOrder], ChildOrder]
 """Makes of an order what its process has to know. Raises `UserError`."""
@@ -76,7 +80,8 @@ class ProcessLauncher:
 def _run(order: ChildOrder, parent: Connection) -> None:
     from ultracrawl.service.supervisor.child import crawl_in_child  # noqa: PLC0415 - Scrapy is for children
 
-    crawl_in_child(order, parent)
+    with parent:  # closed as soon as all is said: the parent knows then that nothing but its end is left
+        crawl_in_child(order, parent)
 
 
 class ChildCrawl:
@@ -94,10 +99,13 @@ class ChildCrawl:
         self._child = child
         self._ours = ours
         self._memory = memory
+        self._heard = b""
+        """The beginning of a message that is not there as a whole."""
         self._report: RunReport | None = None
         self._ending = ""
         """Why it was ended from here."""
-        self._too_large = False
+        self._given_up = False
+        """Whether it was ended for what it did, and not because anybody wanted that."""
         self._end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
         self._leave: asyncio.Task[None] | None = None
         self._watch = asyncio.ensure_future(self._watch_memory()) if memory else None
@@ -117,6 +125,7 @@ class ChildCrawl:
         """Have it end cleanly, at whatever point it is."""
         self._ending = self._ending or "stopped before it had begun; the next crawl goes on"
         self._send_signal(signal.SIGTERM)
+        asyncio.get_running_loop().call_later(_LONGEST_END, self._give_up_late)
 
     async def kill_crawl(self) -> None:
         """End it at once; what it started ends with it."""
@@ -128,14 +137,37 @@ class ChildCrawl:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def _give_up_late(self) -> None:
+        if not self._end.done() and not self._given_up:
+            self._give_up(f"did not end within {_LONGEST_END:.0f} seconds of being told to")
+            self._send_signal(signal.SIGKILL)
+
+    def _give_up(self, why: str) -> None:
+        self._given_up, self._ending = True, f"its process {why}, and was ended; the next crawl goes on"
+
     def _hear(self) -> None:
+        """Take what it has said, and never wait for the rest of it."""
         try:
-            told: dict[str, Any] = json.loads(self._ours.recv_bytes())
-        except (EOFError, OSError):
+            piece = os.read(self._ours.fileno(), _PIECE)
+        except OSError:
+            piece = b""
+        if not piece:
             asyncio.get_running_loop().remove_reader(self._ours.fileno())
             self._ours.close()
             self._leave = asyncio.ensure_future(self._take_leave())
             return
+        *messages, self._heard = (self._heard + piece).split(b"\n")
+        try:
+            for message in messages:
+                self._take_message(json.loads(message))
+            if len(self._heard) > _LONGEST_MESSAGE:
+                raise ValueError("a message without an end")
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            self._heard = b""
+            self._give_up(f"said what is no message ({error})")
+            self._send_signal(signal.SIGKILL)
+
+    def _take_message(self, told: dict[str, Any]) -> None:
         if "live" in told:
             self.live = Live(**told["live"])
         else:
@@ -147,7 +179,7 @@ class ChildCrawl:
         await asyncio.to_thread(self._child.join, _GRACE)
         if (
             self._child.exitcode is None
-        ):  # something holds it at its end, and it would keep its source from the next
+        ):  # something holds it, and it would keep its source from the next crawl
             self._child.kill()
             await asyncio.to_thread(self._child.join, _GRACE)
         code = self._child.exitcode
@@ -158,10 +190,10 @@ class ChildCrawl:
 
     def _how_it_ended(self, code: int | None) -> CrawlEnd:
         source = self.order.source
-        if self._report is not None and not self._too_large:
+        if self._report is not None and not self._given_up:
             return CrawlEnd(source, self._report)
         if self._ending:
-            return CrawlEnd(source, self._report, self._ending, died=self._too_large)
+            return CrawlEnd(source, self._report, self._ending, died=self._given_up)
         how = f"ended with exit code {code}"
         if code is not None and code < 0:
             how = f"was killed by {signal.Signals(-code).name}"
@@ -181,9 +213,7 @@ class ChildCrawl:
                 continue
             if since is None:
                 since = time.monotonic()
-                self._too_large = True
-                limit = f"`processes.memory`, {self._memory / 1e6:,.0f} MB"
-                self._ending = f"its process took more than {limit}, and was ended; the next crawl goes on"
+                self._give_up(f"took more than `processes.memory`, {self._memory / 1e6:,.0f} MB")
                 self._send_signal(signal.SIGTERM)
             elif size > self._memory * 1.25 or time.monotonic() - since > _GRACE:
                 self._send_signal(signal.SIGKILL)
