@@ -17,21 +17,21 @@ class ListStore:
     """The loaded lists in the folder of the state; a write replaces the file as a whole."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / NAME
+        self.path = folder / NAME
 
     def read(self) -> dict[str, ValueList]:
         """Return the lists by search attribute. Raises `StateError` if the file is no list file of ours."""
-        if not self._path.exists():
+        if not self.path.exists():
             return {}
         try:
-            stored = json.loads(self._path.read_text(encoding="utf-8"))
+            stored = json.loads(self.path.read_text(encoding="utf-8"))
             return {
                 name: ValueList(name, tuple(ListedValue(value, names) for value, names in values))
                 for name, values in stored.items()
             }
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise StateError(
-                f"the loaded lists in {self._path} cannot be read ({error}); remove the file, and load them again "
+                f"the loaded lists in {self.path} cannot be read ({error}); remove the file, and load them again "
                 "with `ultracrawl load-metadata`"
             ) from error
 
@@ -43,7 +43,7 @@ class ListStore:
             for name, values in all_lists.items()
         }
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self._path, json.dumps(stored, ensure_ascii=False).encode())
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self.path, json.dumps(stored, ensure_ascii=False).encode())
         except OSError as error:
-            raise StateError(f"the lists cannot be written to {self._path}: {error.strerror}") from error
+            raise StateError(f"the lists cannot be written to {self.path}: {error.strerror}") from error

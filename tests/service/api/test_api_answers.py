@@ -212,6 +212,30 @@ def test_searchers_are_used_again_for_the_same_index_and_askers_alone(api: Api) 
     pool.close()
 
 
+def test_what_is_loaded_in_bulk_holds_from_the_next_search_on(api: Api, workspace: Workspace) -> None:
+    def found() -> tuple[list[str], str]:
+        with pool.searcher_for(project, "", ()) as searcher:
+            hits = [hit.url for hit in searcher.search("the").hits]
+            return hits, searcher.display_name("Author", "lee", "en")
+
+    def load(kind: str, text: str) -> None:
+        file = workspace.directory / f"{kind}.xml"
+        file.write_text(text)
+        assert workspace.command("load-metadata", "--type", kind, str(file)).code == 0
+
+    pool, project = SearcherPool(), api.project
+    (*_, last), name = found()
+    assert name == "lee"
+    load("boost", f'<boosts><boost url="{last}" factor="50"/></boosts>')
+    assert found()[0][0] == last
+    load(
+        "lov",
+        '<attribute name="Author"><value v="lee"><display lang="en">Ann Lee</display></value></attribute>',
+    )
+    assert found()[1] == "Ann Lee"
+    pool.close()
+
+
 def told_of(shape: Any, answer: Any, place: str = "") -> Iterator[str]:
     """Yield the members of an answer that its shape does not name."""
     if isinstance(shape, BaseModel):

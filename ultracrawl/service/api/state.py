@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from anyio import CapacityLimiter
 
@@ -18,6 +19,8 @@ from ultracrawl.service.api.tokens import TokenStore
 from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.orders import Supervision
 from ultracrawl.sources import Catalog, DataSource, Project
+from ultracrawl.sources.reading.locations import Version, note_file, noted_files, version_of
+from ultracrawl.stores.opening import open_lists
 
 SEARCHES_AT_ONCE = max(2, 2 * (os.cpu_count() or 1))
 """Searches that are worked on at a time; further ones wait in their order."""
@@ -25,51 +28,73 @@ _MOST_IDLE = 2 * SEARCHES_AT_ONCE
 Principals = tuple[str, ...] | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _OpenSearcher:
+    """A searcher, and what it was opened for and from."""
+
+    project: Project
+    index: str
+    principals: Principals
+    searcher: Searcher
+    files: Mapping[Path, Version]
+    """What it has read, or may read: synonyms, and what was loaded in bulk."""
+
+    def is_for(self, project: Project) -> bool:
+        """Whether it answers by what a project, its files included, says now."""
+        return self.project is project and all(version_of(path) == was for path, was in self.files.items())
+
+
 class SearcherPool:
     """Searchers that are open already: one works for one request at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._idle: list[tuple[Project, str, Principals, Searcher]] = []
+        self._idle: list[_OpenSearcher] = []
 
     @contextmanager
     def searcher_for(self, project: Project, index: str, principals: Principals) -> Iterator[Searcher]:
         """Give a searcher of an index for who asks. Raises `UserError`."""
-        searcher = self._pop(project, index, principals)
-        searcher = searcher or Searcher(project, index, principals=principals)
+        opened = self._pop(project, index, principals) or _open(project, index, principals)
         try:
-            yield searcher
+            yield opened.searcher
         except IndexStoreError:
-            searcher.close()
+            opened.searcher.close()
             raise
         except BaseException:
-            self._put_back(project, index, principals, searcher)
+            self._put_back(opened)
             raise
-        self._put_back(project, index, principals, searcher)
+        self._put_back(opened)
 
-    def _pop(self, project: Project, index: str, principals: Principals) -> Searcher | None:
+    def _pop(self, project: Project, index: str, principals: Principals) -> _OpenSearcher | None:
         with self._lock:
-            for number, (of, name, who, _) in enumerate(self._idle):
-                if of is project and name == index and who == principals:
-                    return self._idle.pop(number)[3]
+            for number, one in enumerate(self._idle):
+                if (one.index, one.principals) == (index, principals) and one.is_for(project):
+                    return self._idle.pop(number)
         return None
 
-    def _put_back(self, project: Project, index: str, principals: Principals, searcher: Searcher) -> None:
-        """Keep a searcher; those of a project that was replaced, and of the oldest the ones too many, are closed."""
+    def _put_back(self, opened: _OpenSearcher) -> None:
+        """Keep a searcher; those that answer by what was replaced, and of the oldest the ones too many, are closed."""
         with self._lock:
-            self._idle.append((project, index, principals, searcher))
-            keep = [one for one in self._idle if one[0] is project][-_MOST_IDLE:]
-            closing = [one for one in self._idle if not any(one is kept for kept in keep)]
+            self._idle.append(opened)
+            keep = [one for one in self._idle if one.is_for(opened.project)][-_MOST_IDLE:]
+            closing = [one for one in self._idle if one not in keep]
             self._idle = keep
         for one in closing:
-            one[3].close()
+            one.searcher.close()
 
     def close(self) -> None:
         """Close all that are idle."""
         with self._lock:
             idle, self._idle = self._idle, []
         for one in idle:
-            one[3].close()
+            one.searcher.close()
+
+
+def _open(project: Project, index: str, principals: Principals) -> _OpenSearcher:
+    with noted_files() as files:
+        note_file(open_lists(project).path)
+        searcher = Searcher(project, index, principals=principals)
+    return _OpenSearcher(project, index, principals, searcher, files)
 
 
 @dataclass(frozen=True, slots=True)
