@@ -9,11 +9,9 @@ from typing import Any
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.destinations import DestinationStatus, destination_status
-from ultracrawl.service.metrics.holdings import Holdings, read_holdings
+from ultracrawl.service.metrics.holdings import Holdings, failure_after, read_holdings
 from ultracrawl.service.schedules.looking import next_run_of, runner_of, waits_for_place
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores.failure_note import failure_note
-from ultracrawl.stores.opening import state_file
 
 
 def source_status(
@@ -52,9 +50,8 @@ def _status(project: Project, name: str, held: Holdings) -> dict[str, Any]:
         return {**row, "failure": {"time": None, "problem": held.problem}}
     if latest is not None:
         row["last_run"] = json.loads(latest.report) if latest.report else {"run_id": str(latest.number)}
-    file = state_file(project, name)
-    note = failure_note(file) if file is not None else None
-    if note is not None and (latest is None or note.at > latest.finished):
+    note = failure_after(project, name, latest)
+    if note is not None:
         row["state"], row["failure"] = "failed", {"time": as_text(note.at), "problem": note.problem}
     return row
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import ssl
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ from ultracrawl.service.orders import CrawlEnd, Event, EventKind
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.sections.notices import NoticeKind
+from ultracrawl.stores.failure_note import FailureNote, note_failure
+from ultracrawl.stores.opening import open_state, state_file
 
 DAY = 86_400.0
 
@@ -68,6 +72,9 @@ class NothingToSee(ServiceWatch):
 
     def __init__(self, waiting: Notice | None = None) -> None:
         self.waiting = waiting
+
+    def failed_sources(self) -> set[str]:
+        return set()
 
     def notices(self, now: float) -> Any:
         return iter(())
@@ -198,6 +205,47 @@ def test_a_stopped_crawl_is_no_recovery(tmp_path: Path) -> None:
     assert [[one.kind for one in message] for message in way.sent] == [[NoticeKind.RECOVERED]]
 
 
+async def two_failures(
+    noticing: Noticing, supervisor: FakeSupervision, clock: SetClock, way: KeptNotices
+) -> None:
+    """Have two sources fail, the second once the first was told of."""
+    async with noticing.running():
+        for source in ("handbook", "intranet"):
+            supervisor.tell(failed(clock.at, source))
+            while source not in {one.source for message in way.sent for one in message}:
+                await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("problems", "noted", "recovers"),
+    [([], 0, False), (["no answer"], 0, True), (["no answer"], 50, True), ([], 50, False), ([], 150, True)],
+)
+def test_a_recovery_after_a_restart_is_told(
+    tmp_path: Path, problems: list[str], noted: int, recovers: bool
+) -> None:
+    project, clock, way, supervisor = project_of(tmp_path), SetClock(), KeptNotices(), FakeSupervision()
+    with closing(open_state(project, "handbook")) as state:
+        run, _ = state.begin_run(50.0, "")
+        told = json.dumps(RunReport("handbook", "1", "", problems=problems).as_json())
+        state.end_run(replace(run, finished=100.0, report=told))
+    file = state_file(project, "handbook")
+    if noted and file is not None:
+        note_failure(file, FailureNote(noted, "its password cannot be read"))
+    watch = ServiceWatch(lambda: project, lambda *_: None)
+    noticing = Noticing(lambda: project, supervisor, clock, channels=lambda _: [way], watch=watch)
+
+    async def live() -> None:
+        async with noticing.running():
+            supervisor.tell(good(clock.at))
+            supervisor.tell(failed(clock.at, "last"))
+            while "last" not in {one.source for message in way.sent for one in message}:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(live())
+    kinds = [one.kind for message in way.sent for one in message if one.source == "handbook"]
+    assert (NoticeKind.RECOVERED in kinds) is recovers
+
+
 def test_a_way_that_hangs_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for patience in ("_PATIENCE", "_LAST_PATIENCE"):
         monkeypatch.setattr(noticing_module, patience, 0.05)
@@ -215,15 +263,8 @@ def test_a_way_that_hangs_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.
         lambda: project, supervisor, clock, channels=lambda _: [hanging, way], watch=NothingToSee()
     )
 
-    async def live() -> None:
-        async with noticing.running():
-            for source in ("handbook", "intranet"):
-                supervisor.tell(failed(clock.at, source))
-                while source not in {one.source for message in way.sent for one in message}:
-                    await asyncio.sleep(0.01)
-
     try:
-        asyncio.run(live())
+        asyncio.run(two_failures(noticing, supervisor, clock, way))
     finally:
         released.set()
     assert [[one.source for one in message] for message in hanging.sent] == [["handbook"]]
@@ -249,14 +290,7 @@ def test_what_goes_wrong_is_logged_and_ends_nothing(tmp_path: Path, caplog: pyte
         lambda: project, supervisor, clock, channels=lambda _: [Broken(), way], watch=BlindWatch()
     )
 
-    async def live() -> None:
-        async with noticing.running():
-            for source in ("handbook", "intranet"):
-                supervisor.tell(failed(clock.at, source))
-                while source not in {one.source for message in way.sent for one in message}:
-                    await asyncio.sleep(0.01)
-
-    asyncio.run(live())
+    asyncio.run(two_failures(noticing, supervisor, clock, way))
     for line in ("notices.to.broken: TypeError: a plug-in", "ValueError: no such day", "OSError: no such"):
         assert line in caplog.text
     assert "Traceback" not in caplog.text

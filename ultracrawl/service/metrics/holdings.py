@@ -12,7 +12,8 @@ from ultracrawl.model.dates import parse_w3c_date
 from ultracrawl.service.control import readable_sign
 from ultracrawl.sources import Project
 from ultracrawl.stores import RunMark, StateCounts, Store
-from ultracrawl.stores.opening import state_mark, state_to_read
+from ultracrawl.stores.failure_note import FailureNote, failure_note
+from ultracrawl.stores.opening import state_file, state_mark, state_to_read
 
 _RUNS_LOOKED_AT = 20
 _SHARE = 0.05
@@ -88,6 +89,24 @@ class HoldingsReader:
         ended = self._clock()
         self._read[name] = _Read(mark, ended, ended - begun, found)
         return found
+
+
+def failure_after(project: Project, name: str, latest: RunMark | None) -> FailureNote | None:
+    """Return why a crawl of a source failed as a whole, or could not begin, if that was after its latest run."""
+    file = state_file(project, name)
+    note = failure_note(file) if file is not None else None
+    return note if note is not None and (latest is None or note.at > latest.finished) else None
+
+
+def last_failed(project: Project, name: str) -> bool:
+    """Return whether the last crawl of a source failed; one whose state cannot be read has done nothing yet."""
+    try:
+        with state_to_read(project, name) as state:
+            latest = next(iter(state.runs(1)), None) if state is not None else None
+    except StateError:
+        return False
+    report = json.loads(latest.report) if latest is not None and latest.report else {}
+    return bool(report.get("problems")) or failure_after(project, name, latest) is not None
 
 
 def last_success(project: Project, name: str) -> float | None:

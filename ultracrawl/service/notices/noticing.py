@@ -65,7 +65,7 @@ class Noticing:
         self._watch = watch or ServiceWatch(project)
         self._digest = NoticeDigest(self._defined.notices.every or 0.0)
         self._troubled = set[str]()
-        """Sources of which something was told that a good run makes good."""
+        """Sources of which something was told that a good run makes good, or that had failed when the service began."""
         self._watched_at = 0.0
         self._sending: dict[str, asyncio.Task[None]] = {}
 
@@ -75,6 +75,8 @@ class Noticing:
         events = self._supervisor.events()
 
         async def listen() -> None:
+            if self._outgoing:
+                await _kept_alive(self._recall_failures())
             async for event in events:
                 await _kept_alive(self.take_event(event))
 
@@ -96,6 +98,9 @@ class Noticing:
             for name, sending in self._sending.items():
                 logger.warning("notices.to.%s: takes too long, so what it was sent last may be lost", name)
                 sending.cancel()
+
+    async def _recall_failures(self) -> None:
+        self._troubled |= await asyncio.to_thread(self._watch.failed_sources)
 
     async def take_event(self, event: Event) -> None:
         """Take note of what happened; after a run, also of deletions that it held back, and of a recovery."""

@@ -13,7 +13,7 @@ from cryptography.x509 import load_der_x509_certificate
 from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.service.metrics.holdings import last_success, read_holdings
+from ultracrawl.service.metrics.holdings import last_failed, last_success, read_holdings
 from ultracrawl.service.metrics.machine import free_bytes
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources import DataSource, Project
@@ -52,6 +52,11 @@ class ServiceWatch:
             return None
         text = f"{leaving:,} documents are to leave the index; `ultracrawl approve-deletions {name}` decides"
         return Notice(NoticeKind.DELETIONS_HELD, name, text, now)
+
+    def failed_sources(self) -> set[str]:
+        """Return the sources whose last crawl failed."""
+        project = self._project()
+        return {name for name in project.sources if last_failed(project, name)}
 
     def _low_disks(self, project: Project, now: float) -> Iterator[Notice]:
         least = project.notices.disk_free
