@@ -94,7 +94,7 @@ def test_a_secret_in_clear_is_advised_against(tmp_path: Path, password: str, adv
 
 def test_secrets_of_the_project_in_clear_are_advised_against_as_well(tmp_path: Path) -> None:
     headers = {"Authorization": HIDDEN, "X-Sender": "crawls"}
-    hook = {"webhook": "https://a.example/", "headers": headers}
+    hook = {"webhook": f"https://a.example/{HIDDEN}", "headers": headers}
     http = {"type": "http", "url": "https://a.example/", "headers": headers, "user": "u", "password": HIDDEN}
     definition = {
         "sources": {"a": {"start_urls": ["https://a.example/"]}},

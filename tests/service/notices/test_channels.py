@@ -108,6 +108,18 @@ def test_a_webhook_gets_json_where_it_may_be_connected_to(
     }  # fmt: skip
 
 
+def test_a_webhook_may_be_a_secret(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    way = {"webhook": "${CHAT_HOOK}", "networks": ["127.0.0.0/8"]}
+    with hook(200) as (url, got):
+        monkeypatch.setenv("CHAT_HOOK", url)
+        (allowed,) = open_channels(define(chat=way))
+        allowed.send([NOTICE])
+    assert len(got) == 1
+    monkeypatch.setenv("CHAT_HOOK", "nonsense://secret-words")
+    with pytest.raises(UserError, match=r"^notices\.to\.chat\.webhook: this is not the URL of a web server$"):
+        open_channels(define(chat=way))
+
+
 def test_a_webhook_that_refuses_is_told(folder: Path) -> None:
     with hook(500) as (url, _):
         (way,) = open_channels(define(chat={"webhook": url, "networks": ["127.0.0.0/8"]}))

@@ -17,6 +17,7 @@ from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.notices import NoticeChannel, NoticeKind
+from ultracrawl.sources.sections.project import is_web_url
 
 MOST_LINES = 20
 """Notices that one message names."""
@@ -74,7 +75,12 @@ class WebhookChannel:
     def __init__(self, name: str, section: NoticeChannel, secrets: SecretReader) -> None:
         assert section.webhook is not None
         self.name, self.kinds = name, frozenset(section.kinds)
-        self._url, self._timeout = section.webhook, section.timeout
+        self._url, self._timeout = (
+            secrets.read(section.webhook, f"notices.to.{name}.webhook"),
+            section.timeout,
+        )
+        if not is_web_url(self._url):
+            raise UserError(f"notices.to.{name}.webhook: this is not the URL of a web server")
         self._policy = AddressPolicy.for_source((), map(str, section.networks))
         values = {
             header: secrets.read(value, f"notices.to.{name}.headers.{header}")

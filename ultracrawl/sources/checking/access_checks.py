@@ -61,10 +61,12 @@ def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFi
 
 
 def _is_secret(path: Path, secret: SecretStr) -> bool:
-    """Return whether an option that may be a secret is one: headers and fields of forms need not be."""
+    """Return whether an option that may be a secret is one: headers, webhooks and fields of forms need not be."""
     name = str(path[-1])
     if path[0] == "logins":
         return PASSWORD_FIELD.search(name) is not None
+    if name == "webhook":
+        return False
     if path[0] == "connection":
         return PASSWORD_IN_URL.search(secret.get_secret_value()) is not None
     return path[-2:-1] != ("headers",) or name.lower() in SECRET_HEADERS

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake
-from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.secrets import Secret, stands_in_clear
 from ultracrawl.sources.sections.completion import Command
 from ultracrawl.sources.sections.fetching.request import SiteHeader
 from ultracrawl.sources.sections.project import check_web_url
@@ -39,15 +39,21 @@ class NoticeKind(StrEnum):
     TEST = "test"
 
 
+def _check_webhook(url: SecretStr) -> SecretStr:
+    if stands_in_clear(url):
+        check_web_url(url.get_secret_value())
+    return url
+
+
 class NoticeChannel(Section):
     """One way on which notices go out: a program, a webhook, or whatever a URL of Apprise names."""
 
     command: Command = Field(default=(), examples=["/usr/local/bin/page-someone"])
     """A program and its arguments, which finds the notice in its environment. No shell."""
-    webhook: Annotated[str, AfterValidator(check_web_url)] | None = Field(
-        default=None, examples=["https://chat.example.com/hooks/crawls"]
+    webhook: Annotated[Secret, AfterValidator(_check_webhook)] | None = Field(
+        default=None, examples=["https://chat.example.com/hooks/crawls", "${CHAT_HOOK}"]
     )
-    """A URL that gets notices by POST, as JSON."""
+    """A URL that gets notices by POST, as JSON; one that holds a key of a chat may be a secret."""
     headers: Mapping[SiteHeader, Secret] = Field(
         default={}, repr=False, examples=[{"Authorization": "${CHAT_TOKEN}"}]
     )

@@ -18,9 +18,14 @@ from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Network, PluginName, Seconds, Size, is_site, one_or_list
 
 
+def is_web_url(url: str) -> bool:
+    """Return whether a URL is that of a web server, without a user and a password."""
+    return is_site(url) and not url.lower().startswith("ftp")
+
+
 def check_web_url(url: str) -> str:
     """Return the URL of a web server. Raises a mistake for anything else."""
-    if not is_site(url) or url.lower().startswith("ftp"):
+    if not is_web_url(url):
         raise mistake(
             "this is not the URL of a web server", "write it in full, as `https://www.example.com/documents`"
         )
