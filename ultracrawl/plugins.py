@@ -120,10 +120,17 @@ def clash(what: str, bringers: Iterable[Plugin]) -> PluginError:
     return PluginError(f"{what} by {who}", "uninstall one of them")
 
 
-def load_own(path: str, place: str, folders: Iterable[Path] = ()) -> object:
+def load_own(
+    path: str,
+    place: str,
+    folders: Iterable[Path] = (),
+    *,
+    instead: str = "install its package, or run where its scrapy.cfg is",
+) -> object:
     """Return what a dotted path names. Raises `UserError` with one line that begins with `place`.
 
-    It is looked for on the import path, then in folders, which are on it from then on.
+    It is looked for on the import path, then in folders, which are on it from then on; `instead` is what to do where it
+    is in none of them.
     """
     sys.path += [str(one) for one in folders if str(one) not in sys.path]
     module, _, name = path.rpartition(".")
@@ -132,9 +139,7 @@ def load_own(path: str, place: str, folders: Iterable[Path] = ()) -> object:
         if not hasattr(imported, name):
             raise NameError(f"Module '{module}' doesn't define any object named '{name}'")
     except (ImportError, NameError, ValueError) as error:
-        raise UserError(
-            f"{place} cannot be loaded: {error}; install its package, or run where its scrapy.cfg is"
-        ) from error
+        raise UserError(f"{place} cannot be loaded: {error}; {instead}") from error
     except Exception as error:  # the edge to somebody's module: one line is worth more than its traceback
         raise UserError(
             f"{place} cannot be loaded: {type(error).__name__}: {error} ({_where(error)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from scrapy_ways.runs import Desk
 from support import clock, shelf
 from support.in_process import InProcessWorkspace
 from support.project import Workspace
@@ -21,3 +22,8 @@ def kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shelf.Shelf:
     """A folder with the documents of the source `s` of the type `shelf`, which is installed."""
     shelf.install(tmp_path / "installed", monkeypatch)
     return shelf.Shelf(tmp_path)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.stores import RunMark
 
 logger = logging.getLogger(__name__)
@@ -44,6 +44,8 @@ class CrawlRun:
         """Whether the source was listed in part, so that nothing is known of the rest."""
         self.failed = False
         """Whether something happened that no further URL can get around."""
+        self.mistake: UserError | None = None
+        """The user's mistake by which it failed before it came to anything."""
 
     @property
     def problems(self) -> Sequence[str]:
@@ -59,13 +61,16 @@ class CrawlRun:
         if self.counters.add_new_problem(str(problem)):
             logger.error("%s", problem)
 
-    def fail(self, problem: str) -> None:
+    def fail(self, problem: UltracrawlError | str) -> None:
         """Note a failure that no further URL can get around, and end the crawl; what is durable stays."""
         if self.failed:
             return
         self.failed = True
-        self.add_problem(problem)
-        logger.error(problem)
+        self.add_problem(str(problem))
+        if isinstance(problem, UserError) and not self.counters.outcomes:
+            self.mistake = problem  # told at the end, as those are of crawls that cannot begin
+        else:
+            logger.error("%s", problem)
         self.end_soon(FAILED)
 
     def end_soon(self, reason: str) -> None:

@@ -17,7 +17,7 @@ from ultracrawl.crawl.hooks import TICK
 from ultracrawl.crawl.logs import job_report
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
-from ultracrawl.crawl.run.refusal import leave_note, refuse
+from ultracrawl.crawl.run.refusal import leave_note, refuse, refuse_late
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
 from ultracrawl.settings.gc_tuning import spare_what_is_there
@@ -39,7 +39,8 @@ F = TypeVar("F")
 
 FLUSH_EVERY = 3
 """Ticks between two flushes of cache and store."""
-
+A_MOMENT = 0.01
+"""Seconds after which it is looked again whether the engine runs."""
 
 _ENDED_BY_ITSELF = frozenset({"finished", "start_error", FAILED})
 """Reasons for which a crawl ends that its report tells otherwise, or not at all; all others are limits of users."""
@@ -137,8 +138,16 @@ class CrawlLifecycle:
             context.run.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
 
     def _close_soon(self, reason: str) -> None:
-        task = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))
+        task = asyncio.ensure_future(self._close_spider(reason))
         task.add_done_callback(lambda done: done.exception())
+
+    async def _close_spider(self, reason: str) -> None:
+        engine = self._crawler.engine
+        if not engine.running:  # what is closed before it runs would begin to, and never end
+            while engine.spider is not None and not engine.running:
+                await asyncio.sleep(A_MOMENT)
+            await asyncio.sleep(0)
+        await engine.close_spider_async(reason=reason)
 
     # ---- the end
 
@@ -179,6 +188,8 @@ class CrawlLifecycle:
             features.logs.close(reason)
             if context.run.failed:
                 leave_note(context, "; ".join(context.run.problems))
+            if context.run.mistake is not None:
+                refuse_late(self._crawler, context, context.run.mistake)
         logger.info("%s: %s, %s", context.source.name, reason, context.report.summary())
         if self._crawler.settings.getbool(job_report.SETTING):
             job_report.log_report(context.report)

@@ -146,8 +146,8 @@ class CrawlRunner:
         finally:
             watch.cancel()
         crawl = running_crawl(crawler)
-        if crawl is not None and crawl.refused:
-            raise crawl.refused
+        if crawl is not None and (refused := crawl.refused or crawl.context.run.mistake):
+            raise refused
         return crawler
 
     async def _watch(self, crawler: Crawler) -> None:

@@ -134,7 +134,7 @@ def test_a_row_without_a_valid_display_url_is_1010(workspace: Workspace, tickets
 def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: Base) -> None:
     define(workspace, tickets, display_url="https://tickets.example.com/{nr}")
     ended, looked = workspace.command("crawl", "tickets"), workspace.command("lint", "--connect")
-    assert (ended.code, looked.code) == (1, 2), (ended, looked)
+    assert (ended.code, ended.out, looked.code) == (2, "", 2), (ended, looked)
     for one in (ended, looked):
         assert "invalid URL column name (1007): there is no column `nr`" in one.out + one.err
         assert "Traceback" not in one.err

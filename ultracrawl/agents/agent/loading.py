@@ -14,12 +14,18 @@ from ultracrawl.errors import UserError
 from ultracrawl.plugins import AGENTS, load_own
 from ultracrawl.sources.mistakes import listed
 
+_NOT_THERE = "install its package, or name the folder of its file under `plugins`"
+
 
 def load_agent(setup: KindSetup[AgentSection]) -> CrawlerAgent:
     """Return a new agent of a source. Raises `UserError` if it cannot be made."""
     place = f"source {setup.source.name!r}: agent {setup.options.spider_class!r}"
     path = setup.options.spider_class
-    made = load_own(path, place, setup.options.plugins) if "." in path else AGENTS.load(path)
+    made = (
+        load_own(path, place, setup.options.plugins, instead=_NOT_THERE)
+        if "." in path
+        else AGENTS.load(path)
+    )
     if not (isinstance(made, type) and issubclass(made, CrawlerAgent)):
         raise UserError(f"{place} has to be a subclass of ultracrawl.agents.CrawlerAgent")
     if made.fetch is CrawlerAgent.fetch:

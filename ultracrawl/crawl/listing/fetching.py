@@ -119,7 +119,11 @@ class EntryFetching(Feature):
 
     async def _fetch(self, wanted: Wanted) -> Entry | Failure:
         if self._fetcher is None:
-            self._fetcher = self._make()
+            try:
+                self._fetcher = self._make()
+            except UserError as error:
+                self._context.run.fail(error)
+                return Failure(StatusCode.IO_ERROR, str(error))
             self._threads = CallThreads("fetcher", self._fetcher.threads)
         loop = asyncio.get_running_loop()
         asked = _Asked(wanted, loop.create_future())
@@ -144,7 +148,7 @@ class EntryFetching(Feature):
             found = await self._threads.call(self._fetcher.fetch, [one.wanted for one in gathered])
             answers: list[Entry | Failure | Exception] = list(found)
         except UserError as error:
-            self._context.run.fail(str(error))
+            self._context.run.fail(error)
             answers = [Failure(StatusCode.IO_ERROR, str(error))] * len(gathered)
         except WorkError as error:
             answers = [Failure(StatusCode.IO_ERROR, str(error))] * len(gathered)

@@ -82,7 +82,7 @@ class SourceListing(Feature):
         try:
             await self._list_source()
         except UltracrawlError as error:
-            run.fail(str(error))
+            run.fail(error)
         except Exception as error:  # the edge to code of a kind
             logger.warning("The source cannot be listed", exc_info=error)
             run.fail(f"the source cannot be listed: {type(error).__name__}: {error}")
@@ -253,6 +253,6 @@ async def lister_credential(
         asked = listing._threads.call(listing._lister.credential_for, host, realm, url)
         found: tuple[str, str] | None = await asked
     except UltracrawlError as error:
-        listing._context.run.fail(str(error))
+        listing._context.run.fail(error)
         return None
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
-from ultracrawl.errors import UltracrawlError
+from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.settings.presets import WATCHED
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.opening import state_file
@@ -40,10 +40,17 @@ def refuse(crawler: Crawler, context: CrawlContext, error: UltracrawlError) -> N
     leave_note(context, str(error))
 
 
+def refuse_late(crawler: Crawler, context: CrawlContext, mistake: UserError) -> None:
+    """Have a crawl that is ending look like one that could not begin: its source is not as its definition says."""
+    if not crawler.settings.getbool(WATCHED):
+        logger.error("%s: not crawled: %s", context.source.name, mistake)
+        _end_as_failed(crawler)
+
+
 def close_as_failed(crawler: Crawler) -> None:
     """Have a spider closed as soon as it is open, and the crawler be without one, which Scrapy takes for a failure."""
     crawler.signals.connect(_close, signals.spider_opened, weak=False)
-    crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
+    _end_as_failed(crawler)
 
 
 def leave_note(context: CrawlContext, problem: str) -> None:
@@ -51,6 +58,10 @@ def leave_note(context: CrawlContext, problem: str) -> None:
     file = state_file(context.project, context.source.name)
     if file is not None:
         note_failure(file, FailureNote(context.clock(), problem))
+
+
+def _end_as_failed(crawler: Crawler) -> None:
+    crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
 
 
 def _without_spider(crawler: Crawler) -> Callable[[], None]:
