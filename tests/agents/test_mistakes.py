@@ -17,7 +17,13 @@ WRONG: dict[str, dict[str, Any]] = {
     "class": {"type": "agent", "class": "nowhere.Agent"},
     "parameter": {"type": "agent", "class": "tracker.Tracker"},
     "secret": {"type": "agent", "class": "guarded.Guarded", "parameters": {"password": "${NOBODY_SET_THIS}"}},
-    "column": {"type": "table", "connection": "sqlite:///t.db", "table": "t", "key": ["nr"], "text": ["text"]},
+    "column": {
+        "type": "table",
+        "connection": "sqlite:///t.db",
+        "table": "t",
+        "key": ["nr"],
+        "text": ["text"],
+    },
 }
 TOLD = {
     "class": "cannot be loaded: No module named 'nowhere'; install its package, or name the folder of its file",

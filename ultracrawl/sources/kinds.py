@@ -44,6 +44,8 @@ class SourceKind:
     """The number by which hits tell their kind of source: 901 file, 902 table, 903 mail; 0 for others."""
     schemes: ClassVar[frozenset[str]] = frozenset()
     """The schemes of URLs that the kind itself fetches."""
+    keeps_attributes: ClassVar[bool] = False
+    """Whether document attributes are found by their own names, too: those that no mapping leads anywhere."""
     fixed: ClassVar[Mapping[str, Data]] = MappingProxyType({})
     """What shared options are for every source of the kind, whatever a definition says: groups, option by option."""
     unfit: ClassVar[Mapping[str, str]] = _NONE
@@ -70,6 +72,12 @@ def kind_schemes(name: str) -> frozenset[str]:
     """Return the schemes of URLs that a type of sources fetches itself."""
     kind = written_kind(name)
     return frozenset() if kind is None else kind.schemes
+
+
+def keeps_attributes(source: DataSource) -> bool:
+    """Return whether document attributes of a source that are not mapped are found by their own names."""
+    kind = written_kind(source.type)
+    return source.filters.file is not None or (kind is not None and kind.keeps_attributes)
 
 
 def hit_codes(sources: Iterable[DataSource]) -> dict[str, int]:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from ultracrawl.model import Finding
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
+from ultracrawl.sources.kinds import keeps_attributes
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.documents.lists import ListedValues
@@ -183,15 +184,14 @@ class Project(DefinitionHead):
 
     @property
     def schema_attributes(self) -> dict[str, SearchAttribute]:
-        """All search attributes by name, the eight defaults first, those that `relations` and `filters` fill last."""
+        """All search attributes by name: the eight defaults first, those that sources fill of themselves last."""
         own = (SearchAttribute(name, kind) for name, kind in self.attributes.items())
         told = {
             RELATION_ATTRIBUTES[one]
             for source in self.known_sources.values()
             for one in source.relations.names
         }
-        filtered = any(source.filters.file for source in self.known_sources.values())
-        fields = (OTHER_FIELDS,) if filtered else ()
+        fields = (OTHER_FIELDS,) if any(map(keeps_attributes, self.known_sources.values())) else ()
         return attribute_schema((*own, *map(SearchAttribute, sorted(told)), *fields))
 
 

@@ -78,6 +78,25 @@ def test_delivered_documents_are_found_with_all_that_is_said_of_them(
     assert hit["attributes"]["Language"] == ["en"]
 
 
+def test_attributes_are_found_by_their_names_without_a_mapping(
+    workspace: Workspace, system: AgentSystem
+) -> None:
+    define(workspace)
+    sales = {"Department": ["Sales", "Support"], "Size": 7, "Section": "birds", "Author": "Lee"}
+    system.put(
+        note("a", attributes=sales, owner="jo", parse_doc=True), note("b", attributes={"department": "HR"})
+    )
+    crawl(workspace)
+    for wanted in ("Department=sales", "department=Support", "Size>=5", "Section=birds", "Owner=jo"):
+        assert hits(workspace, "--where", wanted) == ["a"], wanted
+    assert hits(workspace, "common", "--where", "Department!=Sales") == ["b"]
+    found = workspace.command("search", "Author:Lee", "--json").json["hits"][0]["attributes"]
+    assert (found["department"], found["Size"]) == (["Sales", "Support"], [7.0])
+    ended = workspace.command("search", "--where", "Department>=5")
+    assert ended.code == 2
+    assert "only = and !=" in ended.err
+
+
 def test_ultra_search_99_the_crawl_finds_what_changed_and_what_a_standard_agent_names_no_more(
     workspace: Workspace, system: AgentSystem
 ) -> None:

@@ -17,6 +17,7 @@ class AgentKind(ListedKind[AgentSection]):
 
     section = AgentSection
     schemes = frozenset({SCHEME})
+    keeps_attributes = True
     # Documents that are not delivered are fetched from web servers, as gently as others.
     fixed: ClassVar = {name: value for name, value in LISTED.items() if name not in {"robots", "politeness"}}
     unfit: ClassVar = {

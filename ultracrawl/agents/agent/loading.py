@@ -22,9 +22,7 @@ def load_agent(setup: KindSetup[AgentSection]) -> CrawlerAgent:
     place = f"source {setup.source.name!r}: agent {setup.options.spider_class!r}"
     path = setup.options.spider_class
     made = (
-        load_own(path, place, setup.options.plugins, instead=_NOT_THERE)
-        if "." in path
-        else AGENTS.load(path)
+        load_own(path, place, setup.options.plugins, instead=_NOT_THERE) if "." in path else AGENTS.load(path)
     )
     if not (isinstance(made, type) and issubclass(made, CrawlerAgent)):
         raise UserError(f"{place} has to be a subclass of ultracrawl.agents.CrawlerAgent")

@@ -40,7 +40,7 @@ from ultracrawl.sources.compilation.boundary import (
 )
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.kinds import written_kind
+from ultracrawl.sources.kinds import keeps_attributes, written_kind
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.sections.section import Section
@@ -159,7 +159,7 @@ def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) ->
         source.description_fallback,
         source.default_language,
         extraction.made_values(source.extract),
-        keeps_all=source.filters.file is not None,
+        keeps_all=keeps_attributes(source),
     )
 
 
