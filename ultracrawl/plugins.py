@@ -140,14 +140,17 @@ def load_own(
             raise NameError(f"Module '{module}' doesn't define any object named '{name}'")
     except (ImportError, NameError, ValueError) as error:
         raise UserError(f"{place} cannot be loaded: {error}; {instead}") from error
-    except Exception as error:  # the edge to somebody's module: one line is worth more than its traceback
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # the edge to somebody's module: one line says more than a traceback
         raise UserError(
             f"{place} cannot be loaded: {type(error).__name__}: {error} ({_where(error)})"
         ) from error
     return getattr(imported, name)
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """Return file and line of what was wrong."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"

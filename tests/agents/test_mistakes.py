@@ -15,6 +15,7 @@ from support.project import Workspace
 
 WRONG: dict[str, dict[str, Any]] = {
     "class": {"type": "agent", "class": "nowhere.Agent"},
+    "script": {"type": "agent", "class": "script.Agent"},
     "parameter": {"type": "agent", "class": "tracker.Tracker"},
     "secret": {"type": "agent", "class": "guarded.Guarded", "parameters": {"password": "${NOBODY_SET_THIS}"}},
     "column": {
@@ -27,6 +28,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 TOLD = {
     "class": "cannot be loaded: No module named 'nowhere'; install its package, or name the folder of its file",
+    "script": "agent 'script.Agent' cannot be loaded: SystemExit: 3 (",
     "parameter": "source 'wrong': parameters.folder: the agent needs it",
     "secret": "NOBODY_SET_THIS",
     "column": "invalid URL column name (1007): there is no column `nr`",
@@ -46,6 +48,7 @@ def define(project: Workspace | Desk, **sources: dict[str, Any]) -> None:
     """Write a definition of sources beside a system that works."""
     AgentSystem(project.directory).put(HERON)
     (project.directory / "guarded.py").write_text(GUARDED)
+    (project.directory / "script.py").write_text("raise SystemExit(3)")
     with closing(sqlite3.connect(project.directory / "t.db")) as base:
         base.executescript("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, text TEXT)")
     text = yaml.safe_dump({"sources": sources})
@@ -54,6 +57,20 @@ def define(project: Workspace | Desk, **sources: dict[str, Any]) -> None:
 
 def good(project: Workspace | Desk) -> dict[str, Any]:
     return {"type": "agent", "class": "tracker.Tracker", "parameters": {"folder": str(project.directory)}}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("class", 2), ("script", 2), ("parameter", 2), ("secret", 0), ("column", 0)]
+)
+def test_lint_loads_the_class_and_asks_nobody(workspace: Workspace, name: str, found: int) -> None:
+    define(workspace, wrong=WRONG[name], right=good(workspace))
+    ended = workspace.command("lint")
+    assert ended.code == found, ended
+    assert (TOLD[name] in ended.out) == bool(found)
+    assert not (workspace.directory / "calls.log").exists()
+    ended = workspace.command("lint", "--connect")
+    assert ended.code == 2
+    assert TOLD[name] in ended.out
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -17,6 +17,7 @@ from ultracrawl.agents import AgentError, AgentParameter, CrawlerAgent, UrlData
 
 class Tracker(CrawlerAgent):
     parameters = [AgentParameter("folder", required=True), AgentParameter("smart"), AgentParameter("pause")]
+    parameters += [AgentParameter("credential")]
 
     def open(self, params):
         self.params, self.folder = params, Path(params["folder"])
@@ -51,7 +52,7 @@ class Tracker(CrawlerAgent):
 
     def get_credential(self, host, realm, url):
         self.note("get_credential", host, realm, url)
-        return "heron", "grey"
+        return self.params.get("credential", ("heron", "grey"))
 
     def stop_crawling(self):
         self.note("stop_crawling")

@@ -251,6 +251,12 @@ class ListedKind(SourceKind, Generic[S]):
     fixed = LISTED
     unfit = WEB_OPTIONS
 
+    def check_definition(self, setup: KindSetup[S]) -> None:
+        """See what `lint` cannot know of a source without code of its kind; nothing is reached, no secret is read.
+
+        Raises `UserError`.
+        """
+
     def make_lister(self, setup: KindSetup[S]) -> Lister:
         """Return the lister of a source; nothing is connected yet. Raises `UserError`, as `MissingExtraError`."""
         raise NotImplementedError

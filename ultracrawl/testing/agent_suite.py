@@ -63,10 +63,6 @@ class AgentCrawl:
             self._thread.call_agent(self._agent.received, one)
         return found
 
-    def fetch_again(self) -> object:
-        """Return what `fetch` gives once more."""
-        return self._thread.call_agent(self._agent.fetch)
-
     def lists(self) -> AttributeLovs:
         """Return the lists of values of the agent."""
         lovs = AttributeLovs()
@@ -144,13 +140,12 @@ class AgentSuite:
             crawl.start()
 
     def test_it_names_documents_and_comes_to_an_end(self) -> None:
-        """`fetch` returns None at the end, and goes on to do so."""
+        """`fetch` returns None at the end."""
         with self.crawl() as crawl:
             crawl.start()
             found = crawl.named()
             assert found, "the source of the tests has to have documents"
             assert len(found) < MOST, f"fetch() has not returned None after {MOST} documents"
-            assert crawl.fetch_again() is None, "fetch() has to return None once it has returned None"
 
     def test_display_urls_are_urls_and_unique(self) -> None:
         """The second document of a display URL is not stored (956), one without a scheme cannot be shown (1010)."""

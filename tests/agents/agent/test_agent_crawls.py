@@ -189,6 +189,17 @@ def test_the_agent_gives_user_and_password_where_a_server_asks(
     assert hits(workspace, "common") == ["staff0", "staff1", "staff2"]
 
 
+def test_an_agent_that_gives_no_user_and_password_fails_the_run_with_a_line(
+    workspace: Workspace, system: AgentSystem, site: NetworkSite, url: str
+) -> None:
+    define(workspace, parameters={"credential": "heron"})
+    site.dynamic("/staff", guarded)
+    system.put({"display_url": f"{url}/staff"})
+    ended = crawl(workspace, code=1)
+    told = "the agent Tracker failed in get_credential(): it returned no user and password"
+    assert ended.run["problems"] == [told]
+
+
 def test_an_error_fails_the_run_with_its_text_and_nothing_is_deleted(
     workspace: Workspace, system: AgentSystem
 ) -> None:

@@ -159,7 +159,6 @@ def test_ultra_search_96_97_open_is_first_close_last_and_each_document_acknowled
         "fetch",
         ("received", "https://cms.example.com/1"),
         ("received", "https://cms.example.com/2"),
-        "fetch",
         "stop_crawling",
         "close",
     ]

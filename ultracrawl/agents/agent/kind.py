@@ -28,6 +28,15 @@ class AgentKind(ListedKind[AgentSection]):
         "depth": "remove it: links are not followed",
     }
 
+    def check_definition(self, setup: KindSetup[AgentSection]) -> None:
+        """See whether the class can be loaded, and takes the parameters. Raises `UserError`."""
+        from ultracrawl.agents.agent.loading import (  # noqa: PLC0415 - as below
+            check_parameters,
+            load_class,
+        )
+
+        check_parameters(load_class(setup).parameters, setup)
+
     def make_lister(self, setup: KindSetup[AgentSection]) -> Lister:
         """Return what has the agent name documents. Raises `UserError` if its class or parameters cannot be used."""
         from ultracrawl.agents.agent.lister import AgentLister  # noqa: PLC0415 - definitions are read without it

@@ -45,7 +45,8 @@ class AgentLister(Lister):
         smart = bool(thread.call_agent(self._agent.is_delta_crawling_capable))
         begun = datetime.fromtimestamp(self._setup.clock(), UTC).isoformat()
         self._start(thread, since)
-        while documents := self._next_documents(thread):
+        named: Iterator[object] = iter(lambda: thread.call_agent(self._agent.fetch), None)
+        while documents := self._next_documents(named):
             self._unacknowledged.append(documents)
             yield Batch([entry for one in documents for entry in entries_of(one, self._setup.source.name)])
         yield Complete(begun, changes_only=smart)
@@ -65,8 +66,11 @@ class AgentLister(Lister):
         found = self._opened().call_agent(self._agent.get_credential, host, realm, url)
         if found is None:
             return None
-        user, password = found
-        return str(user), str(password)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise AgentError(
+                f"the agent {self._name} failed in get_credential(): it returned no user and password"
+            )
+        return str(found[0]), str(found[1])
 
     def value_lists(self) -> Sequence[ValueList]:
         """Return the lists that the agent has."""
@@ -106,19 +110,16 @@ class AgentLister(Lister):
         thread.call_agent(self._agent.start_crawling, self._setup.force, last)
         self._started = True
 
-    def _next_documents(self, thread: AgentThread) -> Sequence[UrlData]:
+    def _next_documents(self, named: Iterator[object]) -> Sequence[UrlData]:
         """Return documents that are named within a short time; none: there are no more."""
         documents: list[UrlData] = []
         size, until = 0, monotonic() + LONGEST
-        while len(documents) < MOST_DOCUMENTS and size < MOST_BYTES:
-            found = thread.call_agent(self._agent.fetch)
-            if found is None:
-                break
+        for found in named:
             if not isinstance(found, UrlData):
                 what = f"it returned {type(found).__name__}, not UrlData"
                 raise AgentError(f"the agent {self._name} failed in fetch(): {what}")
             documents.append(found)
             size += len(found.body) + len(found.text)
-            if monotonic() > until:
+            if len(documents) >= MOST_DOCUMENTS or size >= MOST_BYTES or monotonic() > until:
                 break
         return documents

@@ -38,7 +38,7 @@ class AgentSection(Section):
     """Values of the parameters that the agent declares. Secret ones may be `${NAME}`, `file:PATH` or encrypted."""
     plugins: Folders = Field(default=(), examples=["agents"])
     """Folders in which the class is looked for when it is not on the import path. By default the folder of the
-    definition file.
+    definition file. A definition that stands in no file has none.
     """
     call_timeout: Seconds = Field(default=300.0, gt=0, examples=[60])
     """Seconds after which a call of the agent that has not returned ends the run."""
@@ -47,8 +47,10 @@ class AgentSection(Section):
     @classmethod
     def _place_folders(cls, data: Any, info: ValidationInfo) -> Any:
         """Take folders from that of the definition file; a definition that stands in no file has none by default."""
-        if not isinstance(data, dict) or not isinstance(info.context, RuleFiles):
+        if not isinstance(data, dict):
             return data
+        if not isinstance(info.context, RuleFiles):
+            return {**data, "plugins": ()}  # nobody but who owns the files says what code is run
         written = as_list(data.get("plugins", "."))
         if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
             return data

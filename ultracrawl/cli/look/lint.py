@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.crawl.listing.setup import check_connections
+from ultracrawl.crawl.listing.setup import check_listed
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.opening import cache_folder, former_indexes
@@ -53,7 +53,7 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
     for project in projects:
         findings += [*ineffective_settings(project), *former_destinations(project)]
         findings += unwatched_sources(project)
-        findings += check_connections(project) if connect else ()
+        findings += check_listed(project, connect=connect)
     for finding in findings:
         if as_json:
             print_json(finding.as_json())

@@ -255,4 +255,7 @@ async def lister_credential(
     except UltracrawlError as error:
         listing._context.run.fail(error)
         return None
+    except Exception as error:  # the edge to code of a kind
+        listing._context.run.fail(f"the lister has no password: {type(error).__name__}: {error}")
+        return None
     return found

@@ -23,26 +23,36 @@ def setup_of(
     return KindSetup(source, source, project.base, secrets, force, clock)
 
 
-def check_connections(project: Project) -> Iterator[Finding]:
-    """Yield what keeps sources from being reached that are listed."""
+def check_listed(project: Project, *, connect: bool) -> Iterator[Finding]:
+    """Yield what is wrong with sources that are listed, and, with `connect`, what keeps them from being reached."""
     for source in project.sources.values():
         kind = listed_kind(source.type)
         if not isinstance(kind, ListedKind):
             continue
-        problem = _reach(kind, setup_of(project, source))
+        problem = _problem(_reach if connect else _check, kind, setup_of(project, source))
         if problem:
-            instead = "correct it, or see to it that it can be reached"
+            instead = "correct it, or see to it that it can be reached" if connect else "correct it"
             yield Finding(str(project.base), 0, f"sources.{source.name}", problem, instead)
 
 
-def _reach(kind: ListedKind[Any], setup: KindSetup[Any]) -> str:
-    """Return why a source cannot be reached, in one line; empty if it can."""
+def _check(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
+    kind.check_definition(setup)
+
+
+def _reach(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
+    lister = kind.make_lister(setup)
     try:
-        lister = kind.make_lister(setup)
-        try:
-            lister.check_connection()
-        finally:
-            lister.close()
+        lister.check_connection()
+    finally:
+        lister.close()
+
+
+def _problem(
+    look: Callable[[ListedKind[Any], KindSetup[Any]], None], kind: ListedKind[Any], setup: KindSetup[Any]
+) -> str:
+    """Return what is wrong with a source, in one line; empty if nothing is."""
+    try:
+        look(kind, setup)
     except UltracrawlError as error:
         return str(error)
     except Exception as error:  # the edge to code of a kind
