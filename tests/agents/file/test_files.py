@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from support.project import Workspace
 
+from ultracrawl.agents.file.entries import group_name, user_name
 from ultracrawl.agents.file.fetcher import FileFetcher
 from ultracrawl.agents.file.file_urls import path_of_url, url_of_path
 from ultracrawl.agents.file.kind import KIND
-from ultracrawl.agents.file.lister import FileLister, group_name, user_name
+from ultracrawl.agents.file.lister import FileLister
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import MOST_LEVELS
 from ultracrawl.agents.file.watched import watched_files
@@ -153,6 +154,24 @@ def test_permissions_become_principals(docs: Path, write: Write) -> None:
     assert told == {0o644: (), 0o640: (owner, group), 0o600: (owner,)}
 
 
+def test_a_file_is_what_it_is_when_it_is_read_and_not_when_it_was_listed(docs: Path, write: Write) -> None:
+    """Else one that changes in between is vouched for with the time, the size or the readers that it had."""
+    file = write("a.txt")
+    for mode, then in ((0o644, 0o600), (0o600, 0o644)):
+        os.utime(file, (1000, 1000))
+        file.chmod(mode)
+        (before,) = entries(docs, permissions=True)
+        file.write_text("other words")
+        os.utime(file, (2000, 2000))
+        file.chmod(then)
+        (after,) = entries(docs, permissions=True)
+        (read,) = FileFetcher(setup_of(docs, permissions=True)).fetch([Wanted(before.access_url, before)])  # type: ignore[misc]
+        assert isinstance(read, Entry)
+        assert (read.last_modified, read.attributes, read.acl) == (2000.0, {"size": ("11",)}, after.acl)
+        # What was said and is said no more is not heard: the next listing has to find the change.
+        assert read.validators == (after if after.acl else before).validators
+
+
 def test_messages_of_a_maildir_are_mails(docs: Path) -> None:
     mailbox.Maildir(docs / "mail").add("Subject: Hello\n\nwords\n")
     (entry,) = entries(docs)
@@ -162,7 +181,7 @@ def test_messages_of_a_maildir_are_mails(docs: Path) -> None:
 # ---- display URLs
 
 
-def test_the_longest_prefix_is_replaced(docs: Path, write: Write) -> None:
+def test_the_longest_prefix_is_replaced__ultra_search_33(docs: Path, write: Write) -> None:
     write("doc/file.doc")
     write("b.txt")
     home = docs.as_posix()
@@ -326,7 +345,7 @@ def hits(workspace: Workspace, *query: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda hit: str(hit["url"]))
 
 
-def test_checklist_24_and_25_files_are_sources_whose_links_lead_nowhere(
+def test_files_are_sources_whose_links_lead_nowhere__ultra_search_24_25(
     workspace: Workspace, docs: Path, write: Write
 ) -> None:
     define(workspace, display_url={f"file://{docs}/": "https://files.example.com/"})
@@ -341,7 +360,7 @@ def test_checklist_24_and_25_files_are_sources_whose_links_lead_nowhere(
     assert crawl(workspace) == {"NOT_MODIFIED": 3}
 
 
-def test_a_change_is_seen_by_time_and_size_and_then_by_the_content(
+def test_a_change_is_seen_by_time_and_size_and_then_by_the_content__ultra_search_99(
     workspace: Workspace, docs: Path, write: Write
 ) -> None:
     define(workspace)
@@ -391,7 +410,7 @@ def test_hits_tell_the_kind_of_their_source(workspace: Workspace, write: Write) 
     assert hit["kind"] == 901
 
 
-def test_checklist_26_a_source_of_files_overrides_default_settings(
+def test_a_source_of_files_overrides_default_settings__ultra_search_26(
     workspace: Workspace, write: Write
 ) -> None:
     write("a.txt")

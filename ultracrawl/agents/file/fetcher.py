@@ -8,6 +8,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ultracrawl.agents.file.entries import FileEntries
 from ultracrawl.agents.file.file_urls import MESSAGE, path_of_url
 from ultracrawl.agents.file.mailboxes import MessageTables, message_entry
 from ultracrawl.agents.file.opening import FILE, FOLDER, BaseFolders
@@ -26,6 +27,7 @@ class FileFetcher(Fetcher):
 
     def __init__(self, setup: KindSetup[FileSection]) -> None:
         self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
+        self._entries = FileEntries(setup.options)
         self._messages = MessageTables()
 
     def fetch(self, wanted: Sequence[Wanted]) -> Sequence[Entry | Failure]:
@@ -34,29 +36,37 @@ class FileFetcher(Fetcher):
 
     def _read(self, wanted: Wanted) -> Entry | Failure:
         url, _, message = wanted.access_url.partition(MESSAGE)
-        path, entry = path_of_url(url), wanted.entry or Entry(wanted.access_url)
+        path = path_of_url(url)
         if path is None:
             return Failure(404)
         try:
-            body = self._body(path, message, wanted.max_bytes)
+            entry = self._entry(path, message, wanted.max_bytes)
         except OSError as error:
             return self._failure(path, error)
-        if body is None:
+        if entry is None:
             return Failure(404)
-        return message_entry(entry, body) if message else replace(entry, body=body)
+        listed = wanted.entry
+        if listed is None:
+            return entry
+        # Nobody named in place of somebody would say nothing: the next listing is to see the change.
+        unsaid = bool(message) or (listed.acl and not entry.acl)
+        validators = listed.validators if unsaid else entry.validators
+        return replace(entry, content_type=listed.content_type, validators=validators)
 
-    def _body(self, path: bytes, message: str, most: int) -> bytes | None:
-        """Return what is in a file, or in a message of it; None for what is no more. Raises `OSError`."""
+    def _entry(self, path: bytes, message: str, most: int) -> Entry | None:
+        """Return a file as it is now, or a message of it; None for what is no more. Raises `OSError`."""
         with open(self._bases.open_path(path, FILE), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
                 return None
-            if message:
-                place = self._messages.place(file.fileno(), message)
-                if place is None:
-                    return None
-                file.seek(place[0])
-                most = min(most or place[1], place[1])
-            return file.read(most) if most else file.read()
+            if not message:
+                return replace(self._entries.entry(path, about), body=file.read(most or -1))
+            place = self._messages.place(file.fileno(), message)
+            if place is None:
+                return None
+            file.seek(place.start)
+            body = file.read(min(most or place.size, place.size))
+            return message_entry(self._entries.entry(path, about, message=place), body)
 
     def _failure(self, path: bytes, error: OSError) -> Failure:
         reason = error.strerror or str(error)

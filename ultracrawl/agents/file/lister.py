@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
-import stat
 from collections.abc import Iterator
-from functools import lru_cache
 
-from ultracrawl.agents.file.file_urls import MESSAGE, DisplayPrefixes, url_of_path
-from ultracrawl.agents.file.mailboxes import MAIL, Message, is_mailbox, messages_of
+from ultracrawl.agents.file.entries import FileEntries
+from ultracrawl.agents.file.mailboxes import MAIL, is_mailbox, messages_of
 from ultracrawl.agents.file.opening import FILE, FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import FolderWalk, FoundFile, Unread
 from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial
-from ultracrawl.content.file_names import media_type_of
 from ultracrawl.content.mime import type_matches
 from ultracrawl.errors import UserError
 
@@ -32,7 +27,7 @@ class FileLister(Lister):
         self._options = setup.options
         self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
         self._walk = FolderWalk(setup.options, self._bases)
-        self._prefixes = DisplayPrefixes(setup.options.display_url)
+        self._entries = FileEntries(setup.options)
         self._reads_mail = type_matches(MAIL, setup.source.types)
 
     def check_connection(self) -> None:
@@ -70,7 +65,7 @@ class FileLister(Lister):
             elif found.is_mailbox and self._reads_mail:
                 yield from self._messages(found)
             else:
-                yield self._entry(found)
+                yield self._entries.entry(found.path, found.about, in_maildir=found.in_maildir)
 
     def _messages(self, found: FoundFile) -> Iterator[Entry | Unread]:
         """Yield the messages of a mailbox, or the file if it is none."""
@@ -78,64 +73,16 @@ class FileLister(Lister):
             file = self._bases.open_path(found.path, FILE)
             try:
                 if found.about.st_size and not is_mailbox(file):
-                    yield self._entry(found)
+                    yield self._entries.entry(found.path, found.about, in_maildir=found.in_maildir)
                     return
                 for message in messages_of(file):
-                    yield self._entry(found, message)
+                    yield self._entries.entry(found.path, found.about, message=message)
             finally:
                 os.close(file)
         except OSError as error:
             yield Unread(found.path, error.strerror or str(error))
 
-    def _entry(self, found: FoundFile, message: Message | None = None) -> Entry:
-        about, url, name = found.about, url_of_path(found.path), os.path.basename(found.path)
-        size, validators = about.st_size, f"{about.st_mtime_ns}-{about.st_size}"
-        if message is not None:
-            url, size, validators = f"{url}{MESSAGE}{message.name.hex()}", message.size, message.checksum
-        acl: tuple[str, ...] = ()
-        if self._options.permissions:
-            acl = readers_of(about)
-            validators = f"{validators}-{about.st_mode:o}-{about.st_uid}-{about.st_gid}"
-        return Entry(
-            url,
-            display_url=self._prefixes.shown(url),
-            validators=validators,
-            name=name.decode("utf-8", "replace"),
-            attributes={"size": (str(size),)},
-            last_modified=max(about.st_mtime, 0.0),
-            acl=acl,
-            owner=user_name(about.st_uid),
-            owner_format="posix",
-            content_type=MAIL if message or found.in_maildir else media_type_of(url.lower()),
-        )
-
 
 def _told(unread: list[Unread], more: int) -> str:
     named = "; ".join(f"{os.fsdecode(one.path)}: {one.reason}" for one in unread)
     return f"{named}; and {more} more" if more else named
-
-
-def readers_of(about: os.stat_result) -> tuple[str, ...]:
-    """Return who may read a file by its mode, as searches name them; nobody named is everybody."""
-    if about.st_mode & stat.S_IROTH:
-        return ()
-    group = (group_name(about.st_gid),) if about.st_mode & stat.S_IRGRP else ()
-    return (user_name(about.st_uid), *group)
-
-
-@lru_cache(maxsize=10_000)
-def user_name(number: int) -> str:
-    """Return the name of a user, or the number where there is none."""
-    try:
-        return pwd.getpwuid(number).pw_name
-    except KeyError:
-        return str(number)
-
-
-@lru_cache(maxsize=10_000)
-def group_name(number: int) -> str:
-    """Return the name of a group, or the number where there is none."""
-    try:
-        return grp.getgrgid(number).gr_name
-    except KeyError:
-        return str(number)

@@ -38,7 +38,7 @@ class Message(NamedTuple):
     """Tells it from the others wherever it stands: a checksum of its Message-ID, without one of itself."""
     start: int
     size: int
-    checksum: str
+    checksum: str = ""
 
 
 def is_mailbox(file: int) -> bool:
@@ -84,7 +84,7 @@ def message_entry(entry: Entry, body: bytes) -> Entry:
         date = parsedate_to_datetime(BytesHeaderParser().parsebytes(body[:_PIECE])["Date"]).timestamp()
     except (ValueError, TypeError, LookupError, OverflowError, OSError):
         date = entry.last_modified
-    return replace(entry, body=body, content_type=MAIL, last_modified=max(date, 0.0))
+    return replace(entry, body=body, last_modified=max(date, 0.0))
 
 
 class MessageTables:
@@ -94,8 +94,8 @@ class MessageTables:
         self._tables: dict[tuple[int, ...], bytes] = {}
         self._lock = Lock()
 
-    def place(self, file: int, name: str) -> tuple[int, int] | None:
-        """Return where a message begins in an open mailbox, and its size; None if it is not there. Raises `OSError`."""
+    def place(self, file: int, name: str) -> Message | None:
+        """Return a message of an open mailbox, without its checksum; None if it is not there. Raises `OSError`."""
         table = self._table(file)
         try:
             wanted = bytes.fromhex(name)
@@ -106,7 +106,8 @@ class MessageTables:
         row = table[(found - 1) * _ROW : found * _ROW] if found else b""
         if row[:_NAME_BYTES] != wanted or not row:
             return None
-        return int.from_bytes(row[_NAME_BYTES:-_PLACE_BYTES]), int.from_bytes(row[-_PLACE_BYTES:])
+        start = int.from_bytes(row[_NAME_BYTES:-_PLACE_BYTES])
+        return Message(wanted, start, int.from_bytes(row[-_PLACE_BYTES:]))
 
     def _table(self, file: int) -> bytes:
         key = _state(file)
