@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-import sqlite3
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import yaml
-from support.project import ROOT, Workspace, kill_group
+from support.listing_kills import shake
+from support.project import ROOT, Workspace
 from support.same_index import index_differences
 from support.tables import Base
 
@@ -167,53 +164,6 @@ def test_the_example_of_the_page_runs_as_printed(workspace: Workspace, tmp_path:
 # ---- kills
 
 
-class Progress(NamedTuple):
-    """How far the latest run came."""
-
-    listing: str = ""
-    fetched: float = 0.0
-
-    @property
-    def is_listed(self) -> bool:
-        return '"whole": true' in self.listing
-
-
-def progress(workspace: Workspace) -> Progress:
-    """Return how far the latest run came, as its store says."""
-    for file in (workspace.directory / "var" / "state").glob("*.sqlite"):
-        with closing(sqlite3.connect(file, timeout=30)) as state, suppress(sqlite3.OperationalError):
-            (noted,) = state.execute("SELECT state FROM listing ORDER BY run DESC LIMIT 1").fetchone() or (
-                "",
-            )
-            (fetched,) = state.execute("SELECT max(last_fetched) FROM url").fetchone()
-            return Progress(noted, fetched or 0.0)
-    return Progress()
-
-
-def shaken(workspace: Workspace, base: Base, kills: int, dice: random.Random) -> dict[str, int]:
-    """Change rows and kill crawls, until so many were hit while they listed, and so many while they fetched."""
-    hit, ways = {"listing": 0, "fetching": 0}, changes(dice)
-    for _ in range(kills * 8):
-        if min(hit.values()) >= kills:
-            break
-        base.run(*next(ways))
-        wanted, before = min(hit, key=lambda one: hit[one]), progress(workspace)
-        process = workspace.start("crawl", "--json", hosted=False)
-        while process.poll() is None:
-            now = progress(workspace)
-            moved = now.listing != before.listing and not now.is_listed
-            if moved if wanted == "listing" else now.is_listed and now.fetched > before.fetched:
-                break
-            time.sleep(0.005)
-        try:
-            process.wait(timeout=dice.random() * 0.1)
-            process.communicate()
-        except subprocess.TimeoutExpired:
-            hit[wanted] += 1
-            kill_group(process)
-    return hit
-
-
 def changes(dice: random.Random) -> Iterator[list[str]]:
     """Yield statements that change, delete and insert rows."""
     number = 0
@@ -250,7 +200,9 @@ def test_kills_while_listing_and_while_fetching_leave_the_index_of_an_undisturbe
             for one in range(1, ROWS)
         )
     )
-    hit = shaken(workspace, base, kills, random.Random(19))
+    dice = random.Random(19)
+    ways = changes(dice)
+    hit = shake(workspace, lambda: base.run(*next(ways)), kills, dice)
     assert min(hit.values()) >= kills, hit
     for _ in range(2):  # the first only ends what was listed before the last change
         workspace.crawl(timeout=300)
