@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.project import ROOT
@@ -16,7 +17,8 @@ UNUSED = {
     "ultracrawl.cli.crawl.crawl": ["scrapy", "twisted", "multiprocessing", "ultracrawl.service.schedules"],
     "ultracrawl.service.supervisor.together": ["scrapy", "twisted"],
     "ultracrawl.service.run": [
-        "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
+        "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid", "sqlalchemy",
+        "itemadapter", "pydantic.v1",
         "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
         "ultracrawl.crawl.portal_filters.filtering",
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
@@ -32,6 +34,7 @@ UNUSED = {
     ],
     "ultracrawl.index.whoosh": ["asyncio", "cached_property", "pydantic", "ultracrawl.sources"],
     "ultracrawl.pipelines, ultracrawl.middlewares": [
+        "itemadapter", "pydantic.v1",
         "ultracrawl.crawl.standalone.definition", "ultracrawl.sources.loading.settings_loader",
         "ultracrawl.stores.sqlite.answers.spider_state",
     ],
@@ -47,6 +50,32 @@ def test_a_start_loads_nothing_that_few_need(module: str) -> None:
     command = [sys.executable, "-c", program]
     loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert set(loaded) & set(UNUSED[module]) == set()
+
+
+def test_the_index_process_of_a_first_crawl_is_started_before_scrapy_is_loaded(tmp_path: Path) -> None:
+    program = (
+        "import sys; from ultracrawl.cli import main; from ultracrawl.index.writing import opening\n"
+        "def start_ahead(project, source): raise SystemExit(f'{source.name} {\"scrapy\" in sys.modules}')\n"
+        "opening.start_ahead = start_ahead\n"
+        "sys.argv = ['ultracrawl', 'crawl', '--url', 'http://a.example/']\n"
+        "try: sys.modules['ultracrawl.cli.main'].cli(standalone_mode=False)\n"
+        "except SystemExit as ended: print(ended)"
+    )
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ended.stdout == "a.example False\n"
+
+
+def test_nothing_is_looked_at_as_garbage_while_a_crawl_is_loaded() -> None:
+    program = (
+        "import gc; from ultracrawl.settings.gc_tuning import collect_seldom; collect_seldom()\n"
+        "def looks(): return sum(one['collections'] for one in gc.get_stats())\n"
+        "before = looks()\n"
+        "import ultracrawl.cli.crawl.crawl, ultracrawl.service.run, ultracrawl.scheduler\n"
+        "print(looks() - before)"
+    )
+    command = [sys.executable, "-c", program]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "0\n"
 
 
 def test_no_group_of_options_is_built_before_a_definition_uses_it() -> None:
@@ -89,4 +118,6 @@ def test_garbage_of_an_earlier_crawl_goes_before_the_next_is_spared() -> None:
 def test_the_collector_is_seldom_called() -> None:
     before = gc.get_threshold()[0]
     gc_tuning.collect_seldom()
-    assert gc.get_threshold()[0] > 10 * before
+    loading = gc.get_threshold()[0]
+    gc_tuning.spare_what_is_there()
+    assert loading > gc.get_threshold()[0] > 10 * before

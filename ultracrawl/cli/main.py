@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import errno
 import importlib
 import os
@@ -16,7 +15,7 @@ import click
 from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.files import write_for_owner
-from ultracrawl.settings.gc_tuning import collect_seldom
+from ultracrawl.settings.gc_tuning import collect_seldom, leave_process
 
 
 class Verb(NamedTuple):
@@ -121,10 +120,10 @@ def main() -> NoReturn:
     closed = _open_streams()
     collect_seldom()
     if closed:
-        _leave(
+        leave_process(
             _told("ultracrawl: standard output is closed; redirect it, to /dev/null if nobody reads it", 1)
         )
-    _leave(_run())
+    leave_process(_run())
 
 
 def _open_streams() -> bool:
@@ -138,20 +137,6 @@ def _open_streams() -> bool:
     nowhere = open(os.devnull, "w")  # noqa: SIM115 - open as long as the process
     sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     return closed
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process at once, when all is done that was registered for its end.
-
-    Python would take apart everything that it has loaded, object by object: 40 ms, a tenth of a small command.
-    """
-    if sys.getprofile() or sys.gettrace():
-        sys.exit(code)  # who looks on (a profiler, coverage) has something to say at the end
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # a full disk; a stream that is closed
-            stream.flush()
-    os._exit(code)
 
 
 def _run() -> int:

@@ -11,7 +11,8 @@ from ultracrawl.crawl.writing.writer import IndexWriter
 
 INDEX_TIMEOUT = 3600.0
 """Seconds that the index process may take for what waits at the end."""
-_POLL_SECONDS = 0.02
+_FIRST_POLL, _POLL_SECONDS = 0.001, 0.02
+"""Seconds between two looks at the index process: the commit of a few documents takes hardly more than the first."""
 
 
 async def finish_writing(writer: IndexWriter, flush: Callable[[], None], patience: float) -> str:
@@ -22,11 +23,12 @@ async def finish_writing(writer: IndexWriter, flush: Callable[[], None], patienc
     flush()
     writer.drain()
     writer.retry()
-    deadline = time.monotonic() + patience
-    while writer.busy and time.monotonic() < deadline:
-        writer.collect()
-        await sleep(_POLL_SECONDS)
+    deadline, pause = time.monotonic() + patience, _FIRST_POLL
     writer.collect()
+    while writer.busy and time.monotonic() < deadline:
+        await sleep(pause)
+        pause = min(2 * pause, _POLL_SECONDS)
+        writer.collect()
     flush()
     if not writer.busy:
         return ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
 
 from ultracrawl.errors import IndexStoreError
@@ -98,12 +100,23 @@ class StartedWorker:
             _staying.append(self._worker)
         else:
             try:
-                self._worker.wait(timeout)
+                self._worker.wait(self._wait_for_end(timeout))
             except subprocess.TimeoutExpired:
                 self._worker.kill()
                 self._worker.wait()
         self._output.close()
         self._errors.close()
+
+    def _wait_for_end(self, timeout: float) -> float:
+        """Wait until its output ends, which is when it does; returns what is left of the seconds.
+
+        `Popen.wait` alone looks again and again, after up to 50 ms each time.
+        """
+        deadline = time.monotonic() + timeout
+        while (left := deadline - time.monotonic()) > 0:
+            if not select.select([self._output], [], [], left)[0] or not self._output.read(65536):
+                break
+        return max(0.0, left)
 
 
 class JoinedWorker:

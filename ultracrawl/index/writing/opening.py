@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
+from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
 from ultracrawl.index.engines import check_engine
 from ultracrawl.index.opening import index_config
@@ -16,6 +18,9 @@ from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+
+_ahead: dict[str, IndexProcess] = {}
+"""Index processes that were started before anybody opened the way to their index, by its configuration."""
 
 
 def cache_folder(project: Project, source: str) -> Path:
@@ -88,4 +93,19 @@ def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
         return IndexProcess(settings)
     config = index_config(project, name)
     check_engine(config.engine)
-    return IndexProcess(config)
+    return _ahead.pop(config.to_json(), None) or IndexProcess(config)
+
+
+def start_ahead(project: Project, source: DataSource) -> None:
+    """Start the index process of a crawl that is sure to have documents: it loads while the crawl loads what it needs.
+
+    A crawl that does not begin leaves it to the end of this process, with which it ends. What keeps it from starting is
+    told by the crawl.
+    """
+    name = source.feeding.primary_index
+    if name in project.destinations or source.feeding.paused:
+        return
+    with suppress(UltracrawlError):
+        config = index_config(project, name)
+        _ahead[config.to_json()] = process = IndexProcess(config)
+        process.prepare()

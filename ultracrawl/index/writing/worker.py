@@ -25,7 +25,7 @@ from ultracrawl.index.writing.channels import OTHERS
 from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.segments import deliver_segment
 from ultracrawl.index.writing.sharing import AddressTakenError, own_index
-from ultracrawl.settings.gc_tuning import collect_seldom, spare_what_is_there
+from ultracrawl.settings.gc_tuning import collect_seldom, leave_process, spare_what_is_there
 
 IDLE = 2.0
 """Seconds without a segment, and without the end, after which there is time for housekeeping."""
@@ -109,4 +109,4 @@ def _maintain(destination: Destination) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    leave_process(main(sys.argv[1]))
