@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from support.context import made_context
 
@@ -17,6 +18,7 @@ from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import Cause, CauseCode, Document, Section, UrlOutcome, UrlRecord
 from ultracrawl.pipelines import AttributePipeline, ChecksumPipeline, IndexPipeline
+from ultracrawl.pipelines.fields import DocumentFields, fields_of
 from ultracrawl.pipelines.processor import DocumentPipelines
 from ultracrawl.rules.attributes.mapping import AttributeMap
 from ultracrawl.rules.attributes.schema import attribute_schema
@@ -198,3 +200,28 @@ def test_a_document_that_came_without_a_visit_ends_with_the_last_pipeline() -> N
 
     assert asyncio.run(process()) is document
     assert failed == [(visit, "no pipeline ended it")]
+
+
+def test_the_fields_of_a_document_are_those_that_any_item_would_have() -> None:
+    document = Document("https://a.example/", "https://a.example/x", "s", title="T", acl=["staff"])
+    ours, any_item = fields_of(document), ItemAdapter(document)
+    assert isinstance(ours, DocumentFields)
+    assert (dict(ours), len(ours)) == (dict(any_item), len(any_item))
+    ours["title"] = "U"
+    assert document.title == any_item["title"] == "U"
+    for fields in (ours, any_item):
+        assert "nothing" not in fields
+        assert fields.get("nothing", 1) == 1
+        with pytest.raises(KeyError):
+            fields["nothing"] = 1
+    with pytest.raises(KeyError):
+        del ours["nothing"]
+
+
+def test_other_items_are_read_as_scrapy_reads_them() -> None:
+    class Own(Document):
+        pass
+
+    own = Own("https://a.example/", "https://a.example/", "s")
+    assert isinstance(fields_of(own), ItemAdapter)
+    assert dict(fields_of({"title": "T"})) == {"title": "T"}

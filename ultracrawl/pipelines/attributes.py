@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
-
-from itemadapter import ItemAdapter
 
 from ultracrawl.crawl import Visit
 from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.pipelines.fields import SEARCH_ATTRIBUTES, attributes_of, fill_field, text_of
+from ultracrawl.pipelines.fields import (
+    DOCUMENT_FIELDS,
+    SEARCH_ATTRIBUTES,
+    ItemFields,
+    attributes_of,
+    fill_field,
+    text_of,
+)
 from ultracrawl.rules.attributes.mapping import listed
 
-_FIELDS = frozenset(field.name for field in fields(Document))
 _TEXTS = frozenset({"title", "text", "language", "mimetype", "last_modified"})
 
 
@@ -23,7 +26,7 @@ class AttributePipeline(DocumentPipeline):
     For a spider without a definition `ULTRACRAWL_ATTRIBUTES` is the map, and every field of an item is an attribute.
     """
 
-    def process(self, item: ItemAdapter, visit: Visit) -> None:
+    def process(self, item: ItemFields, visit: Visit) -> None:
         """Map the attributes of one document; values that do not fit their type are left out and counted."""
         if isinstance(item.item, Document):
             document = item.item
@@ -37,9 +40,9 @@ class AttributePipeline(DocumentPipeline):
         self._context.counters.count_dropped_values(len(mapped.dropped) + len(own.dropped))
 
 
-def _document(item: ItemAdapter, visit: Visit) -> Document:
+def _document(item: ItemFields, visit: Visit) -> Document:
     """Return an item of another kind as a document; its attributes may be written as single values."""
-    known = {name: _text(name, value) for name, value in item.items() if name in _FIELDS}
+    known = {name: _text(name, value) for name, value in item.items() if name in DOCUMENT_FIELDS}
     attributes = item.get("attributes", {})
     known["attributes"] = {
         str(name).lower(): [str(one) for one in listed(value) if one is not None]
@@ -48,7 +51,7 @@ def _document(item: ItemAdapter, visit: Visit) -> Document:
     return Document(**{**_identity(visit), **known})
 
 
-def _plain_document(item: ItemAdapter, visit: Visit) -> Document:
+def _plain_document(item: ItemFields, visit: Visit) -> Document:
     """Return an item of somebody's spider as a document, whatever its fields hold."""
     texts: dict[str, Any] = {name: text_of(item.get(name)) for name in _TEXTS}
     return Document(**{**_identity(visit), **texts, "attributes": attributes_of(item)})

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
-
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, has_definition
 from ultracrawl.crawl.indexing.items import ItemTracker
+from ultracrawl.pipelines.fields import ItemFields, fields_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -54,9 +53,9 @@ class DocumentPipeline:
         """Hand the item to `process` together with its visit (Scrapy's pipeline protocol)."""
         visit = self._visit_of(item)
         if visit is not None:
-            self.process(ItemAdapter(item), visit)
+            self.process(fields_of(item), visit)
         return item
 
-    def process(self, item: ItemAdapter, visit: Visit) -> None:
+    def process(self, item: ItemFields, visit: Visit) -> None:
         """Work on one item. Raises `DropItem` to end its way here."""
         raise NotImplementedError

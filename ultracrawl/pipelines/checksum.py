@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from ultracrawl.crawl import Visit
@@ -13,7 +12,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.pipelines.fields import CHECKSUM, content_of, fill_field, readers_of, text_of
+from ultracrawl.pipelines.fields import CHECKSUM, ItemFields, content_of, fill_field, readers_of, text_of
 from ultracrawl.rules.recrawl.change import checksum, classify
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class ChecksumPipeline(DocumentPipeline):
         """Have it remembered which items came out of earlier crawls. Raises `NotConfigured`."""
         plain.compare_items(crawler)
 
-    def process(self, item: ItemAdapter, visit: Visit) -> None:
+    def process(self, item: ItemFields, visit: Visit) -> None:
         """Drop the item if it is unchanged. Raises `DropItem`."""
         try:
             readers = readers_of(item)
@@ -58,7 +57,7 @@ class ChecksumPipeline(DocumentPipeline):
             return self._plain.is_known(visit, value)
         return visit.record.retained and classify(visit.record, value) is UrlOutcome.UNMODIFIED
 
-    def _checksum(self, item: ItemAdapter) -> bytes:
+    def _checksum(self, item: ItemFields) -> bytes:
         own = item.get(CHECKSUM)
         if self._plain is None:
             return own or checksum(_content(item))
@@ -67,6 +66,6 @@ class ChecksumPipeline(DocumentPipeline):
         return value
 
 
-def _content(item: ItemAdapter) -> bytes:
+def _content(item: ItemFields) -> bytes:
     parts = [item.get("title", ""), item.get("text", ""), item.get("attributes", {})]
     return json.dumps(parts, sort_keys=True, default=str).encode()

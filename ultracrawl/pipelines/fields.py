@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import fields
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
-from ultracrawl.model import Section
+from ultracrawl.model import Document, Section
 from ultracrawl.rules.attributes.mapping import listed
 
+if TYPE_CHECKING:
+    from itemadapter import ItemAdapter
+
+DOCUMENT_FIELDS = tuple(field.name for field in fields(Document))
 CHECKSUM, SEARCH_ATTRIBUTES, ACL = "checksum", "search_attributes", "acl"
 _MADE = frozenset({CHECKSUM, SEARCH_ATTRIBUTES})
 """Fields that our pipelines fill."""
@@ -22,7 +26,45 @@ _OF_DOCUMENTS = frozenset({"url", "access_url", "title", "text", "attributes", A
 """Fields that are no attributes of a document."""
 
 
-def fill_field(item: ItemAdapter, name: str, value: object) -> bool:
+class DocumentFields(MutableMapping[str, Any]):
+    """The fields of a document, as `ItemAdapter` has those of any item; that loads a second pydantic to know them."""
+
+    def __init__(self, item: Document) -> None:
+        self.item = item
+
+    def __getitem__(self, name: str) -> Any:
+        if name in DOCUMENT_FIELDS:
+            return getattr(self.item, name)
+        raise KeyError(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in DOCUMENT_FIELDS:
+            raise KeyError(name)
+        setattr(self.item, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(DOCUMENT_FIELDS)
+
+    def __len__(self) -> int:
+        return len(DOCUMENT_FIELDS)
+
+
+ItemFields: TypeAlias = "DocumentFields | ItemAdapter"
+
+
+def fields_of(item: Any) -> ItemFields:
+    """Return the fields of an item that pages became, or that somebody's spider yielded."""
+    if type(item) is Document:
+        return DocumentFields(item)
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and most crawls have documents alone
+
+    return ItemAdapter(item)
+
+
+def fill_field(item: ItemFields, name: str, value: object) -> bool:
     """Set a field if items of this class can have it, and return whether it is set."""
     with suppress(KeyError, AttributeError, TypeError, ValueError):
         item[name] = value
@@ -49,7 +91,7 @@ def texts_of(value: Any) -> list[str]:
     return []
 
 
-def attributes_of(item: ItemAdapter) -> dict[str, list[str]]:
+def attributes_of(item: ItemFields) -> dict[str, list[str]]:
     """Return the document attributes of an item: all its own fields, and the members of its `attributes`, which win."""
     found = {name.lower(): texts_of(value) for name, value in item.items() if name not in _OF_DOCUMENTS}
     own = item.get("attributes")
@@ -58,7 +100,7 @@ def attributes_of(item: ItemAdapter) -> dict[str, list[str]]:
     return {name: texts for name, texts in found.items() if texts}
 
 
-def words_of(item: ItemAdapter) -> str:
+def words_of(item: ItemFields) -> str:
     """Return the text of an item; of one without the field `text` the words of its own fields."""
     if "text" in item:
         return text_of(item["text"])
@@ -67,7 +109,7 @@ def words_of(item: ItemAdapter) -> str:
     )
 
 
-def sections_of(item: ItemAdapter, text: str) -> tuple[Section, ...]:
+def sections_of(item: ItemFields, text: str) -> tuple[Section, ...]:
     """Return the parts of an item that stand in its text: somebody's spider or pipeline may have made that another."""
     found = item.get("sections")
     if not isinstance(found, list | tuple):
@@ -75,7 +117,7 @@ def sections_of(item: ItemAdapter, text: str) -> tuple[Section, ...]:
     return tuple(one for one in found if isinstance(one, Section) and one.stands_in(text))
 
 
-def readers_of(item: ItemAdapter) -> list[str]:
+def readers_of(item: ItemFields) -> list[str]:
     """Return the users and groups that may see an item; none if it does not say.
 
     Raises `DropItem` for a value that names nobody: a document is not shown to everybody by mistake.
@@ -89,9 +131,11 @@ def readers_of(item: ItemAdapter) -> list[str]:
     return sorted(set(names))
 
 
-def content_of(item: ItemAdapter) -> bytes:
+def content_of(item: ItemFields) -> bytes:
     """Return what an item is compared by with the one before: all its fields but those that pipelines of ours fill."""
-    content = {name: value for name, value in item.asdict().items() if name not in _MADE}
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - as above
+
+    content = {name: value for name, value in ItemAdapter(item.item).asdict().items() if name not in _MADE}
     return json.dumps(_plain(content), sort_keys=True).encode()
 
 

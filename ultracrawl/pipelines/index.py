@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from ultracrawl.crawl import Visit
@@ -14,6 +13,7 @@ from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import (
     CHECKSUM,
     SEARCH_ATTRIBUTES,
+    ItemFields,
     fill_field,
     readers_of,
     sections_of,
@@ -55,7 +55,7 @@ class IndexPipeline(DocumentPipeline):
         if self._plain is not None:
             self._plain.index.sync()
 
-    def process(self, item: ItemAdapter, visit: Visit) -> None:
+    def process(self, item: ItemFields, visit: Visit) -> None:
         """Propose one document. Raises `DropItem` if another URL stands for it."""
         values = self._context.rules.attributes.typed(
             item.get(SEARCH_ATTRIBUTES) or visit.search_attributes or {}

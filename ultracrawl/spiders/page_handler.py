@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from itemadapter import ItemAdapter
-
 from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
@@ -171,6 +169,10 @@ def complete(item: Any, document: Document) -> Document | dict[str, Any]:
 
     URL and source are always those of the visit: by them the document is replaced and deleted later.
     """
+    if isinstance(item, dict) and not item:
+        return document
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and most spiders leave all fields to us
+
     given = dict(ItemAdapter(item))
     if not given:
         return document

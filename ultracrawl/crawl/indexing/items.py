@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
@@ -48,8 +47,7 @@ class ItemTracker:
 
     def visit_of(self, item: Any, response: Response | Failure | None = None) -> Visit | None:
         """Return the visit that an item came from, if need be by its answer; None if it has ended or there is none."""
-        url = item.access_url if isinstance(item, Document) else ItemAdapter(item).get("access_url", "")
-        visit = self._context.visits.get(url_key(str(url)))
+        visit = self._context.visits.get(url_key(_access_url(item)))
         request = getattr(response, "request", None)
         return visit_of(request) if visit is None and request is not None else visit
 
@@ -123,3 +121,12 @@ class ItemTracker:
         visit = visit_of(request) if request is not None else None
         if visit is not None:
             self._fail(visit, error)
+
+
+def _access_url(item: Any) -> str:
+    """Return the URL that an item says it was fetched from."""
+    if isinstance(item, Document):
+        return item.access_url
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and most crawls have documents alone
+
+    return str(ItemAdapter(item).get("access_url", ""))

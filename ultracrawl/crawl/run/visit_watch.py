@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
 from scrapy import signals
 
 from ultracrawl.crawl.download_errors.kinds import Failure
@@ -120,6 +119,8 @@ class VisitWatch(Feature):
             if task in self._items:
                 raise
             task.uncancel()
+            from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and this is rare
+
             url = ItemAdapter(item).get("access_url", "an item")
             self._tell(f"{url} was lost in the pipelines: one of them does not come back")
             raise OverdueError("the pipelines do not come back") from None

@@ -24,70 +24,68 @@ _KEPT = frozenset(
         UrlOutcome.PENDING,
     }
 )
-_SENTENCES = tuple(
-    (code, re.compile(pattern, re.DOTALL))
-    for code, pattern in (
-        (_C.REDIRECT, r"to (?P<subject>.*)"),
-        (_C.SAME_CONTENT, r"has the content of (?P<subject>.*)"),
-        (_C.SAME_DISPLAY_URL, r"(?P<detail>\S+) is the display URL of (?P<subject>.*)"),
-        (_C.REPLACES, r"takes the place of (?P<subject>.*) when that leaves the index"),
-        (_C.EXPIRES, r"it names the day on which it leaves the index"),
-        (_C.SITEMAP_DATE, r"sitemap lastmod"),
-        (_C.REMOVED_BY_HAND, r"removed by hand"),
-        (_C.DIRECTORY, r"directory with (?P<subject>\d+) entries"),
-        (_C.FEED, r"feed with (?P<subject>\d+) entries, (?P<detail>.*)"),
-        (_C.NO_FEED, r"no feed: (?P<detail>.*)"),
-        (_C.SITEMAP, r"sitemap \((?P<subject>\w+)\) with (?P<detail>\d+ entries.*)"),
-        (_C.NO_SITEMAP, r"no sitemap: (?P<detail>.*)"),
-        (_C.NO_SITEMAP_ANSWER, r"an answer without a sitemap"),
-        (_C.ROBOTS, r"30031 excluded by robots\.txt: (?P<subject>.*) \((?P<detail>.*)\)"),
-        (_C.NOINDEX, r"META robots or X-Robots-Tag: noindex"),
-        (_C.RESERVED, r"the page is reserved: (?P<subject>.*)"),
-        (_C.UNAVAILABLE_AFTER, r"unavailable_after has passed"),
-        (_C.LANGUAGE, r"focused: its language is (?P<subject>.*)"),
-        (_C.FOLLOWED_TYPE, r"follow_only_types: (?P<subject>.*) is not indexed"),
-        (
-            _C.FILTER,
-            r"(?P<subject>site not allowed|protocol not allowed|filter rules|duplication|depth|max hosts|max objects"
-            r"|\S+ answered REQ_\w+)(?:: (?P<detail>.*))?",
-        ),
-        (_C.NO_DESCRIPTION, r"the generation filter denied it"),
-        (_C.NO_DOCUMENT, r"the spider made no document of it"),
-        (_C.DROPPED, r"dropped: (?P<detail>.*)"),
-        (_C.TYPE, r"30041 excluded by type: (?P<subject>.*) is not accepted"),
-        (_C.TYPE_NOT_CONVERTED, r"30041 excluded by type: (?P<subject>.*) is not converted \(conversion\)"),
-        (
-            _C.BINARY_AS_TEXT,
-            r"30126 binary document reported as text: (?P<detail>.*) declared, (?P<subject>.*) found",
-        ),
-        (_C.HEADER, r"exclude_headers (?P<subject>\S+): (?P<detail>.*)"),
-        (_C.EMPTY, r"the document is empty"),
-        (_C.TOO_LONG, r"longer than (?P<subject>\d+) bytes \(cut_off\)"),
-        (_C.UNRENDERED, r"its scripts were not run: (?P<detail>.*)"),
-        (_C.REDIRECT_OUTSIDE, r"30040 (?P<subject>.*?): (?P<detail>\S+ --\[.*)"),
-        (_C.REDIRECT_REFUSED, r"(?P<subject>.*?): (?P<detail>\S+ --\[.*)"),
-        (_C.FTP_REPLY, r"FTP (?P<subject>\d.*)"),
-        (_C.TIMEOUT, r"30057 timeout reading the document(?:: (?P<detail>.*))?"),
-        (_C.CONNECTION_REFUSED, r"30025 connection refused(?:: (?P<detail>.*))?"),
-        (_C.CONNECTION_BROKEN, r"the connection broke(?:: (?P<detail>.*))?"),
-        (_C.BODY_BROKEN, r"the server broke off the body(?:: (?P<detail>.*))?"),
-        (_C.HOST_UNKNOWN, r"the host name cannot be resolved(?:: (?P<detail>.*))?"),
-        (_C.LOGIN_FAILED, r"form login failed(?:: (?P<detail>.*))?"),
-        (_C.PROXY_LOGIN, r"the proxy refused user and password(?:: (?P<detail>.*))?"),
-        (_C.TOO_LARGE, r"the body is too large(?:: (?P<detail>.*))?"),
-        (_C.SCHEME, r"unsupported scheme(?:: (?P<detail>.*))?"),
-        (_C.ADDRESS, r"address refused(?:: (?P<detail>.*))?"),
-        (_C.IO_ERROR, r"I/O error(?:: (?P<detail>.*))?"),
-        (_C.NO_CONVERTER, r"there is no converter for (?P<subject>.*)"),
-        (_C.UNREADABLE, r"the page could not be read: (?P<detail>.*)"),
-        (_C.NOT_STORED, r"its answer could not be read from the stored documents"),
-        (_C.LOST, r"lost in (?P<subject>[^:]*): (?P<detail>.*)"),
-        (_C.UNLINKED, r"nothing led to it for (?P<subject>\d+) cycles"),
-        (_C.DAY_OVER, r"rd-expires (?P<subject>\S+)"),
-        (_C.FEED_OVER, r"its time in the feed is over"),
-        (_C.STATE_LOST, r"no page led to it since the state was lost"),
-    )
+_SENTENCES = (
+    (_C.REDIRECT, r"to (?P<subject>.*)"),
+    (_C.SAME_CONTENT, r"has the content of (?P<subject>.*)"),
+    (_C.SAME_DISPLAY_URL, r"(?P<detail>\S+) is the display URL of (?P<subject>.*)"),
+    (_C.REPLACES, r"takes the place of (?P<subject>.*) when that leaves the index"),
+    (_C.EXPIRES, r"it names the day on which it leaves the index"),
+    (_C.SITEMAP_DATE, r"sitemap lastmod"),
+    (_C.REMOVED_BY_HAND, r"removed by hand"),
+    (_C.DIRECTORY, r"directory with (?P<subject>\d+) entries"),
+    (_C.FEED, r"feed with (?P<subject>\d+) entries, (?P<detail>.*)"),
+    (_C.NO_FEED, r"no feed: (?P<detail>.*)"),
+    (_C.SITEMAP, r"sitemap \((?P<subject>\w+)\) with (?P<detail>\d+ entries.*)"),
+    (_C.NO_SITEMAP, r"no sitemap: (?P<detail>.*)"),
+    (_C.NO_SITEMAP_ANSWER, r"an answer without a sitemap"),
+    (_C.ROBOTS, r"30031 excluded by robots\.txt: (?P<subject>.*) \((?P<detail>.*)\)"),
+    (_C.NOINDEX, r"META robots or X-Robots-Tag: noindex"),
+    (_C.RESERVED, r"the page is reserved: (?P<subject>.*)"),
+    (_C.UNAVAILABLE_AFTER, r"unavailable_after has passed"),
+    (_C.LANGUAGE, r"focused: its language is (?P<subject>.*)"),
+    (_C.FOLLOWED_TYPE, r"follow_only_types: (?P<subject>.*) is not indexed"),
+    (
+        _C.FILTER,
+        r"(?P<subject>site not allowed|protocol not allowed|filter rules|duplication|depth|max hosts|max objects"
+        r"|\S+ answered REQ_\w+)(?:: (?P<detail>.*))?",
+    ),
+    (_C.NO_DESCRIPTION, r"the generation filter denied it"),
+    (_C.NO_DOCUMENT, r"the spider made no document of it"),
+    (_C.DROPPED, r"dropped: (?P<detail>.*)"),
+    (_C.TYPE, r"30041 excluded by type: (?P<subject>.*) is not accepted"),
+    (_C.TYPE_NOT_CONVERTED, r"30041 excluded by type: (?P<subject>.*) is not converted \(conversion\)"),
+    (
+        _C.BINARY_AS_TEXT,
+        r"30126 binary document reported as text: (?P<detail>.*) declared, (?P<subject>.*) found",
+    ),
+    (_C.HEADER, r"exclude_headers (?P<subject>\S+): (?P<detail>.*)"),
+    (_C.EMPTY, r"the document is empty"),
+    (_C.TOO_LONG, r"longer than (?P<subject>\d+) bytes \(cut_off\)"),
+    (_C.UNRENDERED, r"its scripts were not run: (?P<detail>.*)"),
+    (_C.REDIRECT_OUTSIDE, r"30040 (?P<subject>.*?): (?P<detail>\S+ --\[.*)"),
+    (_C.REDIRECT_REFUSED, r"(?P<subject>.*?): (?P<detail>\S+ --\[.*)"),
+    (_C.FTP_REPLY, r"FTP (?P<subject>\d.*)"),
+    (_C.TIMEOUT, r"30057 timeout reading the document(?:: (?P<detail>.*))?"),
+    (_C.CONNECTION_REFUSED, r"30025 connection refused(?:: (?P<detail>.*))?"),
+    (_C.CONNECTION_BROKEN, r"the connection broke(?:: (?P<detail>.*))?"),
+    (_C.BODY_BROKEN, r"the server broke off the body(?:: (?P<detail>.*))?"),
+    (_C.HOST_UNKNOWN, r"the host name cannot be resolved(?:: (?P<detail>.*))?"),
+    (_C.LOGIN_FAILED, r"form login failed(?:: (?P<detail>.*))?"),
+    (_C.PROXY_LOGIN, r"the proxy refused user and password(?:: (?P<detail>.*))?"),
+    (_C.TOO_LARGE, r"the body is too large(?:: (?P<detail>.*))?"),
+    (_C.SCHEME, r"unsupported scheme(?:: (?P<detail>.*))?"),
+    (_C.ADDRESS, r"address refused(?:: (?P<detail>.*))?"),
+    (_C.IO_ERROR, r"I/O error(?:: (?P<detail>.*))?"),
+    (_C.NO_CONVERTER, r"there is no converter for (?P<subject>.*)"),
+    (_C.UNREADABLE, r"the page could not be read: (?P<detail>.*)"),
+    (_C.NOT_STORED, r"its answer could not be read from the stored documents"),
+    (_C.LOST, r"lost in (?P<subject>[^:]*): (?P<detail>.*)"),
+    (_C.UNLINKED, r"nothing led to it for (?P<subject>\d+) cycles"),
+    (_C.DAY_OVER, r"rd-expires (?P<subject>\S+)"),
+    (_C.FEED_OVER, r"its time in the feed is over"),
+    (_C.STATE_LOST, r"no page led to it since the state was lost"),
 )
+"""Their patterns, made when a store of that time is met."""
 
 
 def cause_of(text: str, outcome: str, status: int) -> Cause:
@@ -97,7 +95,7 @@ def cause_of(text: str, outcome: str, status: int) -> Cause:
     if outcome in _WHOLE and (found := _of_status(text, status)):
         return found
     for code, pattern in _SENTENCES:
-        if told := pattern.fullmatch(text):
+        if told := re.fullmatch(pattern, text, re.DOTALL):
             return Cause(code, **{name: said or "" for name, said in told.groupdict().items()})
     if outcome in _KEPT:
         return Cause(_C.PART, detail=text)
