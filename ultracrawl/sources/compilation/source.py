@@ -181,7 +181,7 @@ def _page_reader(source: DataSource) -> PageReader:
 
 def compile_robots(source: DataSource) -> RobotsPolicy:
     """Return how a source follows robots.txt."""
-    return RobotsPolicy(**source.robots.model_dump(include={one.name for one in fields(RobotsPolicy)}))
+    return RobotsPolicy(**{one.name: getattr(source.robots, one.name) for one in fields(RobotsPolicy)})
 
 
 def compile_acceptance(source: DataSource) -> Acceptance:
@@ -286,13 +286,14 @@ def _scope(source: DataSource) -> str:
     if kind is not None:  # its lister says what is inside
         own = source.model_dump(mode="json", include=set(kind.section.only_fetching()))
         return sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:32]
-    section = source.boundary.model_dump(mode="json", exclude={"networks", "guard", "start_redirects"})
-    urls = source.urls.model_dump(mode="json")
+    not_scope = {"networks", "guard", "start_redirects"}
+    own = source.model_dump(mode="json", include={"boundary", "urls"}, exclude={"boundary": not_scope})
+    section = own["boundary"]
     section["ports"] = {
         host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
     }
     hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in domain_rules(source))
-    parts: list[object] = [section, urls, hosts, source.depth, source.limits.url_length]
+    parts: list[object] = [section, own["urls"], hosts, source.depth, source.limits.url_length]
     if source.sites.aliases:
         parts.append(dict(source.sites.aliases))
     if source.feeds.on:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from contextvars import ContextVar
+from enum import Enum
+from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 from pydantic import (
@@ -92,6 +96,9 @@ def _asking(group: type[Section]) -> CoreSchema:
         return group.model_validate(value, context=info.context)
 
     def dump(value: Section, info: SerializationInfo) -> dict[str, Any]:
+        if info.mode == "json" and info.include is None and not type(value).__pydantic_complete__:
+            with suppress(_NotPlainError):
+                return cast("dict[str, Any]", _plain(value, info.exclude))
         chosen: Any = {"include": info.include, "exclude": info.exclude, "by_alias": info.by_alias}
         return value.model_dump(mode=info.mode, **chosen)
 
@@ -105,3 +112,33 @@ def _asking(group: type[Section]) -> CoreSchema:
         serialization=core_schema.plain_serializer_function_ser_schema(dump, info_arg=True),
         metadata={"pydantic_js_functions": [described]},
     )
+
+
+class _NotPlainError(Exception):
+    """A value is written in a way that only what checks its group knows."""
+
+
+def _plain(value: object, left_out: object = None) -> Any:
+    """Return what JSON has of a group that no definition uses, without building what checks it.
+
+    Most groups of most sources are only ever used for this: a crawl notes by what options its documents were made.
+    """
+    if isinstance(value, Section):
+        out = (
+            left_out
+            if isinstance(left_out, Mapping)
+            else dict.fromkeys(cast("set[str]", left_out or ()), True)
+        )
+        names = [name for name in type(value).model_fields if out.get(name) is not True]
+        return {name: _plain(getattr(value, name), out.get(name)) for name in names}
+    if value is None or type(value) in {bool, int, float, str}:
+        return value
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping) and all(type(key) is str for key in value):
+        return {key: _plain(one) for key, one in value.items()}
+    raise _NotPlainError

@@ -41,7 +41,7 @@ class WeightsSection(Section):
     @property
     def parts(self) -> ScoreParts:
         """The weights as the scorer takes them."""
-        return ScoreParts(**self.model_dump())
+        return ScoreParts(**dict(self))
 
 
 def _share(name: str) -> float:
@@ -116,7 +116,7 @@ class RefreshSection(Section):
     def adaptive_rule(self, *, uses_sitemaps: bool) -> AdaptiveRule:
         """Return how minor cycles choose."""
         own = self.adaptive
-        frequencies = own.sitemap_weights.model_dump()
+        frequencies = dict(own.sitemap_weights)
         return AdaptiveRule(
             Scorer(self.interval or DEFAULT_CYCLE, own.weights.parts, frequencies, uses_sitemaps),
             own.refresh_count,
