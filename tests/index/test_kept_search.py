@@ -15,6 +15,7 @@ from ultracrawl.index.kept_search import FILE, FORMAT, find_searched
 from ultracrawl.index.opening import searched_of
 from ultracrawl.index.searched import SearchedProject
 from ultracrawl.index.searching import Searcher
+from ultracrawl.settings.adhoc import remember
 from ultracrawl.settings.projects import find_project
 
 MUCH = """
@@ -157,6 +158,36 @@ def test_a_folder_of_sources_that_comes_later_counts(folder: Path, reads: list[s
     (folder / "sources" / "three.yaml").write_text(OTHER)
     assert "three" in find_searched(str(folder / "ultracrawl.yaml"))[0].readable
     assert len(reads) == 2
+
+
+def test_what_was_crawled_by_url_is_kept_too(
+    tmp_path: Path, reads: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    remember(("https://a.example/",), tmp_path)
+    (tmp_path / FILE).parent.mkdir()
+    for _ in range(2):
+        assert set(find_searched()[0].readable) == {"a.example"}
+    remember(("https://a.example/",), tmp_path)
+    find_searched()
+    assert len(reads) == 1, "to crawl it once more changes nothing"
+    remember(("https://b.example/",), tmp_path)
+    assert set(find_searched()[0].readable) == {"a.example", "b.example"}
+    (tmp_path / "ultracrawl.yaml").write_text("sources: {one: {start_urls: ['https://c.example/']}}")
+    assert set(find_searched()[0].readable) == {"one"}
+    assert len(reads) == 3
+
+
+def test_what_was_crawled_by_url_is_not_kept_in_a_scrapy_project(
+    tmp_path: Path, reads: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scrapy.cfg").write_text("[settings]\n")
+    remember(("https://a.example/",), tmp_path)
+    (tmp_path / FILE).parent.mkdir()
+    for _ in range(2):
+        find_searched()
+    assert len(reads) == 2, "settings may name data of spiders, which come first"
 
 
 def test_no_folder_is_made_for_it_and_other_formats_are_read_each_time(

@@ -16,6 +16,7 @@ from ultracrawl import __version__
 from ultracrawl.files import replace_file
 from ultracrawl.index.searched import SearchedProject
 from ultracrawl.model import Finding
+from ultracrawl.settings.places import ADHOC_FILE, scrapy_settings
 from ultracrawl.settings.projects import find_project, found_definitions
 from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.reading.locations import Version, noted_files, version_of
@@ -56,8 +57,13 @@ class _KeptFile:
 
     @classmethod
     def of_definitions(cls, config: str | None) -> _KeptFile | None:
-        """Return that for a file or folder; None for other places, and where there are no states."""
+        """Return that for a file or folder, or for what `crawl --url` remembers; None for other places.
+
+        Also where there are no states.
+        """
         found, data = found_definitions(config)
+        if found is None and scrapy_settings() is None:
+            found, data = str(ADHOC_FILE), str(Path.cwd())
         if found is None:
             return None
         location = Path(found).absolute()

@@ -9,9 +9,9 @@ import yaml
 
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.urls.canonical import site_of
+from ultracrawl.settings.places import ADHOC_FILE
 from ultracrawl.sources import DataSource, Project, adhoc, load_project, require
 
-FILE = Path("var", "adhoc.yaml")
 FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}
 """Where data lie, seen from the folder of the file: where they lie without one."""
 HEAD = "# Written by `ultracrawl crawl --url`. Copy a source into ultracrawl.yaml to set its options.\n"
@@ -19,7 +19,7 @@ HEAD = "# Written by `ultracrawl crawl --url`. Copy a source into ultracrawl.yam
 
 def remembered(base: Path) -> Project | None:
     """Return the project of all sources that were crawled by URL below `base`, None if there are none."""
-    path = base / FILE
+    path = base / ADHOC_FILE
     return require(load_project(path)) if path.is_file() else None
 
 
@@ -32,23 +32,25 @@ def remember(urls: tuple[str, ...], base: Path) -> tuple[Project, DataSource]:
     same = (name for name, starts in sources.items() if set(map(site_of, starts)) == sites)
     name = made.name if made.name in sources else next(same, made.name)  # one that had another name before
     sources[name] = list(dict.fromkeys([*sources.get(name, ()), *made.start_urls]))
-    _write(base / FILE, sources)
-    project = remembered(base)
+    project = remembered(base) if _write(base / ADHOC_FILE, sources) else known
     assert project is not None
     return project, project.sources[name]
 
 
-def _write(path: Path, sources: dict[str, list[str]]) -> None:
+def _write(path: Path, sources: dict[str, list[str]]) -> bool:
+    """Write what is to be remembered; returns False if the file says so already, for which it stays as it is."""
     definition: dict[str, Any] = dict(FOLDERS)
     definition[
         "sources"
     ] = {  # a section of its own for each, or YAML would write it once, and then refer to it
         name: {"start_urls": urls, "boundary": {"start_redirects": True}} for name, urls in sources.items()
     }
+    text = HEAD + yaml.safe_dump(definition, sort_keys=False, allow_unicode=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            HEAD + yaml.safe_dump(definition, sort_keys=False, allow_unicode=True), encoding="utf-8"
-        )
+        if path.is_file() and path.read_bytes() == text.encode():
+            return False
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise WorkError(f"cannot write {path}: {error.strerror}") from error
+    return True

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "ULTRACRAWL_DATA"
 """The environment variable, and the Scrapy setting, with the folder that relative paths are taken from."""
+ADHOC_FILE = Path("var", "adhoc.yaml")
+"""The file in which `crawl --url` remembers its sources, seen from the working directory."""
 _MODULE = "SCRAPY_SETTINGS_MODULE"
 
 
