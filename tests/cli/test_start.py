@@ -26,7 +26,9 @@ UNUSED = {
     ],
     "ultracrawl.cli.search": [
         "rich", "scrapy", "twisted", "asyncio", "sqlite3", "cryptography", "charset_normalizer", "lxml",
-        "pydantic", "yaml", "ultracrawl.sources.project",
+        "pydantic", "yaml", "importlib.metadata", "ada_url", "w3lib", "ultracrawl.sources.project",
+        "ultracrawl.model.record", "ultracrawl.model.run", "ultracrawl.model.statistics",
+        "ultracrawl.rules.urls", "ultracrawl.content",
         "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
         "ultracrawl.index.writing",
         "ultracrawl.sources.compilation.source", "ultracrawl.sources.writing", "ultracrawl.sources.schema",
@@ -39,7 +41,8 @@ UNUSED = {
         "ultracrawl.stores.sqlite.answers.spider_state",
     ],
     "ultracrawl.index.writing.worker": [
-        "scrapy", "twisted", "pydantic", "ultracrawl.content", "ultracrawl.sources", "asyncio",
+        "scrapy", "twisted", "pydantic", "ultracrawl.content", "ultracrawl.sources", "asyncio", "importlib.metadata",
+        "ultracrawl.model.record", "ultracrawl.model.run",
     ],
 }  # fmt: skip
 

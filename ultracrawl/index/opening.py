@@ -6,7 +6,7 @@ from ultracrawl.index.engine import IndexEngine, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.searched import SearchedProject, SearchOptions
-from ultracrawl.rules.attributes.boost_file import Boosts
+from ultracrawl.rules.attributes.boosts import Boosts
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.kinds import hit_codes
 from ultracrawl.sources.reading.locations import note_file

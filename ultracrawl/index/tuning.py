@@ -13,7 +13,7 @@ from ultracrawl.index.query.synonyms import Synonyms, synonym_table
 from ultracrawl.index.searched import SearchOptions
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stopwords import query_languages
-from ultracrawl.rules.attributes.boost_file import MOST_BOOST
+from ultracrawl.rules.attributes.boosts import MOST_BOOST
 
 
 @dataclass(frozen=True, slots=True)

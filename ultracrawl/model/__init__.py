@@ -5,19 +5,49 @@ several), `UrlOutcome`, `StatusCode` and `Cause` (how a URL ended, and why), `Re
 document leaves the index), `UrlRecord` (what is known of a URL), `Link` and `Page`
 (what one parse of a response gives), `Conversion` (what a converter makes of other documents), `Document` (what goes
 through the item pipelines), `RunReport` (one crawl of one source), `CrawlStatistics` (its few numbers),
-`ScheduleStatus` (what a schedule is doing).
+`ScheduleStatus` (what a schedule is doing). Each is loaded when it is used.
 """
 
-from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
-from ultracrawl.model.decision import Decision
-from ultracrawl.model.document import AttributeValue, Conversion, Document
-from ultracrawl.model.finding import DefinitionError, Finding
-from ultracrawl.model.outcome import UrlOutcome
-from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives, Section
-from ultracrawl.model.record import UrlRecord
-from ultracrawl.model.run import RunReport, ScheduleStatus
-from ultracrawl.model.statistics import CrawlStatistics
-from ultracrawl.model.status import StatusCode, status_text
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
+    from ultracrawl.model.decision import Decision
+    from ultracrawl.model.document import AttributeValue, Conversion, Document
+    from ultracrawl.model.finding import DefinitionError, Finding
+    from ultracrawl.model.outcome import UrlOutcome
+    from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives, Section
+    from ultracrawl.model.record import UrlRecord
+    from ultracrawl.model.run import RunReport, ScheduleStatus
+    from ultracrawl.model.statistics import CrawlStatistics
+    from ultracrawl.model.status import StatusCode, status_text
+
+_FACE = {
+    "NO_CAUSE": "cause",
+    "Cause": "cause",
+    "CauseCode": "cause",
+    "Removal": "cause",
+    "RemovalReason": "cause",
+    "Decision": "decision",
+    "AttributeValue": "document",
+    "Conversion": "document",
+    "Document": "document",
+    "DefinitionError": "finding",
+    "Finding": "finding",
+    "UrlOutcome": "outcome",
+    "Link": "page",
+    "LinkKind": "page",
+    "Page": "page",
+    "RobotsDirectives": "page",
+    "Section": "page",
+    "UrlRecord": "record",
+    "RunReport": "run",
+    "ScheduleStatus": "run",
+    "CrawlStatistics": "statistics",
+    "StatusCode": "status",
+    "status_text": "status",
+}
 
 __all__ = [
     "NO_CAUSE",
@@ -44,3 +74,9 @@ __all__ = [
     "UrlRecord",
     "status_text",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FACE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_FACE[name]}"), name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ultracrawl.errors import StateError
 from ultracrawl.files import replace_file
-from ultracrawl.rules.attributes.boost_file import Boosts
+from ultracrawl.rules.attributes.boosts import Boosts
 
 NAME = "boosts.json"
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.scoring import PINNED
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.text import address_words
-from ultracrawl.rules.urls.canonical import UrlPolicy
+
+if TYPE_CHECKING:
+    from ultracrawl.rules.urls.canonical import UrlPolicy
 
 URL = r"""
     (?: (?:https?|ftps?|file|smb):// | www\. | (?:localhost|(?:[\w-]+\.)+[a-z]{2,})(?::\d+)?/ )
@@ -17,7 +21,7 @@ URL = r"""
 """
 """A URL, with or without a scheme; parentheses in it are closed again. For expressions with `VERBOSE`."""
 
-_POLICY = UrlPolicy(keep_fragment=True, schemes=frozenset(("http", "https", "ftp", "file")))
+_SCHEMES = frozenset(("http", "https", "ftp", "file"))
 _START_PAGES = ("index.html", "index.htm", "index.php")
 _OTHER_SCHEME = {"http": "https", "https": "http"}
 
@@ -47,7 +51,7 @@ def spellings(text: str) -> list[str]:
 
     They differ in http and https, `www.`, the name of a folder's start page, and in what is escaped.
     """
-    canonical = _POLICY.canonical(text if "://" in text else f"https://{text}")
+    canonical = _policy().canonical(text if "://" in text else f"https://{text}")
     if canonical is None:
         return []
     parts = urlsplit(canonical)
@@ -62,6 +66,13 @@ def spellings(text: str) -> list[str]:
         for fragment, path, host, scheme in product(fragments, _paths(parts.path), hosts, schemes)
     )
     return list(dict.fromkeys((canonical, text, *urls)))
+
+
+@cache
+def _policy() -> UrlPolicy:
+    from ultracrawl.rules.urls.canonical import UrlPolicy  # noqa: PLC0415 - most queries have no URL
+
+    return UrlPolicy(keep_fragment=True, schemes=_SCHEMES)
 
 
 def _paths(path: str) -> list[str]:
