@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import ClassVar, TypeAlias, TypeVar
 
 from ultracrawl.errors import WorkError
@@ -116,6 +117,8 @@ class CrawlerAgent:
 
     parameters: ClassVar[Sequence[AgentParameter]] = ()
     """What a source may say under `parameters:`; anything else there is a mistake."""
+    definition_folder = Path()
+    """The folder of the definition file, for paths among the parameters; set before `open` is called."""
 
     def open(self, params: Mapping[str, ParameterValue]) -> Answer[None]:
         """Get ready: called first, once, with the parameters of the source, secrets in clear."""

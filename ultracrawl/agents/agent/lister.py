@@ -28,6 +28,7 @@ class AgentLister(Lister):
         """Load the class. Raises `UserError`, also for parameters that it cannot be given."""
         self._setup = setup
         self._agent = load_agent(setup)
+        self._agent.definition_folder = setup.base
         self._values = parameter_values(self._agent.parameters, setup)
         self._name = type(self._agent).__qualname__
         self._thread: AgentThread | None = None
