@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
-from ultracrawl.settings.opener import opener_of
+from ultracrawl.settings.opener import JsonServer
 
 TOKEN, TOKEN_FILE = "ULTRACRAWL_TOKEN", "ULTRACRAWL_TOKEN_FILE"
 TIMEOUT = 60.0
-_LARGEST_ANSWER = 256 << 20
+_LARGEST_PROBLEM = 1 << 20
 _MISTAKES = frozenset({400, 401, 403, 404, 421, 422})
 
 
@@ -36,7 +36,7 @@ class ServiceClient:
             raise UserError("the token is not one line of plain text")
         self._base = url.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._opener = opener_of(parts.hostname)
+        self._server = JsonServer(parts.hostname, self._base, "service", TIMEOUT)
 
     def get(self, *path: str, **params: object) -> Any:
         """Return what is answered to a question; parameters that are None or empty are left out."""
@@ -54,23 +54,16 @@ class ServiceClient:
         headers = {**self._headers, "Content-Type": "application/json"}
         request = Request(url, body, headers, method=method)  # noqa: S310 - http or https, by the constructor
         try:
-            with self._opener.open(request, timeout=TIMEOUT) as answer:
-                return json.loads(answer.read(_LARGEST_ANSWER))
+            return self._server.read_answer(request)
         except HTTPError as error:
             with error:
                 raise _refusal(error) from None
-        except URLError as error:
-            raise WorkError(
-                f"{self._base} cannot be asked: {getattr(error.reason, 'strerror', None) or error.reason}"
-            ) from None
-        except (OSError, HTTPException, ValueError) as error:
-            raise WorkError(f"{self._base} did not answer as a service does: {error}") from None
 
 
 def _refusal(error: HTTPError) -> Exception:
     """Return what a service said instead of an answer."""
     try:
-        problem = json.loads(error.read(_LARGEST_ANSWER))
+        problem = json.loads(error.read(_LARGEST_PROBLEM))
         told = str(problem.get("detail") or problem.get("title") or error.code)
     except (OSError, HTTPException, ValueError, AttributeError):
         told = f"the server answered {error.code}"

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
 from ultracrawl.errors import WorkError
-from ultracrawl.settings.opener import opener_of
+from ultracrawl.settings.opener import JsonServer
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.profiles import ProfileSection
 
 TIMEOUT = 30.0
 """Seconds for an answer: Scrapyd may have to list the spiders of a project before it takes an order."""
-_LARGEST_ANSWER = 64 << 20
 _END_OF_LOG = 1 << 20
 """Bytes of the end of a log that are looked at. (It is asked for whole: Twisted fails on the end of a short file.)"""
 
@@ -56,7 +54,7 @@ class ScrapydClient:
             password = secrets.read(section.password, f"profiles.{profile}.password")
             pair = b64encode(f"{section.user}:{password}".encode()).decode("ascii")
             self._headers["Authorization"] = f"Basic {pair}"
-        self._opener = opener_of(urlsplit(section.scrapyd).hostname or "")
+        self._server = JsonServer(urlsplit(section.scrapyd).hostname or "", self.name, "Scrapyd", TIMEOUT)
 
     def list_jobs(self) -> list[Job]:
         """Return all jobs of the project that Scrapyd knows; it forgets those that ended long ago."""
@@ -88,7 +86,7 @@ class ScrapydClient:
         request = Request(f"{self._base}/logs/{'/'.join(parts)}", None, headers)  # noqa: S310 - as below
         end = b""
         try:
-            with self._opener.open(request, timeout=TIMEOUT) as response:
+            with self._server.open_answer(request) as response:
                 while piece := response.read(_END_OF_LOG):
                     end = (end + piece)[-_END_OF_LOG:]
             return str(end, "utf-8", "replace")
@@ -103,17 +101,10 @@ class ScrapydClient:
     def _ask(self, service: str, body: bytes | None = None) -> dict[str, Any]:
         request = Request(f"{self._base}/{service}", body, self._headers)  # noqa: S310 - http or https, by its section
         try:
-            with self._opener.open(request, timeout=TIMEOUT) as response:
-                answer = json.loads(response.read(_LARGEST_ANSWER))
+            answer = self._server.read_answer(request)
         except HTTPError as error:
             error.close()
             raise WorkError(f"{self.name} answered {error.code} {error.reason}") from None
-        except URLError as error:
-            raise WorkError(
-                f"{self.name} cannot be asked: {getattr(error.reason, 'strerror', None) or error.reason}"
-            ) from None
-        except (OSError, HTTPException, ValueError) as error:
-            raise WorkError(f"{self.name} did not answer as a Scrapyd does: {error}") from None
         if not isinstance(answer, dict) or answer.get("status") != "ok":
             told = str(answer.get("message") if isinstance(answer, dict) else answer).strip()
             raise WorkError(f"{self.name} refuses: {told.splitlines()[-1] if told else 'no reason'}")
