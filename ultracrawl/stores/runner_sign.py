@@ -55,7 +55,7 @@ class RunnerBadge:
 
     def show_waiting(self, sources: Collection[str]) -> None:
         """Show whose crawls wait for a free place."""
-        with suppress(OSError), _one_at_a_time(self._path.parent):  # it is only something to look at
+        with suppress(OSError):  # it is only something to look at
             self._show(waiting=sorted(sources))
 
     def _show(self, **changed: list[str]) -> None:
