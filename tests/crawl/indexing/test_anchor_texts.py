@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+from array import array
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
+
+from ultracrawl.crawl.indexing.anchors import AnchorTexts
+from ultracrawl.model.page import Link, LinkKind
+from ultracrawl.rules.urls.canonical import url_key
 
 ENGINES = ["whoosh", "tantivy"]
 
@@ -204,3 +211,29 @@ def test_documents_made_again_from_the_store_keep_them(site: Site, url: str, wor
     before = anchors(workspace)
     assert workspace.command("reindex").code == 0
     assert anchors(workspace) == before == {"/": ["home of birds"], "/a": ["herons"]}
+
+
+@pytest.mark.parametrize(
+    ("href", "text", "looked_at"),
+    [
+        ("/a", "grey herons", 1),
+        ("/a#part", "grey herons", 1),
+        ("/a", "grey herons wade " * 100, 2),
+        (f"/a#{'part' * 1000}", "grey herons", 2),
+    ],
+    ids=["text", "part", "long-text", "long-name"],
+)
+def test_links_are_remembered_unless_they_are_as_long_as_pages(href: str, text: str, looked_at: int) -> None:
+    noted: list[str] = []
+
+    def note(target: int, text: str, fragment: str) -> int:
+        noted.append(text)
+        return 7
+
+    context: Any = SimpleNamespace(store=SimpleNamespace(links=SimpleNamespace(note_anchor=note)))
+    visit: Any = SimpleNamespace(url="http://h.test/", entry=SimpleNamespace(key=1))
+    texts, target = AnchorTexts(context), "http://h.test/a"
+    for _ in range(2):
+        links = [Link(href, LinkKind.A, text)]
+        texts.links_placed(visit, {href: target}, array("q", [url_key(target)]), links)
+    assert len(noted) == looked_at

@@ -20,6 +20,10 @@ LINKS_OF_A_PAGE = 1000
 """Links of one page whose texts count, the first ones; equal ones count once."""
 GENERATION = 25_000
 """Links that are remembered at a time; twice as many take about 15 MB."""
+REMEMBERED = 500
+"""Characters of what is remembered of a link; of one that says more nothing is, as it would be whole pages of a site
+that forgets `</a>`.
+"""
 BATCH = 500
 """Documents that are looked at between two flushes."""
 _DIRECTIVE = ":~:"
@@ -84,6 +88,8 @@ class AnchorTexts(Feature):
             if target not in kept:
                 return _NOTHING
             mark = self._noted(url, target, said)
+        if sum(map(len, (said,) if isinstance(said, str) else said)) > REMEMBERED:
+            return mark
         if self._met >= GENERATION:
             self._old, self._young, self._met = self._young, {}, 0
         self._young.setdefault(url, {})[said] = mark
