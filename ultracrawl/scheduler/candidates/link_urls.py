@@ -37,7 +37,8 @@ class LinkUrls:
         self._excluded = excluded
         self._rewriting = LinkRewriting(policy, rewriter, count_excluded, excluded) if rewriter else None
         self._joined = JoinedLinks(policy)
-        self._unusable: set[str] = set()
+        self._unusable: set[int] = set()
+        """Hashes of links that lead to no URL: some hold whole pictures (`data:`)."""
         self.shown: Mapping[str, str] = self._rewriting.shown if self._rewriting else {}
         """The display URL, by access URL, of the links located last, where that is another one."""
 
@@ -51,7 +52,7 @@ class LinkUrls:
             found = self._joined.joined(hrefs, base)
         if None not in found.values():
             return cast("dict[str, str]", found)
-        for href in [href for href, url in found.items() if url is None and href not in self._unusable]:
+        for href in [href for href, url in found.items() if url is None and hash(href) not in self._unusable]:
             self._count_unusable(href, base)
         return {href: url for href, url in found.items() if url is not None}
 
@@ -59,7 +60,7 @@ class LinkUrls:
         """Count a link that leads to no URL; links of other schemes (`mailto:`) are not counted."""
         if len(self._unusable) >= UNUSABLE:
             self._unusable.clear()
-        self._unusable.add(href)
+        self._unusable.add(hash(href))
         decision = self._policy.canonicalise(href, base).decision
         if decision.accept or decision.rule == UrlRule.SCHEME:
             return
