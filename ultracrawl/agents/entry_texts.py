@@ -11,13 +11,17 @@ from ultracrawl.agents.port import Entry
 _NOTHING_SAID = tuple((one.name, getattr(Entry(""), one.name)) for one in fields(Entry))
 
 
-def entry_text(entry: Entry) -> str:
-    """Return an entry without its body as one line of ASCII."""
+_encoded = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
+
+
+def entry_text(entry: Entry, *left_out: str) -> str:
+    """Return an entry without its body, and without some other fields, as one line of ASCII."""
     told = _said(entry)
-    told.pop("body", None)
+    for name in ("body", *left_out):
+        told.pop(name, None)
     if entry.attributes:
         told["attributes"] = {name: list(values) for name, values in entry.attributes.items()}
-    return json.dumps(told, separators=(",", ":"), sort_keys=True)
+    return _encoded(told)
 
 
 def read_entry(text: str | bytes) -> Entry:
@@ -43,7 +47,7 @@ def _said(entry: Entry) -> dict[str, Any]:
 
 def content_of(entry: Entry) -> str:
     """Return what an entry says of its document, without when that changed: it makes another document, or the same."""
-    return entry_text(replace(entry, validators="", last_modified=0.0))
+    return entry_text(entry, "validators", "last_modified")
 
 
 def pack_entry(entry: Entry) -> bytes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from email.utils import formatdate
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from scrapy.http import Headers, Response
+from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
 from ultracrawl.agents.entry_texts import content_of, entry_text, read_entry
@@ -23,15 +24,20 @@ ENTRY = "X-Ultracrawl-Entry"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f]+")
 
 
+def entry_headers(url: str, entry: Entry) -> dict[bytes, bytes]:
+    """Return the headers of the answer with the document of an entry, as a web server would send them."""
+    named = {
+        b"Content-Type": entry.content_type or media_type_of(url),
+        b"ETag": stored_validators(entry),
+        b"Last-Modified": formatdate(entry.last_modified, usegmt=True) if entry.last_modified else "",
+    }
+    return {name: value.encode() for name, value in named.items() if value}
+
+
 def entry_response(url: str, entry: Entry) -> Response:
     """Return the answer to a visit with the document of an entry."""
-    named = {
-        "Content-Type": entry.content_type or media_type_of(url),
-        "ETag": stored_validators(entry),
-        "Last-Modified": formatdate(entry.last_modified, usegmt=True) if entry.last_modified else "",
-        ENTRY: entry_text(entry),
-    }
-    headers, body = Headers({name: value for name, value in named.items() if value}), entry.body or b""
+    headers, body = entry_headers(url, entry), entry.body or b""
+    headers[ENTRY.encode()] = entry_text(entry).encode()
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     return kind(url, status=200, headers=headers, body=body)
 
@@ -57,7 +63,12 @@ def is_display_url(text: str) -> bool:
 def entry_of(response: Response) -> Entry | None:
     """Return what lister and fetcher say of the document of an answer."""
     text = header_of(response, ENTRY)
-    return read_entry(text) if text else None
+    return _read(text) if text else None
+
+
+@lru_cache(maxsize=128)
+def _read(text: str) -> Entry:
+    return read_entry(text)
 
 
 def describe(document: Document, response: Response) -> None:

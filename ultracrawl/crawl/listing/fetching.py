@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Headers
 
 from ultracrawl.agents.entry_texts import completed, unpack_entry
 from ultracrawl.agents.port import Entry, Failure, Fetcher, Wanted
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.listing.answers import entry_response, is_display_url
+from ultracrawl.crawl.listing.answers import entry_headers, entry_response, is_display_url
 from ultracrawl.crawl.listing.call_threads import CallThreads
 from ultracrawl.crawl.results import FetchResult
-from ultracrawl.crawl.transport.headers import values_of
+from ultracrawl.crawl.transport.headers import values_in
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.urls.canonical import split
@@ -92,9 +92,9 @@ class EntryFetching(Feature):
 
     def _refused(self, visit: Visit, entry: Entry) -> Response | None:
         """Return an answer without a body for a document whose type is not read: nobody needs its body."""
-        response = entry_response(visit.url, replace(entry, body=b""))
-        refusal = self._context.rules.acceptance.refuses_head(values_of(response), None)
-        return None if refusal is None else response
+        headers = Headers(entry_headers(visit.url, entry))
+        refusal = self._context.rules.acceptance.refuses_head(values_in(headers), None)
+        return None if refusal is None else entry_response(visit.url, entry)
 
     def _checked(self, visit: Visit, entry: Entry) -> Response:
         most = self._context.source.limits.max_size
