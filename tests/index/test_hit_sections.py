@@ -187,3 +187,14 @@ def test_a_document_of_thousands_of_parts_is_looked_at_in_no_time(engine: IndexE
     found = hit(engine, "entry_2999", manual(*parts, title="Index"))
     assert found.section is not None
     assert found.section.anchor == "entry-2999"
+
+
+def test_the_part_with_the_very_sentence_that_was_asked_for_answers(engine: IndexEngine) -> None:
+    parts = (
+        (1, "memory", "Memory of a sort", "The sort of memory sets what one sort takes. " * 5),
+        (2, "buffers", "Buffers", "Sets the memory of one sort. Sorting on disk begins beyond it."),
+        (2, "sorts", "Sorts of memory", "One sort of memory sets the other. " * 5),
+    )
+    found = hit(engine, "sets the memory of one sort", manual(*parts))
+    assert found.section is not None
+    assert found.section.anchor == "buffers"

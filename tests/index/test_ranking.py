@@ -10,7 +10,7 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engine import RankingWeights
-from ultracrawl.index.hits.ranking import Ranking
+from ultracrawl.index.hits.ranking import RANKED, Ranking
 from ultracrawl.index.query.scoring import SAME_LANGUAGE
 from ultracrawl.index.query.tree import AllOf, Word
 from ultracrawl.model import Section
@@ -72,6 +72,29 @@ def test_words_close_together_come_before_words_far_apart(engine: IndexEngine) -
     )
     assert order(engine, " ".join(words))[0] == "/together"
     assert order(engine, "variables environment removes")[0] == "/together"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Sets the filters that will process responses from the server",
+        "Définit les filtres qui vont traiter les réponses du serveur",
+        "サーバの応答を処理するフィルタを設定する",
+        'relation "cranes" (of storks) does not exist here',
+    ],
+)
+def test_a_long_document_with_the_very_sentence_comes_first(engine: IndexEngine, sentence: str) -> None:
+    words = sentence.split() if " " in sentence else sentence.rpartition("する")[0].split("を")
+    apart = f" {PADDING} ".join(reversed(words))
+    long = PADDING * 200
+    engine.apply(
+        [
+            replace(PLAIN, url="/long", text=f"{long} {sentence}. {long}"),
+            *(replace(PLAIN, url=f"/short-{n}", text=f"{apart}. ") for n in range(RANKED + 10)),
+        ]
+    )
+    assert order(engine, f"{sentence}.")[0] == "/long"
+    assert order(engine, " ".join(words[::-1]))[0] != "/long"
 
 
 def test_a_pinned_document_leaves_the_others_in_their_order(engine: IndexEngine) -> None:

@@ -18,7 +18,7 @@ from ultracrawl.index.query.readings import Row, Term
 from ultracrawl.index.query.scoring import PINNED
 from ultracrawl.index.query.synonyms import with_synonyms
 from ultracrawl.index.query.visibility import visible_to
-from ultracrawl.index.words.analysis import WORD_PATTERN, cut, fold, is_pair
+from ultracrawl.index.words.analysis import WORD_PATTERN, cut, fold, is_pair, words
 from ultracrawl.index.words.stemming import language_code, stems
 from ultracrawl.index.words.stopwords import query_languages, stop_words_among
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -26,6 +26,8 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 MAX_DEPTH = 20
 MAX_WORDS = 200
 MAX_LENGTH = 4000
+SENTENCE = 4
+"""Words from which on a query may be a sentence of a document."""
 
 _QUOTES = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f"), '"')
 """Quotation marks that telephones and word processors make of the plain one."""
@@ -167,7 +169,7 @@ class _Parser:
             rows.append(self._row(attribute))
         self._depth -= 1
         if len(rows) == 1 and not self._depth and rows[0]:
-            row = Row(rows[0], self._stop_words(rows[0]))
+            row = Row(rows[0], self._stop_words(rows[0]), self._sentence())
             self.readings = max(self.readings, row.readings, key=len)
             return row.node(self._query.reading)
         nodes = [tree.all_of([term.node for term in row]) for row in rows if row]
@@ -182,6 +184,13 @@ class _Parser:
         # A stop word in capitals among other letters is a name: `IN operator`, `WHO guidelines`.
         names = {fold(word.lower()) for word in re.findall(WORD_PATTERN, text) if word[1:] and word.isupper()}
         return found - names
+
+    def _sentence(self) -> tuple[str, ...]:
+        """Return the words of a query that may be copied from a document: enough of them, and nothing asks for more."""
+        if any(kind not in ("word", "phrase", "paren") for kind, _ in self._tokens):
+            return ()
+        found = _without_end(words(self._query.text))
+        return found if len(found) >= SENTENCE else ()
 
     def _row(self, attribute: SearchAttribute | None) -> list[Term]:
         terms: list[Term] = []
@@ -239,26 +248,23 @@ class _Parser:
             return None if operator == tree.EVERYTHING else Term(operator)
         if kind == "url" and not name and (page := at_address(text)) is not None:
             return Term(page)
-        folded = [fold(word) for word in found]
+        folded = _without_end(fold(word) for word in found)
         is_phrase = kind == "phrase"
         is_prefix = not is_phrase and text.endswith("*")
-        if len(folded) > 1 and is_pair(folded[-1]) and folded[-2][1:] == folded[-1]:
-            # The last character of a run, alone, need not be the last of a run in the document.
-            del folded[-1]
-        elif is_pair(folded[-1]) and len(folded) == len(folded[-1]) == 1:
+        if is_pair(folded[-1]) and len(folded) == len(folded[-1]) == 1:
             is_prefix = True
         if is_prefix:
-            words = [tree.Word(word, name) for word in folded[:-1]]
-            return Term(tree.all_of([*words, tree.Prefix(folded[-1], name)]))
+            before = [tree.Word(word, name) for word in folded[:-1]]
+            return Term(tree.all_of([*before, tree.Prefix(folded[-1], name)]))
         if is_phrase or (name and len(folded) > 1):
-            phrase = tree.Phrase(tuple(folded), name)
+            phrase = tree.Phrase(folded, name)
             return Term(phrase if name else signed(text, phrase), is_required=is_phrase)
         if name:
             return Term(tree.Word(folded[0], name))
         if len(folded) == 1:
             return _split(text, identifier(text, tree.Word(folded[0], "", stems(found[0]))), (folded[0],))
         contracted = ("".join(folded),) if _APOSTROPHE.search(text) else ()
-        return _split(text, identifier(text, tree.Phrase(tuple(folded))), contracted)
+        return _split(text, identifier(text, tree.Phrase(folded)), contracted)
 
 
 def _split(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
@@ -277,12 +283,18 @@ def _split(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
 
 def _run(text: str) -> tree.Node:
     """Return what finds a run of characters of one script."""
-    found = tuple(map(fold, cut(text)))
-    if len(found) > 1 and is_pair(found[-1]) and found[-2][1:] == found[-1]:
-        found = found[:-1]
+    found = _without_end(map(fold, cut(text)))
     if len(found) == 1:
         return tree.Prefix(found[0]) if len(found[0]) == 1 else tree.Word(found[0], stems=stems(found[0]))
     return tree.Phrase(found)
+
+
+def _without_end(folded: Iterable[str]) -> tuple[str, ...]:
+    """Return words without the last character of a run alone, which need not be the last of one in a document."""
+    found = tuple(folded)
+    if len(found) > 1 and is_pair(found[-1]) and found[-2][1:] == found[-1]:
+        return found[:-1]
+    return found
 
 
 _has_hiragana = re.compile("[\u3041-\u309f]").search

@@ -10,8 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ultracrawl.index.engine import Reading
-from ultracrawl.index.query.scoring import STOP_WORD
-from ultracrawl.index.query.tree import Also, AnyOf, AtLeast, Node, Raised, Word, all_of, any_of, sought
+from ultracrawl.index.query.scoring import MOST_VERBATIM, STOP_WORD, VERBATIM
+from ultracrawl.index.query.tree import (
+    Also,
+    AnyOf,
+    AtLeast,
+    Node,
+    Phrase,
+    Raised,
+    Word,
+    all_of,
+    any_of,
+    sought,
+)
 
 ALL_REQUIRED = 3
 """So many words that say something are all required at first."""
@@ -39,10 +50,14 @@ def most(number: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The terms of a query without OR; `stop_words` are those words that say little."""
+    """The terms of a query without OR; `stop_words` are those words that say little.
+
+    `sentence` are the words of a row as they were typed, if it is long enough to be one that stands in a document.
+    """
 
     terms: Sequence[Term]
     stop_words: frozenset[str] = frozenset()
+    sentence: tuple[str, ...] = ()
 
     @property
     def readings(self) -> tuple[Reading, ...]:
@@ -72,7 +87,11 @@ class Row:
         elif asked:
             nodes.append(_READ[reading](asked))
         node = all_of(nodes)
-        return Also(node, helping) if helping else node
+        node = Also(node, helping) if helping else node
+        if not self.sentence:
+            return node
+        factor = min(MOST_VERBATIM, VERBATIM ** len(set(sought(node))))
+        return Raised(node, factor, Phrase(self.sentence))
 
     def _sorted(self) -> tuple[list[Term], list[Term], list[Term]]:
         """Return the terms that must hold, those of which some must, and those that say little."""

@@ -50,6 +50,8 @@ PINNED = 1_000_000.0
 """The score of a pinned document, of the one before it once more; words never give as much."""
 STOP_WORD = 0.1
 """A stop word beside others counts in titles alone, and so much of what a word of the text counts there."""
+VERBATIM, MOST_VERBATIM = 3.0, 1000.0
+"""What a document counts more, for each word, in which all words of a query stand in a row; and the most of it."""
 SAME_LANGUAGE = 1.5
 """By so much the score of a document in the language of who asks is multiplied."""
 K1 = 1.2

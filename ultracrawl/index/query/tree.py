@@ -182,9 +182,9 @@ def sought(node: Node) -> Iterator[Word | Prefix]:
 
 
 def phrases(node: Node) -> Iterator[tuple[str, ...]]:
-    """Yield the words of phrases sought in title and text; for snippets."""
+    """Yield the words of phrases sought in title and text, also of one that only raises a score; for snippets."""
     match node:
-        case Phrase(found, "") if len(found) > 1:
+        case Phrase(found, "") | Raised(_, _, Phrase(found, "")) if len(found) > 1:
             yield found
     for child in inner(node):
         yield from phrases(child)
