@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -61,6 +62,17 @@ def replace_file(path: Path, data: bytes) -> None:
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Wait until nobody else holds a lock file, a process or a thread, and hold it. Raises `OSError`."""
+    file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 KEPT = 3

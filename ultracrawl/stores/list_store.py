@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ultracrawl.errors import StateError
-from ultracrawl.files import replace_file
+from ultracrawl.files import alone, replace_file
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
 NAME = "lists.json"
@@ -36,14 +36,15 @@ class ListStore:
             ) from error
 
     def replace(self, lists: Iterable[ValueList]) -> None:
-        """Store lists durably; those of other attributes stay. Raises `StateError`."""
-        all_lists = self.read() | {one.attribute: one for one in lists}
-        stored = {
-            name: [(one.value, dict(one.names)) for one in values.values]
-            for name, values in all_lists.items()
-        }
+        """Store lists durably; those of other attributes stay, whoever writes at the same time. Raises `StateError`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self.path, json.dumps(stored, ensure_ascii=False).encode())
+            with alone(self.path.with_name(f"{NAME}.lock")):
+                all_lists = self.read() | {one.attribute: one for one in lists}
+                stored = {
+                    name: [(one.value, dict(one.names)) for one in values.values]
+                    for name, values in all_lists.items()
+                }
+                replace_file(self.path, json.dumps(stored, ensure_ascii=False).encode())
         except OSError as error:
             raise StateError(f"the lists cannot be written to {self.path}: {error.strerror}") from error

@@ -7,14 +7,16 @@ import json
 import os
 import secrets
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.files import alone
 from ultracrawl.stores.control_channel import state_errors
 
 _SIGN = "*.runner"
+_LOCK = "runners.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class RunnerBadge:
 
     def show_kept(self, schedules: Collection[str], sources: Collection[str]) -> RunnerSign | None:
         """Show that these are kept here; returns who keeps one of them already, and then shows nothing new."""
-        with state_errors(self._path), _one_at_a_time(self._path.parent):
+        with state_errors(self._path), alone(self._path.with_name(_LOCK)):
             for other in _signs(self._path.parent, but=self._path):
                 if not other.schedules.isdisjoint(schedules) or not other.sources.isdisjoint(sources):
                     return other
@@ -109,13 +111,3 @@ def _parsed(text: bytes) -> RunnerSign | None:
         return RunnerSign(int(found["pid"]), *kept)
     except (ValueError, KeyError, TypeError):
         return None  # it has just begun, and keeps nothing yet
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    file = os.open(folder / "runners.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
