@@ -68,6 +68,38 @@ def test_an_entry_with_equal_validators_is_vouched_for_and_not_visited(
     assert hits(workspace, "changed") == ["shelf://x/b"]
 
 
+def test_a_copy_of_another_document_is_vouched_for_as_long_as_that_one_stands(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, deletion={"percent": 100})
+    entries = [kind.write("a", page("same")), kind.write("bb", page("same")), kind.write("c", page("other"))]
+    kind.put(*entries)
+    assert outcomes(crawl(workspace)) == {"NEW": 2, "DUPLICATE": 1}
+    run = crawl(workspace)
+    assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 2, "DUPLICATE": 1}, 0)
+    assert (run["status_codes"], run["scheduled"]) == ({"304": 2, "910": 1}, 3)
+    kind.put(*entries[1:])
+    run = crawl(workspace)
+    assert (run["fetched"], run["deleted"], hits(workspace, "same")) == (1, 1, ["shelf://x/bb"])
+    run = crawl(workspace)
+    assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 2}, 0)
+
+
+def test_a_copy_takes_the_place_of_a_document_that_becomes_another(workspace: Workspace, kind: Shelf) -> None:
+    define(workspace)
+    copies = [kind.write(name, page("same")) for name in ("bb", "ccc")]
+    kind.put(kind.write("a", page("same")), *copies)
+    crawl(workspace)
+    kind.put(kind.write("a", page("changed")), *copies)
+    run = crawl(workspace)
+    assert (run["fetched"], hits(workspace, "same")) == (2, ["shelf://x/bb"])
+    run = crawl(workspace)
+    assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 2, "DUPLICATE": 1}, 0)
+    kind.put(*copies, kind.write("a", page("same")))
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1, "DUPLICATE": 1, "MODIFIED": 1}
+    assert hits(workspace, "same") == ["shelf://x/a"]
+
+
 def test_what_a_whole_listing_does_not_name_leaves_the_index(workspace: Workspace, kind: Shelf) -> None:
     define(workspace)
     entries = fill(kind, *"abcd")

@@ -75,6 +75,9 @@ class DocumentPort(Protocol):
         Copies of them are asked for, so that one may take the place.
         """
 
+    def stays_copy(self, record: UrlRecord) -> bool:
+        """Whether a known duplicate repeats a document that has its place, and comes before it."""
+
     @property
     def congested(self) -> bool:
         """Whether crawling has to wait for the index."""

@@ -7,6 +7,11 @@ from copy import copy
 
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 
+_UNCHANGED = {
+    UrlOutcome.NOT_MODIFIED: StatusCode.NOT_MODIFIED,
+    UrlOutcome.DUPLICATE: StatusCode.DUPLICATE_IGNORED,
+}
+
 
 class RunCounters:
     """The counts of one run while it goes on; what each of them means stands in `RunReport`.
@@ -69,14 +74,13 @@ class RunCounters:
         self.count_ending(record)
         self.not_asked += 1
 
-    def count_unchanged(self, number: int) -> None:
-        """Count documents that a lister named, and that are as they were."""
-        if not number:
-            return
-        self.count_scheduled(number)
-        self.outcomes[UrlOutcome.NOT_MODIFIED] += number
-        self.status_codes[StatusCode.NOT_MODIFIED] += number
-        self.not_asked += number
+    def count_unchanged(self, outcomes: Counter[UrlOutcome]) -> None:
+        """Count documents that a lister named, and that are as they were: copies of others, or not modified."""
+        self.count_scheduled(outcomes.total())
+        self.not_asked += outcomes.total()
+        for outcome, number in outcomes.items():
+            self.outcomes[outcome] += number
+            self.status_codes[_UNCHANGED[outcome]] += number
 
     def change_ending(self, before: UrlRecord, after: UrlRecord) -> None:
         """Count a URL that had ended under what its end turned out to be."""

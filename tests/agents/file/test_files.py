@@ -402,6 +402,18 @@ def test_a_file_of_which_nothing_can_be_learned_stays_in_the_index(
     assert len(hits(workspace, "common")) == 2
 
 
+def test_a_copy_of_a_file_is_not_read_again_until_the_file_is_gone(
+    workspace: Workspace, write: Write
+) -> None:
+    define(workspace, deletion={"percent": 100})
+    first, _ = write("a.txt", "same words"), write("copy.txt", "same words")
+    assert crawl(workspace) == {"NEW": 1, "DUPLICATE": 1}
+    assert workspace.command("crawl", "--json").run["fetched"] == 0
+    first.unlink()
+    crawl(workspace)
+    assert [hit["title"] for hit in hits(workspace, "same")] == ["copy.txt"]
+
+
 def test_hits_tell_the_kind_of_their_source(workspace: Workspace, write: Write) -> None:
     define(workspace)
     write("a.txt")

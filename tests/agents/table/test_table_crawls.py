@@ -77,6 +77,20 @@ def test_24_rows_are_found_and_only_what_changed_is_visited(workspace: Workspace
     assert hits(workspace, "other") == ["2"]
 
 
+def test_a_row_that_repeats_another_is_not_read_again_until_that_one_is_gone(
+    workspace: Workspace, tickets: Base
+) -> None:
+    tickets.run("UPDATE tickets SET title = 'Same', body = 'common' WHERE id < 4")
+    define(workspace, tickets)
+    assert outcomes(crawl(workspace)) == {"NEW": 3, "DUPLICATE": 2}
+    run = crawl(workspace)
+    assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 3, "DUPLICATE": 2}, 0)
+    tickets.run("DELETE FROM tickets WHERE id = 1")
+    assert crawl(workspace)["fetched"] == 1
+    assert hits(workspace, "common") == ["2", "4", "5"]
+    assert crawl(workspace)["fetched"] == 0
+
+
 def test_25_links_in_rows_are_not_followed(workspace: Workspace, tickets: Base) -> None:
     tickets.run("UPDATE tickets SET body = '<a href=\"https://x.example/\">x</a>' || title")
     tickets.run("ALTER TABLE tickets ADD kind TEXT", "UPDATE tickets SET kind = 'text/html'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ultracrawl.agents.entry_texts import pack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Partial
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.listing.answers import is_display_url, stored_validators
+from ultracrawl.crawl.listing.answers import is_display_url
 from ultracrawl.crawl.listing.call_threads import CallThreads
 from ultracrawl.crawl.listing.notes import ListingNotes
+from ultracrawl.crawl.listing.vouching import is_vouched_for, vouched_outcome
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
@@ -34,9 +36,6 @@ LOOK_AGAIN = 0.2
 """Seconds after which it is looked again whether there is room for more."""
 PATIENCE = 30.0
 """Seconds that a lister gets to come back when the crawl ends."""
-_GOOD = frozenset(
-    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
-)
 _FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
 _UNLISTED = Removal(RemovalReason.UNLISTED, Cause(CauseCode.UNLISTED))
 
@@ -140,17 +139,17 @@ class SourceListing(Feature):
         entries = {url_key(url): (url, entry) for entry in batch.entries if (url := self._url_of(entry))}
         records = self._context.store.records.get_records(list(entries))
         self._remove(records[key] for key, (_, entry) in entries.items() if entry.deleted and key in records)
-        unchanged = 0
         fresh = {one.key for one in self._context.store.visits.note_met(list(records))}
+        vouched, everything = Counter[UrlOutcome](), self._everything
         for key, (url, entry) in entries.items():
             record = records.get(key)
             if entry.deleted or (record is not None and key not in fresh):
                 continue
-            if record is not None and self._is_vouched_for(record, entry):
-                unchanged += 1
+            if record is not None and not everything and is_vouched_for(self._context, key, record, entry):
+                vouched[vouched_outcome(record)] += 1
                 continue
             self._queue(key, url, entry, record)
-        self._context.counters.count_unchanged(unchanged)
+        self._context.counters.count_unchanged(vouched)
         self._notes.note(cursor=batch.cursor)
         self._context.flush()
         self._context.queue.listing_changed()
@@ -162,12 +161,6 @@ class SourceListing(Feature):
         return (
             self._context.rules.url_policy.without_rewriting.canonical(entry.access_url) or entry.access_url
         )
-
-    def _is_vouched_for(self, record: UrlRecord, entry: Entry) -> bool:
-        if not entry.validators or self._everything or stored_validators(entry) != record.etag:
-            return False
-        left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
-        return left_out or (record.outcome in _GOOD and record.retained)
 
     def _queue(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
         shown = "" if entry.display_url == url or not is_display_url(entry.display_url) else entry.display_url

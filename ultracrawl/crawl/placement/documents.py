@@ -97,6 +97,10 @@ class Documents:
             for told in self._context.hooks.document_leaving:
                 told(record)
 
+    def stays_copy(self, record: UrlRecord) -> bool:
+        """Whether a known duplicate repeats a document that has its place, and comes before it."""
+        return self._duplicates.stays_copy(record)
+
     @property
     def congested(self) -> bool:
         """Whether crawling has to wait for the index."""

@@ -139,6 +139,15 @@ class Duplicates(Feature):
         self._context.endings.end_visit(visit, ending)
         return True
 
+    def stays_copy(self, record: UrlRecord) -> bool:
+        """Whether a known duplicate, as it is, repeats a document that has its place, and comes before it."""
+        if not record.fingerprint or record.removal is not None:
+            return False
+        holder = self._holders.best(self._holders.others_of_record(record))
+        return holder is not None and self._holders.rank_of_record(holder) < self._holders.rank_of_record(
+            record
+        )
+
     # ---- one takes the place of another
 
     def displace(self, visit: Visit) -> None:

@@ -65,11 +65,15 @@ class RepeatVisits:
             visit.replace_record(record)
             visit.replace_display_url(record.display_url)
             self._once_more.add(key)
-        elif self._was_visited(record) or self._is_fresh(key):
+        elif self._was_visited(record) or self._is_fresh(key) or self._was_vouched_for(key):
             self.requeue(key, record, record.depth)
 
     def _was_visited(self, record: UrlRecord) -> bool:
         return record.last_fetched >= self._context.mark.started
+
+    def _was_vouched_for(self, key: int) -> bool:
+        """Whether a lister said of a URL that it is as it was, so that it waits for no visit."""
+        return self._context.rules.listed and not self._context.store.queue.is_waiting(key)
 
     def requeue(self, key: int, record: UrlRecord, depth: int) -> None:
         """Have a known URL fetched, and its page read in full."""

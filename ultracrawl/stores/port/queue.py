@@ -71,6 +71,9 @@ class QueuePart(Protocol):
     def entries_of(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
         """Return the first `limit` waiting URLs of a site by level, rank, depth and order; or those of some levels."""
 
+    def is_waiting(self, key: int) -> bool:
+        """Whether a known URL is in the queue; looks through it."""
+
     def waiting_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
 

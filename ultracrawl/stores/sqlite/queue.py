@@ -185,6 +185,12 @@ class SqliteQueue(SqlitePart):
             behind = self._read(_BEHIND, site, number)
             self._ahead.fill(behind, more=len(behind) == number, without=self._touched)
 
+    def is_waiting(self, key: int) -> bool:
+        """Whether a known URL is in the queue; looks through it."""
+        if any(one.key == key for one in self._again):
+            return True
+        return bool(self._read("SELECT 1 FROM queue WHERE id=(SELECT id FROM url WHERE key=?)", key))
+
     def waiting_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
         self._access.flush()
