@@ -75,6 +75,7 @@ def test_a_listing_goes_on_behind_each_of_its_batches(
     tickets: Base, way: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lister_module, "BATCH", 3)
+    monkeypatch.setattr(lister_module, "AHEAD", 2)
     since = ""
     if way is LOG:
         tickets.run(
@@ -89,6 +90,27 @@ def test_a_listing_goes_on_behind_each_of_its_batches(
         rest = tickets.listed(since, batch.cursor, **way)
         assert list(by_key(rest)) == list(by_key(whole[number + 1 :]))
         assert rest[-1] == whole[-1]
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("way", [{}, LOG], ids=["all", "log"])
+def test_no_transaction_is_open_while_the_crawl_takes_a_batch(
+    tickets: Base, way: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if tickets.url.startswith("sqlite"):
+        return
+    monkeypatch.setattr(lister_module, "BATCH", 2)
+    since, setup = "", tickets.setup(**way)
+    if way is LOG:
+        tickets.run(*statements(change_log_sql(setup.options, SecretReader({}), tickets.folder)))
+        since = tickets.listed(**LOG)[-1].token  # type: ignore[union-attr]
+        tickets.run("UPDATE tickets SET body = 'other'")
+    lister, taken = TableLister(setup), 0
+    for _ in lister.list_entries(since, ""):
+        taken += 1
+        assert tickets.ask("SELECT query FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'") == []
+    lister.close()
+    assert taken == 5
 
 
 def test_keys_of_texts_go_on_in_their_order(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +194,24 @@ def test_other_options_list_all_rows_in_spite_of_a_log(logged: Base) -> None:
     assert not again[-1].changes_only  # type: ignore[union-attr]
 
 
+def test_a_log_of_another_database_is_not_believed(logged: Base) -> None:
+    token = logged.listed()[-1].token  # type: ignore[union-attr]
+    here, _, rest = token.partition(" ")
+    digest, place, log = rest.split(" ")
+    assert len(by_key(logged.listed(f"{here} {digest} {place} {log}"))) == 0
+    assert len(by_key(logged.listed(f"{here} {digest} elsewhere {log}"))) == 7
+
+
+def test_keys_in_bytes_have_no_log_where_triggers_cannot_name_them(base: Base) -> None:
+    if not base.url.startswith("sqlite"):
+        return
+    base.run("CREATE TABLE t (k BLOB PRIMARY KEY, b TEXT)", "INSERT INTO t VALUES (x'00ff', 'x')")
+    options = {"table": "t", "key": "k", "text": "b"}
+    assert list(base.entries(**options)) == ["k=00ff"]
+    with pytest.raises(UserError, match=r"changes\.log: a log of changes cannot name keys in bytes"):
+        base.listed(**options, changes={"log": "t_log"})
+
+
 def test_keys_of_several_columns_and_odd_names_are_logged(base: Base) -> None:
     base.run('CREATE TABLE "Odd t" ("Key A" TEXT, n INTEGER, b TEXT, PRIMARY KEY ("Key A", n))')
     options = {"table": "Odd t", "key": ["Key A", "n"], "text": "b", "changes": {"log": "Odd log"}}
@@ -187,9 +227,9 @@ def test_a_truncated_table_of_postgresql_is_logged(logged: Base) -> None:
     if logged.url.startswith("sqlite"):
         return
     token = logged.listed()[-1].token  # type: ignore[union-attr]
-    logged.run("TRUNCATE tickets")
-    assert all(one.deleted for one in by_key(logged.listed(token)).values())
-    assert len(by_key(logged.listed(token))) == 7
+    logged.run("TRUNCATE tickets", "INSERT INTO tickets VALUES (9, 'new', 'Ann', 'x', 1)")
+    assert [key for key, one in by_key(logged.listed(token)).items() if not one.deleted] == ["id=9"]
+    assert len(by_key(logged.listed(token))) == 8
 
 
 @pytest.mark.servers
@@ -197,26 +237,45 @@ def test_keys_of_many_types_come_back_from_the_log(postgresql: str, base: Base) 
     if base.url.startswith("sqlite"):
         return
     types = {
-        "uuid": "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
-        "date": "2026-03-01",
-        "timestamp": "2026-03-01 10:00:00.5",
-        "timestamptz": "2026-03-01 10:00:00+02",
-        "numeric(10,2)": "12.50",
-        "bytea": "\\x00ff",
-        "mood": "glad",
-        "boolean": "true",
+        "uuid": ("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+        "date": ("2026-03-01", "2026-03-02"),
+        "timestamp": ("2026-03-01 10:00:00.5", "2026-03-01 11:00:00"),
+        "timestamptz": ("2026-03-01 10:00:00+02", "2026-03-01 11:00:00+02"),
+        "numeric(10,2)": ("12.50", "1"),
+        "double precision": ("3", "0.1"),
+        "bytea": ("\\x00ff", "\\x"),
+        "mood": ("glad", "sad"),
+        "boolean": ("true", "false"),
+        "char(5)": ("ab", "abc"),
     }
     base.run("CREATE TYPE mood AS ENUM ('sad', 'glad')")
-    for number, (kind, value) in enumerate(types.items()):
+    # What a session writes of a value is its own affair.
+    base.run(
+        *(f"ALTER ROLE CURRENT_USER SET {one}" for one in ("datestyle='German'", "bytea_output='escape'"))
+    )
+    for number, (kind, values) in enumerate(types.items()):
         base.run(f"CREATE TABLE t{number} (k {kind} PRIMARY KEY, b TEXT)")
         options = {"table": f"t{number}", "key": "k", "text": "b", "changes": {"log": f"t{number}_log"}}
         base.run(*statements(change_log_sql(base.setup(**options).options, SecretReader({}), base.folder)))
         token = base.listed(**options)[-1].token  # type: ignore[union-attr]
-        base.run(f"INSERT INTO t{number} VALUES (CAST(:value AS {kind}), 'x')", value=value)
-        ((_, entry),) = by_key(base.listed(token, **options)).items()
-        assert not entry.deleted, kind
-        assert list(base.entries(**options).values()) == [entry], kind
-        assert getattr(base.fetched(entry.access_url, **options)[0], "body", kind) == b"x"
+        for value in values:
+            base.run(f"INSERT INTO t{number} VALUES (CAST(:value AS {kind}), 'x')", value=value)
+        named = by_key(base.listed(token, **options))
+        entries = base.entries(**options)
+        assert {key for key, one in named.items() if not one.deleted} == entries.keys(), kind
+        found = base.fetched(*(one.access_url for one in entries.values()), **options)
+        assert [getattr(one, "body", kind) for one in found] == [b"x", b"x"]
+        base.run(f"DELETE FROM t{number} WHERE k = CAST(:value AS {kind})", value=values[0])
+        named = by_key(base.listed(token, **options))
+        left = base.entries(**options).keys()
+        assert entries.keys() - left <= {key for key, one in named.items() if one.deleted}, kind
+    base.run("ALTER ROLE CURRENT_USER RESET ALL")
+
+
+def test_a_table_that_has_become_empty_is_listed_whole(logged: Base) -> None:
+    token = logged.listed()[-1].token  # type: ignore[union-attr]
+    logged.run("DELETE FROM tickets")
+    assert logged.listed(token) == [Complete(token)]
 
 
 def test_a_source_without_a_log_has_no_triggers(tickets: Base) -> None:
@@ -228,7 +287,8 @@ def test_the_triggers_of_mariadb(tickets: Base) -> None:
     pytest.importorskip("pymysql")
     setup = tickets.setup(**LOG, connection="mariadb://reader@db.example.com/tickets")
     written = change_log_sql(setup.options, SecretReader({}), tickets.folder)
-    assert "k1 VARCHAR(1000)" in written
+    assert "k1 VARCHAR(1000) COLLATE utf8mb4_bin" in written
     assert "mark CHAR(1) NOT NULL DEFAULT 'F'" in written
     assert written.count("CREATE TRIGGER") == 3
-    assert "SELECT CAST(OLD.id AS CHAR(1000)) UNION SELECT CAST(NEW.id AS CHAR(1000));" in written
+    old, new = (f"CONVERT({one}.id USING utf8mb4) COLLATE utf8mb4_bin" for one in ("OLD", "NEW"))
+    assert f"SELECT {old} UNION SELECT {new};" in written

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from support.mariadb import mariadb_server
 from support.tables import Base, by_key
 
@@ -66,6 +67,31 @@ def test_what_is_read_can_change_nothing(base: Base) -> None:
     with pytest.raises(WorkError, match="READ ONLY"), lister._database.reading() as connection:
         connection.exec_driver_sql("DELETE FROM `Odd t`")
     lister.close()
+
+
+def test_keys_that_a_collation_takes_for_each_other_are_told_apart(base: Base) -> None:
+    setup = base.setup()
+    written = change_log_sql(setup.options, SecretReader({}), base.folder)
+    base.run(*(one.replace(":", "\\:") for one in written.split(";\n\n")))
+    base.run("INSERT INTO `Odd t` VALUES ('abc', 1, 'x', '', NULL)")
+    token = base.listed()[-1].token  # type: ignore[union-attr]
+    base.run("UPDATE `Odd t` SET a = 'ABC' WHERE a = 'abc'")
+    found = {key: one.deleted for key, one in by_key(base.listed(token)).items()}
+    assert found == {"a=abc&Key=1": True, "a=ABC&Key=1": False}
+
+
+def test_a_change_that_is_not_committed_holds_no_listing_up(base: Base) -> None:
+    setup = base.setup()
+    written = change_log_sql(setup.options, SecretReader({}), base.folder)
+    base.run(*(one.replace(":", "\\:") for one in written.split(";\n\n")))
+    token = base.listed()[-1].token  # type: ignore[union-attr]
+    base.run("UPDATE `Odd t` SET text = 'other' WHERE `Key` = 1")
+    with sa.create_engine(base.url).connect() as writer:
+        writer.execute(sa.text("UPDATE `Odd t` SET text = 'other' WHERE `Key` = 2"))
+        second = base.listed(token)
+        assert [key[-5:] for key in by_key(second)] == ["Key=1"]
+        writer.commit()
+    assert [key[-5:] for key in by_key(base.listed(second[-1].token))] == ["Key=2"]  # type: ignore[union-attr]
 
 
 def test_the_triggers_note_what_changes(base: Base) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from support.tables import Base
 
 from ultracrawl.agents.port import Complete, Entry, Failure, Partial
+from ultracrawl.agents.table import lister as lister_module
 from ultracrawl.agents.table.fetcher import TableFetcher
 from ultracrawl.agents.table.lister import TableLister
 from ultracrawl.errors import UserError, WorkError
@@ -117,10 +119,26 @@ def test_names_that_need_quotes_are_quoted(base: Base) -> None:
 def test_a_view_and_a_query_are_read_like_a_table(tickets: Base) -> None:
     tickets.run("CREATE VIEW seen AS SELECT * FROM tickets WHERE id < 2")
     assert list(tickets.entries(table="seen")) == ["id=1"]
-    query = "SELECT id, title, body, ' :x' AS odd FROM tickets WHERE title LIKE 'S%';"
-    options = {"table": None, "select": query}
+    query = "SELECT id, title, body, ' :x :yes: %s' AS odd FROM tickets WHERE title LIKE 'S%'; -- done"
+    options = {"table": None, "select": query.replace(";", ""), "attributes": {"odd": "Subject"}}
     assert list(tickets.entries(**options)) == ["id=2"]
-    assert one(tickets, "table:///tickets?id=2", **options).body == b"Screen"
+    entry = one(tickets, "table:///tickets?id=2", **options)
+    assert (entry.body, entry.attributes) == (b"Screen", {"odd": (" :x :yes: %s",)})
+    assert list(tickets.entries(table=None, select="SELECT id, title, body FROM tickets;")) == [
+        "id=1",
+        "id=2",
+    ]
+
+
+def test_a_column_of_sqlite_may_hold_numbers_of_two_kinds_and_texts_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "x.db").touch()
+    base = Base(f"sqlite:///{tmp_path / 'x.db'}", tmp_path, {"table": "t", "key": "id", "text": "b"})
+    base.run(
+        "CREATE TABLE t (id NUMERIC, b TEXT)", "INSERT INTO t VALUES (1, 'x'), (1.5, CAST(x'41ff' AS TEXT))"
+    )
+    assert list(base.entries()) == ["id=1", "id=1.5"]
+    found = base.fetched("table:///tickets?id=1", "table:///tickets?id=1.5")
+    assert [getattr(entry, "body", entry) for entry in found] == [b"x", "A\ufffd".encode()]
 
 
 def test_a_table_in_a_schema(base: Base) -> None:
@@ -262,8 +280,15 @@ def test_a_key_that_is_not_unique_ends_the_listing(base: Base) -> None:
     assert "two rows have the key 1" in last.reason
 
 
-def test_a_row_without_a_key_ends_the_listing(base: Base) -> None:
+@pytest.mark.parametrize("others", [0, 3])
+def test_a_row_without_a_key_ends_the_listing(
+    base: Base, others: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lister_module, "BATCH", 1)
+    monkeypatch.setattr(lister_module, "AHEAD", 1)
     base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (NULL, 'x')")
+    for number in range(others):
+        base.run("INSERT INTO t VALUES (:id, 'x')", id=number)
     last = base.listed(table="t", key="id", text="b")[-1]
     assert isinstance(last, Partial)
     assert "a row has nothing in a column of its key" in last.reason

@@ -93,10 +93,13 @@ def test_a_password_in_clear_is_advised_against_and_a_url_without_one_is_not(tmp
     assert findings(tmp_path, text=clear.replace(":hunter2", "")) == []
 
 
-def test_a_password_is_in_no_message(base: Base) -> None:
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_a_password_is_in_no_message(base: Base, place: str) -> None:
     if base.url.startswith("sqlite"):
         return
-    url = base.url.replace("postgres@", "nobody:hunter2@") + "hunter2"
+    password = {"before": ":hunter2@", "behind": "@"}[place]
+    url = base.url.replace("postgres@", f"nobody{password}") + "hunter2"
+    url += "?password=hunter2" if place == "behind" else ""
     setup = base.setup(table="t", key="id", text="b", connection=url)
     lister = TableLister(setup)
     with pytest.raises(WorkError) as raised:

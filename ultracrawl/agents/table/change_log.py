@@ -8,7 +8,7 @@ anywhere finds them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -40,33 +40,24 @@ class ChangeLog:
     def begin(self, since: str) -> None:
         """Take the changes so far for the listing that begins; without `since` it reads all, whatever they are."""
         with self._database.changing() as connection:
-            taken = sa.update(self._table).values({MARK: self._next(since)})
+            taken = sa.update(self._table).values({MARK: self.token_after(since)})
             connection.execute(taken.where(self._mark == FRESH) if since else taken)
 
-    def token_after(self, since: str) -> str:
-        """Return the token of the listing that follows another one."""
-        return self._next(since)
-
     @staticmethod
-    def _next(since: str) -> str:
+    def token_after(since: str) -> str:
+        """Return the token of the listing that follows another one."""
         return _GENERATIONS[1] if since == _GENERATIONS[0] else _GENERATIONS[0]
 
-    def read(
+    def read_keys(
         self, connection: Connection, since: str, behind: Sequence[str], size: int
-    ) -> Iterator[list[tuple[str, ...]]]:
-        """Yield the keys of the listing that follows `since`, each once, in order, from behind a key on."""
-        marked = self._mark == self._next(since)
+    ) -> list[tuple[str, ...]]:
+        """Return the first keys, each once, of the listing that follows `since`, from behind a key on."""
+        marked = self._mark == self.token_after(since)
         keys = (
             sa.select(*self._columns).distinct().where(marked, *(one.is_not(None) for one in self._columns))
         )
-        keys = keys.order_by(*self._columns).limit(size)
-        while True:
-            page = keys.where(rows_behind(self._columns, behind)) if behind else keys
-            found = [tuple(row) for row in connection.execute(page)]
-            if not found:
-                return
-            yield found
-            behind = found[-1]
+        keys = keys.where(rows_behind(self._columns, behind)) if behind else keys
+        return [tuple(row) for row in connection.execute(keys.order_by(*self._columns).limit(size))]
 
     def check_columns(self, connection: Connection) -> None:
         """See that the log is there, with its columns."""

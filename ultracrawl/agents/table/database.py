@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+import xxhash
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -22,11 +24,13 @@ if TYPE_CHECKING:
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 _EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
 _CONNECT_SECONDS = 30
-_READ_ONLY = {
+_MYSQL = ("mysql", "mariadb")
+_SESSION = {
     "sqlite": "PRAGMA query_only=ON",
-    "mysql": "SET SESSION TRANSACTION READ ONLY",
-    "mariadb": "SET SESSION TRANSACTION READ ONLY",
+    "postgresql": "SET datestyle TO 'ISO'",
+    **dict.fromkeys(_MYSQL, "SET SESSION TRANSACTION READ ONLY"),
 }
+"""What is said at the beginning of a session; that it only reads, PostgreSQL is told by each transaction."""
 
 
 def database_url(options: TableSection, secrets: SecretReader, base: Path) -> URL:
@@ -56,9 +60,17 @@ class Database:
         if name in _DRIVERS and "connect_timeout" not in url.query:
             arguments["connect_timeout"] = _CONNECT_SECONDS
         self._url = url
+        self.name = name
+        """What kind of a database it is, as `postgresql`."""
         self.streams = name != "sqlite"
         """Whether rows may be read while others write: SQLite lets nobody write while a statement is being read."""
-        self._secret = url.password or ""
+        hidden = [
+            value for name, value in url.query.items() if re.search("pass|pwd|odbc", name, re.IGNORECASE)
+        ]
+        self._secrets = [one for one in (url.password, *hidden) if isinstance(one, str) and one]
+        place = repr((name, url.host, url.port, url.database))
+        self.place_digest = xxhash.xxh3_64_hexdigest(place.encode())
+        """Tells it from other databases."""
         try:
             self._engine = sa.create_engine(
                 url, hide_parameters=True, pool_size=2, pool_pre_ping=True, connect_args=arguments
@@ -67,20 +79,23 @@ class Database:
             raise _driver_missing(url, error) from None
         except (SQLAlchemyError, TypeError):
             raise UserError(f"connection: a URL of {name} cannot be like this") from None
-        if name in _READ_ONLY:
-            event.listen(self._engine, "connect", _made_read_only(_READ_ONLY[name]))
+        if name == "sqlite":
+            event.listen(self._engine, "connect", _reads_broken_texts)
+        if name in _SESSION:
+            event.listen(self._engine, "connect", _begun_with(_SESSION[name]))
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection that can change nothing. Raises `WorkError` where the database says no."""
         with self._told(), self._engine.connect() as connection:
-            # The other databases have it by an event: this one forgets what is set when a transaction is rolled back.
             yield connection.execution_options(postgresql_readonly=True)
 
     @contextmanager
     def changing(self) -> Iterator[Connection]:
         """Give a connection for a log of changes, and commit at the end. Raises `WorkError` as well."""
         engine = sa.create_engine(self._url, hide_parameters=True, poolclass=sa.NullPool)
+        if self.name in _MYSQL:  # else it waits for rows that others note just now
+            engine = engine.execution_options(isolation_level="READ COMMITTED")
         with self._told(), engine.begin() as connection:
             yield connection
 
@@ -98,27 +113,33 @@ class Database:
     def _check_file(self) -> None:
         """See that a file of SQLite is there, which would be made otherwise."""
         path = self._url.database or ""
-        is_file = self._url.get_backend_name() == "sqlite" and path and not path.startswith(("file:", ":"))
+        is_file = self.name == "sqlite" and path and not path.startswith(("file:", ":"))
         if is_file and not Path(path).is_file():
             raise WorkError(f"the database file {path} is not there")
 
     def _line_of(self, error: BaseException) -> str:
         texts = [str(one) for one in error.args if isinstance(one, str)] or [str(error)]
         line = " ".join(texts[-1].split())[:300]
-        if self._secret:
-            line = line.replace(self._secret, "***")
-        return f"{self._url.get_backend_name()}: {line or type(error).__name__}"
+        for secret in self._secrets:
+            line = line.replace(secret, "***")
+        return f"{self.name}: {line or type(error).__name__}"
 
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
 
 
-def _made_read_only(statement: str) -> Any:
+def _reads_broken_texts(connection: Any, _record: object) -> None:
+    """Have texts read that are no UTF-8, which SQLite takes from anybody."""
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+
+
+def _begun_with(statement: str) -> Any:
     def set_up(connection: Any, _record: object) -> None:
         cursor = connection.cursor()
         cursor.execute(statement)
         cursor.close()
+        connection.commit()
 
     return set_up
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -14,7 +13,7 @@ from sqlalchemy.engine import Connection
 from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial
 from ultracrawl.agents.table.change_log import ChangeLog
 from ultracrawl.agents.table.database import Database, database_url
-from ultracrawl.agents.table.rows import Row, RowReader
+from ultracrawl.agents.table.rows import Repeated, Row, RowReader
 from ultracrawl.agents.table.section import TableSection, ValueListSection
 from ultracrawl.agents.table.shape import Relation, read_relation
 from ultracrawl.errors import WorkError
@@ -26,6 +25,8 @@ BATCH = 500
 """Rows of a batch, and keys of a statement."""
 DOCUMENTS_BATCH = 25
 """The same where rows hold documents in bytes, which may be large."""
+AHEAD = 20
+"""Batches that are read with one statement, but of SQLite: nobody can write there meanwhile."""
 
 
 class TableLister(Lister):
@@ -41,9 +42,10 @@ class TableLister(Lister):
     def check_connection(self) -> None:
         """Connect, and see that all columns that the definition names are there."""
         with self._database.reading() as connection:
-            self._reader(connection)
+            reader = self._reader(connection)
             if self._log is not None:
                 self._log.check_columns(connection)
+                reader.keys.check_logged(self._database.name)
             for name, one in self._options.value_lists.items():
                 next(self._values(connection, name, one), None)
 
@@ -56,92 +58,94 @@ class TableLister(Lister):
         return reader
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
-        """Yield entries with validators; what they hold is read by the fetcher."""
+        """Yield entries with validators; what they hold is read by the fetcher.
+
+        No transaction is open while the crawl takes a batch, which may last: it would keep the database from clearing
+        away what is old, and from changing its tables.
+        """
         try:
-            with self._database.reading() as connection:
-                yield from self._listing(connection, since, json.loads(cursor) if cursor else [])
+            yield from self._listing(since, json.loads(cursor) if cursor else [])
         except WorkError as error:
             yield Partial(str(error))
 
-    def _listing(self, connection: Connection, since: str, behind: Sequence[str]) -> Iterator[Listed]:
-        reader = self._reader(connection)
+    def _listing(self, since: str, behind: Sequence[str]) -> Iterator[Listed]:
+        with self._database.reading() as connection:
+            reader = self._reader(connection)
         if self._log is None:
-            yield from self._all_rows(connection, reader, behind)
+            yield from self._all_rows(reader, behind)
             yield Complete()
             return
-        basis = f"{reader.digest} {self._options.changes.log}"
+        basis = f"{reader.digest} {self._database.place_digest} {self._options.changes.log}"
+        reader.keys.check_logged(self._database.name)
         generation, _, noted = since.partition(" ")
-        if noted != basis:
+        if noted != basis or not reader.relation.sample:  # of an empty table it is not known what keys are
             generation = ""
         if not behind:
             self._log.begin(generation)
-            connection.rollback()  # what a transaction has begun to read may stay as it was before
         if generation:
-            yield from self._changes(connection, reader, self._log, generation, behind)
+            yield from self._changes(reader, self._log, generation, behind)
         else:
-            yield from self._all_rows(connection, reader, behind)
+            yield from self._all_rows(reader, behind)
         yield Complete(f"{self._log.token_after(generation)} {basis}", changes_only=bool(generation))
 
-    def _all_rows(self, connection: Connection, reader: RowReader, behind: Sequence[str]) -> Iterator[Batch]:
-        names = reader.listed
-        size = DOCUMENTS_BATCH if self._options.media_type and self._options.changes.column is None else BATCH
-        last = tuple(behind)
-        for part in self._parts(reader, names, last, size):
-            batch = self._batch(reader, [dict(zip(names, row, strict=True)) for row in part], last)
-            last = tuple(json.loads(batch.cursor))
-            yield batch
+    # ---- all rows
 
-    def _parts(
-        self, reader: RowReader, names: Sequence[str], behind: Sequence[str], size: int
-    ) -> Iterator[Sequence[Sequence[Any]]]:
-        """Yield rows from behind a key on: by a cursor of the server, or page by page, which locks nobody out."""
-        rows, key = reader.select(names).order_by(*reader.keys.columns), reader.keys.values_of(behind)
-        with self._database.reading() as connection:
-            while True:
-                wanted = rows.where(reader.keys.behind(key)) if behind and key else rows
-                if self._database.streams:
-                    options = {"stream_results": True, "yield_per": size}
-                    with closing(connection.execution_options(**options).execute(wanted)) as found:
-                        yield from found.partitions(size)
-                    return
-                page = connection.execute(wanted.limit(size)).all()
-                if not page:
-                    return
-                yield page
-                behind = key = page[-1][: len(self._options.key)]
+    def _all_rows(self, reader: RowReader, cursor: Sequence[str]) -> Iterator[Batch]:
+        behind: Sequence[object] | None = reader.keys.values_of(cursor) if cursor else None
+        while True:
+            batches, behind = self._read_ahead(reader, behind)
+            yield from batches
+            if behind is None:
+                return
 
-    def _batch(self, reader: RowReader, rows: Sequence[Row], last: tuple[str, ...]) -> Batch:
-        repeated = reader.repeated_of(rows) if self._options.changes.column is None else {}
-        entries = []
-        for row in rows:
-            key = reader.key_of(row)
-            if key == last:
-                raise WorkError(
-                    f"key: two rows have the key {', '.join(key)}; name columns that tell all apart"
-                )
-            last = key
-            entries.append(reader.listed_entry(row, repeated.get(key, {})))
-        return Batch(entries, cursor=json.dumps(last))
+    def _read_ahead(
+        self, reader: RowReader, behind: Sequence[object] | None
+    ) -> tuple[list[Batch], Sequence[object] | None]:
+        """Return the next batches behind a key, and the key of their last row; None if there are no more."""
+        by_column, count = self._options.changes.column is not None, AHEAD if self._database.streams else 1
+        size = DOCUMENTS_BATCH if reader.holds_documents and not by_column else BATCH
+        wanted = reader.select(reader.listed).order_by(*reader.keys.columns).limit(size * count)
+        wanted = wanted if behind is None else wanted.where(reader.keys.behind(behind))
+        options = {"stream_results": True, "yield_per": size}
+        batches, last, key = list[Batch](), tuple[str, ...](), behind
+        with self._database.reading() as connection, self._database.reading() as other:
+            with closing(connection.execution_options(**options).execute(wanted)) as found:
+                for part in found.partitions(size):
+                    rows = [dict(zip(reader.listed, row, strict=True)) for row in part]
+                    repeated = {} if by_column else reader.repeated_of(other, rows)
+                    batches.append(_batch(reader, rows, repeated, last))
+                    last, key = reader.key_of(rows[-1]), part[-1][: len(self._options.key)]
+            is_last = sum(len(one.entries) for one in batches) < size * count
+            if is_last and behind is not None:
+                reader.check_keys(connection)  # rows without a key are behind none
+        return batches, None if is_last else key
+
+    # ---- what changed
 
     def _changes(
-        self, connection: Connection, reader: RowReader, log: ChangeLog, since: str, behind: Sequence[str]
+        self, reader: RowReader, log: ChangeLog, since: str, behind: Sequence[str]
     ) -> Iterator[Batch]:
-        for keys in log.read(connection, since, behind, BATCH):
-            yield Batch(self._changed(reader, keys), cursor=json.dumps(keys[-1]))
+        while True:
+            with self._database.reading() as connection:
+                keys = log.read_keys(connection, since, behind, BATCH * AHEAD)
+            for start in range(0, len(keys), BATCH):
+                part = keys[start : start + BATCH]
+                with self._database.reading() as connection:
+                    changed = self._changed(reader, connection, part)
+                yield Batch(changed, cursor=json.dumps(part[-1]))
+            if len(keys) < BATCH * AHEAD:
+                return
+            behind = keys[-1]
 
     @staticmethod
-    def _changed(reader: RowReader, keys: Sequence[tuple[str, ...]]) -> list[Entry]:
-        rows = reader.rows_of(keys)
-        repeated = reader.repeated_of(list(rows.values()))
-        entries = {}
-        for written in keys:
-            key = reader.keys.canonical(written)
-            entries[key] = (
-                reader.listed_entry(rows[key], repeated.get(key, {}))
-                if key in rows
-                else Entry(reader.keys.url_of(key), deleted=True)
-            )
-        return list(entries.values())
+    def _changed(reader: RowReader, connection: Connection, keys: Sequence[tuple[str, ...]]) -> list[Entry]:
+        rows = reader.rows_of(connection, keys)
+        repeated = reader.repeated_of(connection, list(rows.values()))
+        # A key that a collation takes for another finds the row of that one: it is listed as it is written now.
+        changed = [reader.listed_entry(row, repeated.get(key, {})) for key, row in rows.items()]
+        forms = [{written, reader.keys.canonical(written)} for written in keys]
+        gone = sorted(set().union(*(one for one in forms if one.isdisjoint(rows))))
+        return changed + [Entry(reader.keys.url_of(key), deleted=True) for key in gone]
 
     def confirm(self, token: str) -> None:
         """Remove what the log of changes had for a listing."""
@@ -184,3 +188,19 @@ class TableLister(Lister):
     def close(self) -> None:
         """Close the connections."""
         self._database.close()
+
+
+def _batch(
+    reader: RowReader,
+    rows: Sequence[Row],
+    repeated: Mapping[tuple[str, ...], Repeated],
+    last: tuple[str, ...],
+) -> Batch:
+    entries = []
+    for row in rows:
+        key = reader.key_of(row)
+        if key == last:
+            raise WorkError(f"key: two rows have the key {', '.join(key)}; name columns that tell all apart")
+        last = key
+        entries.append(reader.listed_entry(row, repeated.get(key, {})))
+    return Batch(entries, cursor=json.dumps(last))

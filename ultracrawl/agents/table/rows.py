@@ -30,10 +30,9 @@ Repeated = Mapping[str, Sequence[str]]
 
 
 class RowReader:
-    """Reads the rows of one source; made anew for each listing and each call of a fetcher, as tables change."""
+    """Reads the rows of one source, by connections that it is given; made anew for each listing, as tables change."""
 
     def __init__(self, connection: Connection, source: DataSource, options: TableSection) -> None:
-        self._connection = connection
         self._options = options
         self._attributes = {name.lower(): target for name, target in source.attributes.items()}
         self.relation = read_relation(connection, options.table, options.select)
@@ -70,6 +69,12 @@ class RowReader:
         names += [one for one in self._attributes if one in self.relation.columns]
         return list(dict.fromkeys(name.lower() for name in names))
 
+    @property
+    def holds_documents(self) -> bool:
+        """Whether rows hold documents in bytes, which may be large."""
+        texts = (self.relation.sample.get(name.lower()) for name in self._options.text)
+        return bool(self._options.media_type) or any(isinstance(one, bytes | memoryview) for one in texts)
+
     def unknown_attributes(self) -> list[str]:
         """Return the mapped attributes that neither a column nor a list of the source gives."""
         known = self.relation.columns.keys() | self._lists.keys()
@@ -79,30 +84,37 @@ class RowReader:
         """Return a statement that reads columns."""
         return sa.select(*(self.relation.columns[name] for name in names)).select_from(self.relation.origin)
 
-    def rows_of(self, keys: Sequence[Sequence[str]]) -> dict[tuple[str, ...], Row]:
+    def rows_of(self, connection: Connection, keys: Sequence[Sequence[str]]) -> dict[tuple[str, ...], Row]:
         """Return the rows that have some keys, by key; keys of no row are missing."""
         values = [value for key in keys if (value := self.keys.values_of(key)) is not None]
         if not values:
             return {}
-        found = self._connection.execute(self.select(self.named).where(self.keys.among(values)))
+        found = connection.execute(self.select(self.named).where(self.keys.among(values)))
         rows = [dict(zip(self.named, one, strict=True)) for one in found]
         return {self.key_of(row): row for row in rows}
+
+    def check_keys(self, connection: Connection) -> None:
+        """See that all rows have a key. Raises `WorkError`."""
+        empty = sa.or_(*(one.is_(None) for one in self.keys.columns))
+        without = sa.select(sa.literal(1)).select_from(self.relation.origin).where(empty).limit(1)
+        if connection.execute(without).first() is not None:
+            raise _without_key()
 
     def key_of(self, row: Row) -> tuple[str, ...]:
         """Return the key of a row as texts. Raises `WorkError` if it has none."""
         values = [row[name.lower()] for name in self._options.key]
         if None in values:
-            raise WorkError(
-                "key: a row has nothing in a column of its key; name columns that tell all rows apart"
-            )
+            raise _without_key()
         return tuple(key_text(one) for one in values)
 
-    def repeated_of(self, rows: Sequence[Row]) -> dict[tuple[str, ...], dict[str, list[str]]]:
+    def repeated_of(
+        self, connection: Connection, rows: Sequence[Row]
+    ) -> dict[tuple[str, ...], dict[str, list[str]]]:
         """Return the values out of other tables that belong to rows, by key."""
         found: dict[tuple[str, ...], dict[str, list[str]]] = {}
         keys = [tuple(row[name.lower()] for name in self._options.key) for row in rows]
         for name, values in self._lists.items():
-            for key, value in values.read(keys):
+            for key, value in values.read(connection, keys):
                 found.setdefault(key, {}).setdefault(name, []).append(value)
         return found
 
@@ -190,14 +202,15 @@ class _RepeatedValues:
     """The values of one attribute, in rows of another table."""
 
     def __init__(self, connection: Connection, name: str, written: RepeatedSection) -> None:
-        self._connection = connection
         relation, place = read_relation(connection, written.table, written.select), f"repeated.{name}"
         self._keys = [relation.column(one, f"{place}.key") for one in written.key]
         self._value = relation.column(written.value, f"{place}.value")
 
-    def read(self, keys: Sequence[Sequence[object]]) -> Iterator[tuple[tuple[str, ...], str]]:
+    def read(
+        self, connection: Connection, keys: Sequence[Sequence[object]]
+    ) -> Iterator[tuple[tuple[str, ...], str]]:
         """Yield the values that belong to keys of rows, in one order at all times."""
-        found = self._connection.execute(
+        found = connection.execute(
             sa.select(*self._keys, self._value)
             .where(among(self._keys, keys))
             .order_by(*self._keys, self._value)
@@ -205,6 +218,10 @@ class _RepeatedValues:
         for *key, value in found:
             for text in attribute_texts(value):
                 yield tuple(key_text(one) for one in key), text
+
+
+def _without_key() -> WorkError:
+    return WorkError("key: a row has nothing in a column of its key; name columns that tell all rows apart")
 
 
 def first_line(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -13,13 +12,14 @@ from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
+from sqlalchemy.sql import quoted_name
 
 from ultracrawl.errors import UserError
 from ultracrawl.model.status import StatusCode, status_text
 from ultracrawl.sources.mistakes import suggestion
 
 SCHEME = "table"
-_BIND_LIKE = re.compile(r"(?<![:\w\\]):(?=\w)")
+_NAME = "listed_rows"
 
 
 class ColumnError(UserError):
@@ -57,20 +57,23 @@ def written_table(name: str) -> sa.TableClause:
 
 def read_relation(connection: Connection, table: str | None, select: str | None) -> Relation:
     """Ask the database for the columns of a table, view or query, and for one row of it."""
-    name = "listed_rows"
-    query = sa.text(_BIND_LIKE.sub(r"\\:", select.strip().rstrip(";"))) if select is not None else None
-    whole = written_table(table) if table is not None else query.columns().subquery(name)  # type: ignore[union-attr]
+    origin = written_table(table) if table is not None else _written_query(connection, select or "")
+    whole = origin if table is not None else origin.alias(_NAME)
     result = connection.execute(sa.select(sa.text("*")).select_from(whole).limit(1))
     names, row = list(result.keys()), result.first()
-    if query is not None:
-        whole = query.columns(*(sa.column(one) for one in names)).subquery(name)
-        columns = {one.lower(): whole.c[one] for one in names}
-    else:
-        assert isinstance(whole, sa.TableClause)
-        whole = sa.table(whole.name, *(sa.column(one) for one in names), schema=whole.schema)
-        columns = {one.lower(): whole.c[one] for one in names}
+    origin = sa.table(origin.name, *(sa.column(one) for one in names), schema=origin.schema)
+    whole = origin if table is not None else origin.alias(_NAME)
+    columns = {one.lower(): whole.c[one] for one in names}
     sample = dict(zip((one.lower() for one in names), row, strict=True)) if row is not None else {}
     return Relation(whole, columns, sample)
+
+
+def _written_query(connection: Connection, select: str) -> sa.TableClause:
+    """Return a query as it stands: a colon or a percent sign in it is no place for a parameter."""
+    text = select.strip().rstrip(";")
+    if connection.dialect.paramstyle in ("format", "pyformat"):
+        text = text.replace("%", "%%")
+    return sa.table(quoted_name(f"(\n{text}\n)", quote=False))
 
 
 def bound(value: object) -> sa.BindParameter[Any]:
@@ -98,6 +101,13 @@ class RowKeys:
                     f"key: the values of `{name}` are of a type that no key can have ({kind.__name__})"
                 )
         return cls(source, columns, kinds)
+
+    def check_logged(self, database: str) -> None:
+        """See that triggers can note the keys of rows as texts. Raises `UserError`."""
+        if bytes in self.kinds and database != "postgresql":
+            raise UserError(
+                "changes.log: a log of changes cannot name keys in bytes; take it out, or another `key`"
+            )
 
     def url_of(self, texts: Sequence[str]) -> str:
         """Return the access URL of a key."""
@@ -148,7 +158,10 @@ def rows_behind(columns: Sequence[sa.ColumnClause[Any]], key: Sequence[object]) 
     """Return the condition for rows that come behind a key in the order of some columns."""
     if len(columns) == 1:
         return columns[0] > bound(key[0])
-    return sa.tuple_(*columns) > sa.tuple_(*(bound(one) for one in key))
+    behind = sa.tuple_(*columns) > sa.tuple_(*(bound(one) for one in key))
+    return sa.and_(
+        columns[0] >= bound(key[0]), behind
+    )  # MySQL finds its place in an index by the first part alone
 
 
 def key_text(value: object) -> str:
@@ -164,13 +177,22 @@ def key_text(value: object) -> str:
             return str(value)
 
 
+def _read_number(text: str) -> int | float:
+    """Return a number; a column of SQLite may hold whole ones and others."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
 def _read_moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     return moment.astimezone(UTC) if moment.tzinfo else moment
 
 
 _READERS: Mapping[type, Callable[[str], object]] = {
-    **{kind: kind for kind in (str, int, float, Decimal, UUID)},
+    **{kind: kind for kind in (str, float, Decimal, UUID)},
+    int: _read_number,
     datetime: _read_moment,
     date: date.fromisoformat,
     time: time.fromisoformat,

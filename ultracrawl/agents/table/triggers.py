@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import URL, Dialect
 from sqlalchemy.schema import CreateTable
 
@@ -18,6 +20,8 @@ from ultracrawl.errors import UserError
 from ultracrawl.sources.secrets import SecretReader
 
 _KEY_LENGTH = 1000
+_EXACT = "utf8mb4_bin"
+"""A collation of MariaDB that takes no key for another."""
 
 
 def change_log_sql(options: TableSection, secrets: SecretReader, base: Path) -> str:
@@ -32,8 +36,10 @@ def change_log_sql(options: TableSection, secrets: SecretReader, base: Path) -> 
         known = ", ".join(sorted({"postgresql", "mariadb", "sqlite"}))
         raise UserError(f"no triggers are known for {url.get_backend_name()}, only for {known}")
     Database(url).close()  # says which driver is missing
-    names = _Names.of_source(options.table, options.changes.log, options.key, url.get_dialect()())
-    return "\n\n".join(f"{one};" for one in (_log_table(options, url.get_dialect()()), *write(names))) + "\n"
+    kind: type[Any] = url.get_dialect()
+    dialect: Dialect = kind(paramstyle="named")  # else it doubles percent signs in names
+    names = _Names.of_source(options.table, options.changes.log, options.key, dialect)
+    return "\n\n".join(f"{one};" for one in (_log_table(options, dialect), *write(names))) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +66,10 @@ class _Names:
         """Return the name of something that belongs to the log."""
         return self.dialect.identifier_preparer.quote(f"{self.bare_log}_{what}")
 
-    def note(self, *rows: str, kind: str) -> str:
-        """Return the statement that notes the keys of rows, `OLD` and `NEW`, each once."""
+    def note(self, *rows: str, text: str) -> str:
+        """Return the statement that notes the keys of rows, `OLD` and `NEW`, each once; `text` makes a key a text."""
         chosen = " UNION ".join(
-            "SELECT " + ", ".join(f"CAST({row}.{key} AS {kind})" for key in self.keys) for row in rows
+            "SELECT " + ", ".join(text.format(f"{row}.{key}") for key in self.keys) for row in rows
         )
         return f"INSERT INTO {self.log} ({self.columns}) {chosen}"
 
@@ -71,7 +77,9 @@ class _Names:
 def _log_table(options: TableSection, dialect: Dialect) -> str:
     assert options.changes.log is not None
     name = written_table(options.changes.log)
-    columns = [sa.Column(one, sa.String(_KEY_LENGTH)) for one in key_columns(len(options.key))]
+    exact = mysql.VARCHAR(_KEY_LENGTH, collation=_EXACT)
+    kind = sa.String(_KEY_LENGTH).with_variant(exact, "mysql", "mariadb")
+    columns = [sa.Column(one, kind) for one in key_columns(len(options.key))]
     mark = sa.Column(MARK, sa.CHAR(1), nullable=False, server_default=FRESH)
     table = sa.Table(name.name, sa.MetaData(), *columns, mark, schema=name.schema)
     lines = str(CreateTable(table).compile(dialect=dialect)).strip().splitlines()
@@ -79,19 +87,19 @@ def _log_table(options: TableSection, dialect: Dialect) -> str:
 
 
 def _postgresql(names: _Names) -> Iterator[str]:
-    note, kind = names.named("note"), f"VARCHAR({_KEY_LENGTH})"
-    everything = ", ".join(f"CAST({key} AS {kind})" for key in names.keys)
+    note, text = names.named("note"), "format('%s', {})"  # a cast takes blanks away that belong to a key
+    everything = ", ".join(text.format(key) for key in names.keys)
     yield f"""CREATE FUNCTION {note}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $note$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET datestyle = 'ISO' SET bytea_output = 'hex' AS $note$
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
         INSERT INTO {names.log} ({names.columns}) SELECT {everything} FROM {names.table};
     ELSIF TG_OP = 'INSERT' THEN
-        {names.note("NEW", kind=kind)};
+        {names.note("NEW", text=text)};
     ELSIF TG_OP = 'DELETE' THEN
-        {names.note("OLD", kind=kind)};
+        {names.note("OLD", text=text)};
     ELSE
-        {names.note("OLD", "NEW", kind=kind)};
+        {names.note("OLD", "NEW", text=text)};
     END IF;
     RETURN NULL;
 END
@@ -102,18 +110,18 @@ FOR EACH ROW EXECUTE FUNCTION {note}()"""
 FOR EACH STATEMENT EXECUTE FUNCTION {note}()"""
 
 
-def _for_each_event(names: _Names, body: Callable[[str], str], kind: str) -> Iterator[str]:
+def _for_each_event(names: _Names, body: Callable[[str], str], text: str) -> Iterator[str]:
     for event, rows in (("INSERT", ["NEW"]), ("UPDATE", ["OLD", "NEW"]), ("DELETE", ["OLD"])):
         beginning = f"CREATE TRIGGER {names.named(event.lower())} AFTER {event} ON {names.table} FOR EACH ROW"
-        yield f"{beginning}\n{body(names.note(*rows, kind=kind))}"
+        yield f"{beginning}\n{body(names.note(*rows, text=text))}"
 
 
 def _mariadb(names: _Names) -> Iterator[str]:
-    return _for_each_event(names, str, f"CHAR({_KEY_LENGTH})")
+    return _for_each_event(names, str, f"CONVERT({{}} USING utf8mb4) COLLATE {_EXACT}")
 
 
 def _sqlite(names: _Names) -> Iterator[str]:
-    return _for_each_event(names, "BEGIN {}; END".format, "TEXT")
+    return _for_each_event(names, "BEGIN {}; END".format, "CAST({} AS TEXT)")
 
 
 _WRITERS: Mapping[str, Callable[[_Names], Iterator[str]]] = {
