@@ -1,5 +1,6 @@
 """Dates of headers, sitemaps and feeds."""
 
+import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
@@ -79,3 +80,13 @@ def test_dates_like_dates_never_raise(text: str) -> None:
 def test_http_date_round_trip(moment: datetime) -> None:
     moment = moment.replace(microsecond=0, tzinfo=UTC)
     assert parse_http_date(moment.strftime("%d %b ") + f"{moment.year:04} {moment:%H:%M:%S} GMT") == moment
+
+
+def test_what_is_too_long_for_a_date_is_not_remembered() -> None:
+    tracemalloc.start()
+    try:
+        assert not any(parse_http_date(f"{number} {'x' * 100_000}") for number in range(100))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1_000_000

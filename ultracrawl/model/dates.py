@@ -46,7 +46,6 @@ _PDF = re.compile(
 _EXIF = re.compile(r"(\d{4}):(\d\d):(\d\d) (\d\d):(\d\d):(\d\d)")
 
 
-@lru_cache(maxsize=1024)  # several rules ask for the date of one page
 def parse_http_date(value: str) -> datetime | None:
     """Return the moment a date string means, in UTC, or None.
 
@@ -54,8 +53,11 @@ def parse_http_date(value: str) -> datetime | None:
     offset at the end is honoured, and so are the zone names of RFC 5322 4.3 (`PST`, `EDT`); any other
     name is taken as UTC. ISO forms go to `parse_w3c_date`.
     """
-    if len(value) > _MAX_LENGTH:
-        return None
+    return _read_http_date(value) if len(value) <= _MAX_LENGTH else None
+
+
+@lru_cache(maxsize=1024)  # several rules ask for the date of one page
+def _read_http_date(value: str) -> datetime | None:
     if _ISO.match(value) and (moment := parse_w3c_date(value)):
         return moment
     offset = _OFFSET.search(value)
