@@ -202,6 +202,23 @@ def test_a_document_that_is_gone_when_it_is_fetched_has_that_outcome(
     assert outcomes(crawl(workspace)) == {"GONE": 1, "NEW": 1}
 
 
+@pytest.mark.parametrize(("is_folder", "outcome"), [(False, "GONE"), (True, "FAILED")])
+def test_changes_that_cannot_be_had_fail_no_run_of_a_source_that_has_documents(
+    workspace: Workspace, kind: Shelf, is_folder: bool, outcome: str
+) -> None:
+    define(workspace)
+    changed = {"name": "b", "validators": "1"}
+    if is_folder:
+        (kind.folder / "b").mkdir()
+    kind.put(changed)
+    assert crawl(workspace, code=1)["problems"][0].startswith("no page could be read")
+    kind.put(*fill(kind, "a"), changed, token="monday")
+    crawl(workspace)
+    kind.put(changed | {"validators": "2"}, token="tuesday", changes_only=True)
+    run = crawl(workspace)
+    assert (outcomes(run), run["problems"]) == ({outcome: 1}, [])
+
+
 def test_what_an_entry_says_is_what_the_document_says(workspace: Workspace, kind: Shelf) -> None:
     define(workspace, attributes={"colour": "Colour"})
     told = {

@@ -82,7 +82,7 @@ def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
     report = context.report
     told = [problem for url in _canonical(context, asked) if (problem := _in_vain(context, url))]
     untold = not told and not report.problems and report.reached_nothing
-    if untold and (report.lost or not _was_read(context)):
+    if untold and _is_news(context):
         starts = _canonical(context, context.source.beginnings)
         reasons = (problem for url in starts if (problem := _in_vain(context, url)))
         given_up = (f"{site} was given up after too many network errors" for site in report.given_up)
@@ -93,6 +93,16 @@ def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
         told = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
     for problem in told:
         context.run.add_problem(problem)
+
+
+def _is_news(context: CrawlContext) -> bool:
+    """Whether it is news that nothing was read.
+
+    A lister may name the few documents that changed: that these cannot be had says nothing of the others.
+    """
+    if context.rules.listed:
+        return not context.store.records.count_urls().documents
+    return bool(context.report.lost) or not _was_read(context)
 
 
 def _was_read(context: CrawlContext) -> bool:
