@@ -121,6 +121,16 @@ async def test_one_that_died_is_begun_again_later_each_time_and_then_given_up() 
 
 
 @played
+async def test_more_places_are_given_at_once() -> None:
+    scene = Scene(jobs=1)
+    await scene.order("a", "b", "c")
+    scene.pool.set_limits(2, float("inf"))
+    await settle()
+    assert scene.launcher.names == ["a", "b"]
+    await scene.pool.kill_crawls()
+
+
+@played
 async def test_while_one_rests_another_has_its_place() -> None:
     scene = Scene(jobs=1, restarts=5)
     hold = asyncio.Event()

@@ -131,6 +131,11 @@ class CrawlPool:
             self._places.add(crawl)
             crawl.placed.set()
 
+    def set_limits(self, jobs: int, turn: float) -> None:
+        """Go by other limits from now on; those that wait begin if there is room now."""
+        self.jobs, self.turn = jobs, turn
+        self._give_places()
+
     async def drain(self) -> None:
         """Have all crawls end cleanly, those that wait at once; returns when they have."""
         crawls = list(self._crawls.values())

@@ -159,7 +159,7 @@ class Supervisor:
             more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
             self._publish(EventKind.RELOAD_REFUSED, f"the definitions stay as they were: {mistakes[0]}{more}")
         else:
-            self._pool.jobs, self._pool.turn = self._wanted_jobs, self.project.processes.longest_turn
+            self._pool.set_limits(self._wanted_jobs, self.project.processes.longest_turn)
             self._runner.replace_plans(all_plans(self.project))
             self._watch.replace_sources(self.project)
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
