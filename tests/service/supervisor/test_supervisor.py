@@ -19,9 +19,11 @@ from ultracrawl.model import RunReport, ScheduleStatus
 from ultracrawl.service.orders import CrawlEnd, EventKind, SourcePhase, WallClock
 from ultracrawl.service.schedules.kept_signs import kept_sign
 from ultracrawl.service.source_status import source_status
+from ultracrawl.service.supervisor import definitions as definitions_module
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import ServeOptions, serve
 from ultracrawl.service.supervisor.supervisor import Supervisor
+from ultracrawl.settings.projects import find_project
 from ultracrawl.stores.opening import open_schedules
 
 
@@ -217,6 +219,21 @@ def test_a_change_of_the_file_is_seen(tmp_path: Path) -> None:
     service.write({"sources": {"one": source()}})
     assert service.definitions.have_changed()
     assert not service.definitions.have_changed()
+
+
+def test_files_are_looked_at_while_definitions_are_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(config: str | None) -> Any:
+        service.write({**DEFINITION, "logs": {"size": "1 MB"}})
+        looks.append(service.definitions.have_changed())
+        return find_project(config)
+
+    service, looks = Service(tmp_path, jobs=1), list[bool]()
+    monkeypatch.setattr(definitions_module, "find_project", find)
+    service.definitions.read_again()
+    assert looks == [True]
+    assert not service.definitions.have_changed(), "that is what was read"
 
 
 def test_a_change_of_a_file_that_a_definition_names_is_seen(tmp_path: Path) -> None:

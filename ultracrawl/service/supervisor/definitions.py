@@ -30,13 +30,17 @@ class Definitions:
 
     def read_again(self) -> Sequence[Finding]:
         """Take over what the files say now, unless there is a mistake in them; returns what was found."""
-        try:
-            with noted_files() as self._seen:
+        with noted_files() as seen:
+            try:
                 project, hints = find_project(self._config)
-        except DefinitionError as error:
-            return error.findings
-        except UserError as error:
-            return [self._mistake(str(error), "correct it; the service goes on with what was read before")]
+            except DefinitionError as error:
+                return error.findings
+            except UserError as error:
+                return [
+                    self._mistake(str(error), "correct it; the service goes on with what was read before")
+                ]
+            finally:
+                self._seen = seen  # not before: another thread may be going through them
         apart = (finding for one in project.mistaken.values() for finding in one.findings)
         found = [*project.mistakes, *apart, *self._moved(project)]
         if not found:
