@@ -151,7 +151,7 @@ def command(
     project, hints = find_searched(config)
     show_hints(hints)
     with Searcher(project, index, principals=principals) as searcher:
-        names = _names_in(searcher, language)
+        names = DisplayNames(searcher, language)
         if order.pop("complete"):
             found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
             return print_completions(query, found, as_json=as_json)
@@ -165,12 +165,6 @@ def command(
         else:
             empty = not (result.total or searcher.count())
             print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
-
-
-def _names_in(searcher: Searcher, language: str) -> DisplayNames:
-    return (
-        DisplayNames(searcher.lists, language, searcher.attribute_names) if language else DisplayNames({}, "")
-    )
 
 
 def print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:

@@ -54,9 +54,13 @@ def search(
     if as_json:
         print_json(found)
         return
-    names = DisplayNames({}, "")
     print_result(
-        query or order["like"], result_of(found), order["offset"], found["took_ms"], names, empty=False
+        query or order["like"],
+        result_of(found),
+        order["offset"],
+        found["took_ms"],
+        DisplayNames(),
+        empty=False,
     )
 
 

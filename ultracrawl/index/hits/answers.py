@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import unescape
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchResult
 from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import ValueList, named
+
+if TYPE_CHECKING:
+    from ultracrawl.index.searching import Searcher
 
 
 def completions_json(query: str, found: Iterable[Completion]) -> dict[str, object]:
@@ -94,16 +96,11 @@ def _hit_of(told: Mapping[str, Any]) -> Hit:
 class DisplayNames:
     """What attributes and their listed values are called in the language that was asked for; nothing if none was."""
 
-    def __init__(
-        self,
-        lists: Mapping[str, ValueList],
-        language: str,
-        attribute_names: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-    ) -> None:
-        """`attribute_names` are names of search attributes by language."""
-        self._lists = lists
+    def __init__(self, searcher: Searcher | None = None, language: str = "") -> None:
         self._language = language
-        self._attribute_names = attribute_names if language else {}
+        asked = searcher if language else None  # only then are lists of values read
+        self._lists: Mapping[str, ValueList] = asked.lists if asked else {}
+        self._attribute_names = asked.attribute_names if asked else {}
 
     def of_attribute(self, attribute: str) -> str:
         """Return what a search attribute is called."""
