@@ -151,7 +151,7 @@ def command(
     project, hints = find_searched(config)
     show_hints(hints)
     with Searcher(project, index, principals=principals) as searcher:
-        names = DisplayNames(searcher, language)
+        names = DisplayNames.of_searcher(searcher, language)
         if order.pop("complete"):
             found = searcher.complete(query, limit=order["limit"], sources=source, groups=group)
             return print_completions(query, found, as_json=as_json)

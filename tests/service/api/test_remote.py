@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+import yaml
 from service.api.conftest import Api
 from support.project import Ended
 from support.resource import Reply
@@ -51,6 +52,20 @@ def test_a_search_prints_what_it_prints_here(api: Api, server: str, words: list[
     assert without_times(there.out) == without_times(here.out)
     here, there = api.workspace.command(*words, "--json"), ask(api, server, *words, "--json")
     assert {**there.json, "took_ms": 0} == {**here.json, "took_ms": 0}
+
+
+def test_a_search_prints_the_display_names_that_it_prints_here(api: Api, server: str) -> None:
+    file = api.workspace.directory / "ultracrawl.yaml"
+    named = {
+        "search": {"attribute_names": {"Language": {"de": "Sprache"}}},
+        "lists": {"Language": {"en": "Englisch"}},
+    }
+    file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | named))
+    for language in ("de", ""):
+        words = ["search", "heron", "--facet", "Language", "--facet", "Author", "--language", language]
+        here, there = api.workspace.command(*words), ask(api, server, *words)
+        assert ("Sprache: Englisch (2)" in here.out) is bool(language)
+        assert without_times(there.out) == without_times(here.out)
 
 
 def test_completion_and_status_print_what_they_print_here(api: Api, server: str) -> None:

@@ -54,14 +54,8 @@ def search(
     if as_json:
         print_json(found)
         return
-    print_result(
-        query or order["like"],
-        result_of(found),
-        order["offset"],
-        found["took_ms"],
-        DisplayNames(),
-        empty=False,
-    )
+    names, took = DisplayNames.of_answer(found), found["took_ms"]
+    print_result(query or order["like"], result_of(found), order["offset"], took, names, empty=False)
 
 
 def status(client: ServiceClient, *, as_json: bool) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import unescape
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchResult
 from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
-from ultracrawl.rules.attributes.schema import ValueList, named
+from ultracrawl.rules.attributes.schema import ListedValue, ValueList, named, value_text
 
 if TYPE_CHECKING:
     from ultracrawl.index.searching import Searcher
@@ -96,11 +97,35 @@ def _hit_of(told: Mapping[str, Any]) -> Hit:
 class DisplayNames:
     """What attributes and their listed values are called in the language that was asked for; nothing if none was."""
 
-    def __init__(self, searcher: Searcher | None = None, language: str = "") -> None:
+    def __init__(
+        self,
+        language: str = "",
+        lists: Mapping[str, ValueList] = MappingProxyType({}),
+        attribute_names: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    ) -> None:
+        """`attribute_names` are names of search attributes by language."""
         self._language = language
-        asked = searcher if language else None  # only then are lists of values read
-        self._lists: Mapping[str, ValueList] = asked.lists if asked else {}
-        self._attribute_names = asked.attribute_names if asked else {}
+        self._lists = lists
+        self._attribute_names = attribute_names
+
+    @classmethod
+    def of_searcher(cls, searcher: Searcher, language: str) -> DisplayNames:
+        """Return those that a searcher knows."""
+        return cls(language, searcher.lists, searcher.attribute_names) if language else cls()
+
+    @classmethod
+    def of_answer(cls, answer: Mapping[str, Any]) -> DisplayNames:
+        """Return those of attributes and facets that an answer in the shape of `search --json` has."""
+        lists = {
+            name: ValueList(
+                name,
+                tuple(ListedValue(value_text(one["value"]), {"": one["display_name"]}) for one in values),
+            )
+            for name, values in answer["facets"].items()
+            if all("display_name" in one for one in values)
+        }
+        names = {name: {"": called} for name, called in answer.get("attribute_names", {}).items()}
+        return cls("", lists, names)
 
     def of_attribute(self, attribute: str) -> str:
         """Return what a search attribute is called."""

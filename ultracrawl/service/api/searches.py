@@ -52,7 +52,7 @@ async def search(
 
 def _search(state: ApiState, token: Token, text: str, index: str, order: dict[str, Any]) -> dict[str, object]:
     with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
-        names = DisplayNames(searcher, order["language"])
+        names = DisplayNames.of_searcher(searcher, order["language"])
         started = time.perf_counter()
         result = searcher.search(text, **order)
         return answer_json(text, result, (time.perf_counter() - started) * 1000, names, _codes(state))
