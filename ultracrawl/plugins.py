@@ -79,6 +79,8 @@ class PluginGroup:
         """What one of them is called in messages."""
         self._has_ours = has_ours
         self._adopted: tuple[Plugin, ...] | None = None
+        self._found: Sequence[Plugin] = ()
+        self._listed: tuple[Plugin, ...] = ()
 
     def listed(self) -> tuple[Plugin, ...]:
         """Return all plug-ins, also those that share a name. Raises `PluginError` if our own are not there."""
@@ -90,7 +92,10 @@ class PluginGroup:
                 f"ultracrawl is not installed, or not as it is now: its own {self.what} cannot be found",
                 "install it (again): pip install --editable . in its folder",
             )
-        return tuple(Plugin(self.what, one.name, one.reference, one.origin) for one in found)
+        if found is not self._found:
+            self._listed = tuple(Plugin(self.what, one.name, one.reference, one.origin) for one in found)
+            self._found = found
+        return self._listed
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ async def finish_writing(writer: IndexWriter, flush: Callable[[], None], patienc
     writer.collect()
     while writer.busy and time.monotonic() < deadline:
         await sleep(pause)
-        pause = min(2 * pause, _POLL_SECONDS)
+        pause = min(1.25 * pause, _POLL_SECONDS)
         writer.collect()
     flush()
     if not writer.busy:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any
 
-from ultracrawl.content.converters.registry import converter_for, converter_table, missing
+from ultracrawl.content.converters.registry import converter_table, missing
 from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
@@ -274,7 +274,8 @@ def _accept(types: Iterable[str]) -> str:
     Some servers send Markdown in place of a page to whoever lists it.
     """
     names = list(dict.fromkeys(types))
-    pages = [name for name in names if converter_for(name) is None]
+    converted = converter_table().by_type
+    pages = [name for name in names if name not in converted]
     if len(names) - len(pages) > _MANY_TYPES:
         names = [*pages, "application/*;q=0.9"]
     return ", ".join([*names, "*/*;q=0.1"])
