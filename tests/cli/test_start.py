@@ -14,11 +14,13 @@ from support.project import ROOT
 from ultracrawl.settings import gc_tuning
 
 UNUSED = {
-    "ultracrawl.cli.crawl.crawl": ["scrapy", "twisted", "multiprocessing", "ultracrawl.service.schedules"],
+    "ultracrawl.cli.crawl.crawl": [
+        "scrapy", "twisted", "multiprocessing", "ultracrawl.service.schedules", "ultracrawl.service.orders",
+    ],
     "ultracrawl.service.supervisor.together": ["scrapy", "twisted"],
     "ultracrawl.service.run": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid", "sqlalchemy",
-        "itemadapter", "pydantic.v1",
+        "itemadapter", "pydantic.v1", "ultracrawl.agents.agent", "ultracrawl.service.orders",
         "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
         "ultracrawl.crawl.portal_filters.filtering",
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",

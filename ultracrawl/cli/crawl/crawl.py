@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,10 +22,11 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.supervisor.messages import Live
-from ultracrawl.service.supervisor.pool import default_jobs
 from ultracrawl.settings.adhoc import remember
 from ultracrawl.sources import Catalog, DataSource, Project
+
+if TYPE_CHECKING:
+    from ultracrawl.service.supervisor.messages import Live
 
 
 @click.command("crawl")
@@ -75,7 +76,7 @@ def command(
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
     settings = _log_settings(verbose)
-    jobs = min(jobs or project.processes.jobs or default_jobs(), len(chosen))
+    jobs = _at_once(project, len(chosen), jobs)
     if continuous:
         _stay(project, chosen, refused, jobs, force, settings, as_json)
         return
@@ -102,6 +103,15 @@ def _wanted(
         return project, [source], []
     project = open_project(config)
     return project, *Catalog(project).to_crawl(sources)
+
+
+def _at_once(project: Project, sources: int, jobs: int | None) -> int:
+    """Return how many sources are crawled at the same time."""
+    if sources < 2:
+        return sources
+    from ultracrawl.service.supervisor.pool import default_jobs  # noqa: PLC0415 - a single one needs no pool
+
+    return min(jobs or project.processes.jobs or default_jobs(), sources)
 
 
 def _log_settings(verbose: bool) -> dict[str, Any]:

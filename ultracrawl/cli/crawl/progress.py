@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ultracrawl.service.supervisor.messages import Live
-
 if TYPE_CHECKING:
     from ultracrawl.crawl import RunningCrawl
+    from ultracrawl.service.supervisor.messages import Live
 
 
 class ProgressLine:
