@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.listing.answers import describe
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut
@@ -106,6 +107,8 @@ class FilteredPages:
         if result.rd is not None and not refusal:
             parts = html_page.sections if html_page is not None else ()
             document = replace(_document(self._context, visit, result.rd), sections=parts)
+            if self._context.rules.listed:
+                describe(document, response)
             page = Page(title=document.title, text=document.text, meta=document.attributes)
             # All of its content counts, not what the filters keep of it.
             twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)
@@ -174,8 +177,13 @@ class FilteredPages:
             self._logs.robot.enumerated(visit.url, len(result.links), new)
 
     def _follows(self, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
-        """Whether links are followed: not where a page says nofollow, nor in duplicates or on FTP, by the source."""
+        """Whether links are followed: not where a page says nofollow, nor in duplicates or on FTP, by the source.
+
+        A source that is listed has no links.
+        """
         source = self._context.source
+        if self._context.rules.listed:
+            return False
         if twin is not None and not source.duplicates.follow_links:
             return False
         if page is not None and source.robots.meta and not page.robots.follow:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ultracrawl.agents.file.section import FileSection
-from ultracrawl.agents.port import KindSetup, ListedKind
+from ultracrawl.agents.port import WEB_OPTIONS, KindSetup, ListedKind
 
 if TYPE_CHECKING:
     from ultracrawl.agents.port import Fetcher, Lister
@@ -20,6 +21,7 @@ class FileKind(ListedKind[FileSection]):
     section = FileSection
     schemes = frozenset({"file"})
     hit_code = 901
+    unfit = MappingProxyType({name: told for name, told in WEB_OPTIONS.items() if name != "filters"})
 
     def make_lister(self, setup: KindSetup[FileSection]) -> Lister:
         """Return what walks the folders."""

@@ -23,9 +23,9 @@ from ultracrawl.service.robot.control import (
     robot_state,
     start_in_background,
 )
-from ultracrawl.service.robot.report import robot_status
+from ultracrawl.service.robot.report import robot_status, starting_points
 from ultracrawl.service.robot.robot_process import run_robot
-from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.stores.control_channel import Command
 
@@ -79,7 +79,7 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project, source = robot_source(config, name)
     require_offered(robot_state(project, source.name), "start")
-    click.echo(f"Starting Points: {len(compile_source(source, project).seeds)} defined")
+    click.echo(f"Starting Points: {starting_points(project, source)} defined")
     if background:
         words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
         number = start_in_background(words, project, source.name, timeout=START_TIMEOUT)

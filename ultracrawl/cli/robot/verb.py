@@ -14,6 +14,7 @@ from ultracrawl.cli.options import chosen_sources, json_option, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.files import writing
 from ultracrawl.model.finding import refuse_fatal
+from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
@@ -112,11 +113,13 @@ def create_site(
       ultracrawl robot create-site example.com --domain --depth 5
     """  # noqa: D301 - click's mark for a block that keeps its lines
     host = host_line(name)
+    local = [url for url in starts if url.startswith(f"{LOCAL_SCHEME}:")]
     rules = [rule.name for rule in _rules(config).rules if rule.default]
     limit = "" if depth is None else f" depth={depth}"
     lines = [
         f'<Site name="{name}" kind={"domain" if domain else "server"} enable=on>',
-        f"   {host}",
+        *([f"   {host}"] if not local or len(local) < len(starts) else []),
+        *([f"   Host  name={LOCAL_HOST} protocol={LOCAL_SCHEME}"] if local else []),
         *(f'   Start url="{between_quotes(url)}"{limit}' for url in starts or (f"http://{name}/",)),
         *(f'   Use   rule="{between_quotes(rule)}"' for rule in rules),
         "</Site>",

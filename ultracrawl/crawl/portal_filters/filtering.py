@@ -83,7 +83,7 @@ class Filtering:
         self._section = section
         self._seconds = seconds
         self._findings: list[Finding] = []
-        self._made_of = sha256()
+        self._made_of, self._rules_made_of = sha256(), sha256()
         self.robot = self._robot(clock)
         text = self._filter_file()
         self.enumeration = text.compile(section.enumeration, FilterKind.ENUMERATION, self.robot)
@@ -139,6 +139,11 @@ class Filtering:
     def mark(self) -> str:
         """A digest of the files that say how descriptions are made; filter rules are asked about every URL anyway."""
         return self._made_of.hexdigest()
+
+    @property
+    def rules_mark(self) -> str:
+        """A digest of the files with filter rules and sites."""
+        return self._rules_made_of.hexdigest()
 
     # ---- resources
 
@@ -213,7 +218,9 @@ class Filtering:
 
         def load_rules(path: str) -> Rules:
             if path not in loaded:
-                text, read = read_rules(self._read(path), str(section.instance / path))
+                written = self._read(path)
+                self._rules_made_of.update(sha256(written.encode()).digest())
+                text, read = read_rules(written, str(section.instance / path))
                 self._findings += read.findings
                 depth = UNLIMITED if section.depth is None else section.depth
                 loaded[path] = text.compiled(fold_www=section.fold_www, depth=depth, starts=section.starts)

@@ -53,7 +53,11 @@ def url_judge(
 
 
 def with_filters(rules: CompiledSource, filtering: Filtering | None) -> CompiledSource:
-    """Return the rules of a source with a recipe that changes with the files of its filters, if it has any."""
+    """Return the rules of a source with a recipe that changes with the files of its filters, if it has any.
+
+    In a source that is listed, filter rules are not asked about what is unchanged; so they are a part of it there.
+    """
     if filtering is None:
         return rules
-    return replace(rules, recipe=sha256(f"{rules.recipe}{filtering.mark}".encode()).hexdigest()[:32])
+    mark = f"{filtering.mark}{filtering.rules_mark}" if rules.listed else filtering.mark
+    return replace(rules, recipe=sha256(f"{rules.recipe}{mark}".encode()).hexdigest()[:32])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
@@ -60,6 +60,9 @@ LINKS = frozenset(
 )
 """Where `enumerate-urls` looks for links."""
 
+LOCAL_SCHEME = "file"
+LOCAL_HOST = "localhost"
+"""The host of files, whose URLs name none."""
 _PORTS = {"http": "80", "https": "443", "ftp": "21"}
 CASELESS = frozenset({"host", "protocol", "type"})
 """Sources whose case means nothing: they are in lower case, and compared without it."""
@@ -68,6 +71,11 @@ _ALIASES = {"enumeration-filter": "enumeration filter", "generation-filter": "ge
 _SHOWS_NONE = "application/octet-stream"
 _SCRIPTED_TYPE = "text/html; charset=utf-8"
 _Values = tuple[str, ...]
+
+
+def named_host(parts: SplitResult) -> str:
+    """Return the host of a URL in lower case."""
+    return (parts.hostname or (LOCAL_HOST if parts.scheme == LOCAL_SCHEME else "")).lower()
 
 
 def source_name(name: str) -> str:
@@ -150,7 +158,7 @@ class Resource:
         parts = urlsplit(self.url)
         named = {
             "depth": str(self.depth),
-            "host": (parts.hostname or "").lower(),
+            "host": named_host(parts),
             "ip": self.address,
             "protocol": parts.scheme.lower(),
             "path": parts.path + (f"?{parts.query}" if parts.query else ""),

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.matcher import host_text
 from ultracrawl.rules.filters.matching import Match, Test, any_of
+from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME, named_host
 
 UNLIMITED = -1
 PROTOCOLS = ("http", "https", "ftp")
@@ -176,7 +177,7 @@ class SiteRules:
         return Decision(True, _STAGE, site.definition.name, f"{site.definition.name}: no rule matches")
 
     def _site_of(self, parts: SplitResult) -> tuple[_Site, SiteHost] | None:
-        name = (parts.hostname or "").lower()
+        name = named_host(parts)
         port = parts.port or _PORTS.get(parts.scheme)
         candidates = [*self._exact.get(name, ())]
         if self._domains:
@@ -202,13 +203,17 @@ def implicit_sites(sites: Iterable[SiteDefinition], starts: Iterable[str]) -> li
     named = {host_text(host.name) for site in sites for host in site.hosts or (SiteHost(site.name),)}
     made: dict[str, list[str]] = {}
     for url in starts:
-        host = host_text(urlsplit(url).hostname or "")
+        host = host_text(named_host(urlsplit(url)))
         if host and host not in named:
             made.setdefault(host, []).append(url)
     return [
-        SiteDefinition(host, hosts=(SiteHost(host),), starts=tuple(map(StartingPoint, urls)))
+        SiteDefinition(host, hosts=(_implicit_host(host),), starts=tuple(map(StartingPoint, urls)))
         for host, urls in made.items()
     ]
+
+
+def _implicit_host(name: str) -> SiteHost:
+    return SiteHost(name, protocols=(*PROTOCOLS, LOCAL_SCHEME) if name == LOCAL_HOST else PROTOCOLS)
 
 
 def _refused(rule: str, told: str) -> Decision:
@@ -217,7 +222,7 @@ def _refused(rule: str, told: str) -> Decision:
 
 def _values(url: str, parts: SplitResult, media_type: str | None) -> dict[str, tuple[str, ...]]:
     """Return what rules look at, by source; a host with and without its port, no type as long as it is not known."""
-    host, port = (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme)
+    host, port = named_host(parts), parts.port or _PORTS.get(parts.scheme)
     return {
         "url": (url,),
         "protocol": (parts.scheme,),

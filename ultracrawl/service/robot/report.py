@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ultracrawl import __version__
+from ultracrawl.agents.file.section import FileSection
 from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.canonical import site_of
@@ -61,10 +62,15 @@ class RobotStatus:
         }
 
 
+def starting_points(project: Project, source: DataSource) -> int:
+    """Return from how many places the runs of a robot begin."""
+    return len(source.paths if isinstance(source, FileSection) else compile_source(source, project).seeds)
+
+
 def robot_status(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> RobotStatus:
     """Return the status of a robot, running or not."""
     state = robot_state(project, source.name)
-    starts = len(compile_source(source, project).seeds)
+    starts = starting_points(project, source)
     with state_to_read(project, source.name) as store:
         if store is None:
             return RobotStatus(source.name, state, starts, refreshed=clock())

@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.rules.filters.phase import Phase
+from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
+from ultracrawl.rules.filters.rules import PROTOCOLS
 from ultracrawl.sources.dialects.portal_robot.lexer import ConfigText
 
 MAIN_FILES = ("robot.conf", "process.conf")
@@ -24,6 +26,16 @@ ALL_WORDS = (*FILTER_WORDS, *RULE_WORDS)
 def main_file_beside(part: Path) -> Path | None:
     """Return the file with the `<Process>` block in the folder of another file of the robot, None if there is none."""
     return next((path for name in MAIN_FILES if (path := part.with_name(name)).is_file()), None)
+
+
+def split_start(text: str) -> SplitResult | None:
+    """Return the parts of the URL of a starting point, None for a text that is none."""
+    parts = urlsplit(text)
+    if parts.scheme == LOCAL_SCHEME:
+        local = parts.netloc.lower() in ("", LOCAL_HOST) and parts.path.startswith("/")
+        return parts if local and not (parts.query or parts.fragment) else None
+    whole = split_url(text)
+    return whole if whole is not None and whole.scheme in PROTOCOLS else None
 
 
 def split_url(text: str) -> SplitResult | None:

@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 import yaml
 
+from ultracrawl.rules.filters.resource import LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import PROTOCOLS
-from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, split_url
+from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, split_start, split_url
 from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Parameter, read_text
 
 FILE = "robot.conf"
@@ -60,9 +61,9 @@ class Property:
             case "url":
                 return (text if split_url(text) else None), "a whole URL, as http://www.example.com/"
             case "start":
-                parts = split_url(text)
-                whole = parts is not None and parts.scheme in PROTOCOLS
-                return (text if whole else None), f"a whole URL of {', '.join(PROTOCOLS)}"
+                return (
+                    text if split_start(text) else None
+                ), f"a whole URL of {', '.join((*PROTOCOLS, LOCAL_SCHEME))}"
             case "number":
                 number = _number(text, int) if len(text) <= 18 else None
                 right = number is not None and number >= self.least

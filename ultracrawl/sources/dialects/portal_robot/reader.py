@@ -1,4 +1,4 @@
-"""From a `robot.conf`, with the three files beside it, to a project with one source."""
+"""From a `robot.conf`, with the three files beside it, to a project with one source, or one more for folders."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from ultracrawl.model import Finding
 from ultracrawl.model.finding import fatal_of
 from ultracrawl.rules.filters.function import Robot, Rules
 from ultracrawl.rules.filters.phase import FilterKind
+from ultracrawl.rules.filters.resource import LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.sources import DataSource, DefinitionHead, Loaded, MistakenSource, make_project
 from ultracrawl.sources.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes
+from ultracrawl.sources.dialects.portal_robot.file_sites import file_options, is_folder
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
@@ -30,6 +32,7 @@ from ultracrawl.sources.dialects.portal_robot.rules_file import (
     read_classification,
     read_rules,
 )
+from ultracrawl.sources.kinds import listed_kind, source_model
 from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.sections.completion import CompletedRun
 
@@ -91,19 +94,29 @@ class RobotFiles:
         return folder.parent if folder.name == "config" else folder
 
     @property
-    def starts(self) -> list[StartingPoint]:
+    def all_starts(self) -> list[StartingPoint]:
         """Enabled starting points, those of `robot.conf` included."""
         own = [StartingPoint(url) for url in self.properties["start"]]
         return [*own, *self.rules.starting_points()]
+
+    @property
+    def starts(self) -> list[StartingPoint]:
+        """Those of them that lie on servers."""
+        return [start for start in self.all_starts if not is_folder(start)]
+
+    @property
+    def folders(self) -> list[StartingPoint]:
+        """Those of them that are folders of this machine."""
+        return [start for start in self.all_starts if is_folder(start)]
 
 
 def read_robot(location: str | Path) -> Loaded:
     """Read a robot. One without an enabled starting point is complete, and has nothing to crawl."""
     files = read_files(Path(location))
-    if not files.starts and not fatal_of(files.findings):
+    if not files.all_starts and not fatal_of(files.findings):
         instead = "define a site in filterrules.conf (`ultracrawl robot create-site NAME`), or enable one"
         files.findings.append(Finding(str(location), 0, "start", "Starting Points: 0 defined", instead))
-    source = _source(files)
+    sources = _sources(files)
     base = files.instance / (files.properties["robot-state-dir"] or DATA)
     head = DefinitionHead.model_validate(
         {
@@ -111,24 +124,39 @@ def read_robot(location: str | Path) -> Loaded:
             "index": {"every": 60.0 * files.properties["index-after-ngenerated"]},
         }
     )
-    if source is not None:
-        source = source.model_copy(update={"filters": source.filters.below(files.instance)})
-        return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
+    if sources:
+        placed = {
+            one.name: one.model_copy(update={"filters": one.filters.below(files.instance)}) for one in sources
+        }
+        return Loaded(make_project(head, placed, base), tuple(files.findings))
     name = source_name(files.properties["csid"] or files.instance.name)
     mistaken = {name: MistakenSource(DataSource(name=name), fatal_of(files.findings))}
     return Loaded(None, tuple(files.findings), make_project(head, {}, base, mistaken=mistaken))
 
 
-def _source(files: RobotFiles) -> DataSource | None:
-    """Return the source that a robot is, None if its files have mistakes; those of properties join the others."""
+def _sources(files: RobotFiles) -> list[DataSource]:
+    """Return the sources that a robot is, none if its files have mistakes; those of properties join the others.
+
+    Folders are a source apart, which is listed: beside servers under a name of its own.
+    """
     if fatal_of(files.findings):
-        return None
+        return []
+    shared, kind = source_options(files), listed_kind(LOCAL_SCHEME)
+    wanted = [(DataSource, shared)] if files.starts or not files.folders else []
+    if files.folders and kind is not None:
+        own = file_options(files.folders, files.properties["depth"], shared, kind)
+        if files.starts:
+            own["name"] += "-files"
+            problem = f"folders are crawled apart from servers, as the source `{own['name']}`"
+            instead = "name one of the two to verbs that are about one source, by --source"
+            files.findings.append(Finding(str(files.location), 0, "start", problem, instead, False))
+        wanted.append((source_model(kind), own))
     try:
-        return DataSource(**source_options(files))
+        return [model(**options) for model, options in wanted]
     except ValidationError as error:
         for path, *told in explain(error, DataSource):
             files.findings.append(_mistake(files, ".".join(map(str, path)), *told))
-        return None
+        return []
 
 
 def _mistake(files: RobotFiles, option: str, problem: str, instead: str) -> Finding:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from urllib.parse import urlsplit
 
 from ultracrawl.rules.filters.classification import ClassificationRule
 from ultracrawl.rules.filters.function import SWITCHES, FilterError
 from ultracrawl.rules.filters.matching import By, Match
+from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import (
     PROTOCOLS,
     UNLIMITED,
@@ -22,7 +24,7 @@ from ultracrawl.rules.filters.rules import (
     Use,
     implicit_sites,
 )
-from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot, split_url
+from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot, split_start
 from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 
 RULES_FILE = "filterrules.conf"
@@ -214,16 +216,26 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
             case _:
                 uses.append(Use(reader.needed(one, "rule", "Use"), reader.switch(one)))
     _same_depths(starts, block, reader)
+    _reached_folders(hosts, starts, block, reader)
     name = reader.needed(block, "name", "a site")
     kind = SiteKind(reader.choice(block, "kind", [kind.value for kind in SiteKind], SiteKind.SERVER.value))
     return SiteDefinition(
         name,
         kind,
         reader.switch(block),
-        tuple(hosts) or (_named_host(name, block.line, reader),),
+        tuple(hosts) or _own_hosts(name, starts, block, reader),
         tuple(starts) or (StartingPoint(f"http://{name}/"),),
         tuple(uses),
     )
+
+
+def _own_hosts(
+    name: str, starts: Iterable[StartingPoint], block: Block, reader: _Reader
+) -> tuple[SiteHost, ...]:
+    """Return the hosts of a site that names none: its name, and this machine if it begins in a folder of it."""
+    local = any(split_start(start.url) and urlsplit(start.url).scheme == LOCAL_SCHEME for start in starts)
+    own = _named_host(name, block.line, reader)
+    return (own, SiteHost(LOCAL_HOST, protocols=(LOCAL_SCHEME,))) if local else (own,)
 
 
 def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
@@ -236,11 +248,27 @@ def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader)
         reader.text.blame(block.line, "depth", problem, "write one depth", fatal=False)
 
 
+def _reached_folders(
+    hosts: Iterable[SiteHost], starts: Iterable[StartingPoint], block: Block, reader: _Reader
+) -> None:
+    """Tell of folders none of whose files is let in, because the hosts that are named do not have this protocol."""
+    named = list(hosts)
+    folders = [start for start in starts if urlsplit(start.url).scheme == LOCAL_SCHEME]
+    if (
+        named
+        and folders
+        and not any(host.name == LOCAL_HOST and LOCAL_SCHEME in host.protocols for host in named)
+    ):
+        problem = f"no host lets files in, so that nothing comes of `{folders[0].url}`"
+        instead = f"add `Host name={LOCAL_HOST} protocol={LOCAL_SCHEME}`"
+        reader.text.blame(block.line, "protocol", problem, instead, fatal=False)
+
+
 def _host(one: Directive, reader: _Reader) -> SiteHost:
     named = one.get("protocol")
     protocols = tuple(part.strip().lower() for part in named.split(",")) if named else PROTOCOLS
     for protocol in protocols:
-        if protocol not in PROTOCOLS and protocol != "file":
+        if protocol not in (*PROTOCOLS, LOCAL_SCHEME):
             reader.wrong(
                 one.line, "protocol", f"`{protocol}` is no protocol", "write http, https, ftp or file"
             )
@@ -260,9 +288,8 @@ def _named_host(name: str, line: int, reader: _Reader) -> SiteHost:
 
 def _start(one: Directive, reader: _Reader) -> StartingPoint:
     url = reader.needed(one, "url", "Start")
-    parts = split_url(url)
-    if url and (parts is None or parts.scheme not in PROTOCOLS):
-        problem = f"`{url}` is not a whole URL of {', '.join(PROTOCOLS)}"
+    if url and split_start(url) is None:
+        problem = f"`{url}` is not a whole URL of {', '.join((*PROTOCOLS, LOCAL_SCHEME))}"
         reader.wrong(one.line, "url", problem, "write for example http://www.example.com/")
     return StartingPoint(url, reader.number(one, "depth", UNLIMITED), reader.switch(one))
 
