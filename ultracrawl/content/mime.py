@@ -115,6 +115,7 @@ _ALIKE = (_MAIL, frozenset({"application/gzip", "application/x-gzip"}))
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
+@lru_cache(maxsize=256)  # each answer asks several times
 def declared_type(content_type: str) -> str:
     """Return the media type of a Content-Type value, in lower case without parameters, or empty."""
     name = content_type.partition(";")[0].partition(",")[0].strip().lower()
@@ -174,6 +175,8 @@ def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> s
     if not detect and is_certain(declared):
         signed = declared in _SIGNED or declared.startswith(_SIGNED_PREFIXES) or declared.endswith("xml")
         return _checked(declared, body) if signed else declared
+    if not detect and declared.startswith("text/") and body[:_SNIFFED_BYTES].lstrip().startswith(b"<?xml"):
+        return declared  # XML is text, whatever its root is
     wide = "utf-16" in content_type.lower()
     found = sniff_type(body[: 2 * _SNIFFED_BYTES].replace(b"\0", b"") if wide else body)
     if found in _MAIL and declared.startswith("text/"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.results import NOT_FETCHED, NOT_READ, FetchResult, PageResult
 from ultracrawl.stores import QueueEntry, StoredSitemap
@@ -98,7 +98,8 @@ class Visit:
     @property
     def outcome(self) -> UrlOutcome | None:
         """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
-        return None if self.ending is None or self.tentative else self.ending.outcome
+        ending = self.ending
+        return None if ending is None or (self.sitemap and self.sitemap.tentative) else ending.outcome
 
     @property
     def asked(self) -> bool:
@@ -189,4 +190,5 @@ class Visit:
 
 def visit_of(request: Request) -> Visit | None:
     """Return the visit that a request belongs to; None for robots.txt and requests of somebody else's code."""
-    return cast("Visit | None", request.meta.get(META_KEY))
+    found: Visit | None = request.meta.get(META_KEY)
+    return found

@@ -124,7 +124,7 @@ class Harvest:
                 if one.title.end is None or one.title.end > span.begin:
                     end = len(parts) if one.title.end is None else min(one.title.end + moved, len(parts))
                     begin = max(one.title.begin, span.begin) + moved
-                    sections.append(one._replace(title=Span(begin, end)))
+                    sections.append(OpenSection(Span(begin, end), one.level, one.anchor))
                 one = next(rest, None)
         self.parts, self.sections = parts, sections
 

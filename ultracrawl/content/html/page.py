@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Sequence
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from ultracrawl.content.charset.decoding import decode_as, find_charset, is_utf8
 from ultracrawl.content.directives import parse_directives
@@ -34,6 +34,8 @@ from ultracrawl.content.limits import (
 from ultracrawl.model.page import LinkKind, Page, Section
 
 _EMPTY = re.compile(rb"<([a-zA-Z][\w:.-]*)((?:\s[^<>]*)?)/>")
+_AS_WRITTEN = LexborDocumentOptions.WO_EVENTS.value
+"""Nothing is copied within the tree: the text of a chosen option stands in it once (`<selectedcontent>`)."""
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 
 
@@ -62,7 +64,7 @@ def parse_html(
     body, charset = _utf8(body, content_type, default_charset)
     body, cut = _limited(body, limits, xml=xml)
     found = Harvest(url, robots_name.lower(), link_kinds, limits, 2 * len(body))
-    root = LexborHTMLParser(with_edges(body)).root
+    root = LexborHTMLParser(with_edges(body), options=_AS_WRITTEN).root
     if root is not None:
         walk(root, found, landmarks=set_apart(found, root, body, content))
         read_text(found, root)

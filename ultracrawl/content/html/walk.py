@@ -64,7 +64,7 @@ def _read_unseen(found: Harvest, node: LexborNode) -> None:
 def _read_title(found: Harvest, node: LexborNode) -> None:
     """Take the title: the first one that is in sight, which those of pictures are not."""
     if found.title is None and found.titles_out_of_sight < _MOST_TITLES:
-        if _is_hidden(found, node):
+        if found.hidden and _is_hidden(found, node):
             found.titles_out_of_sight += 1
         else:
             found.title = node.text().replace(EDGE, "")
