@@ -142,7 +142,12 @@ class ReplayScheduler(BaseScheduler):
             record.url,
             callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
-            meta={META_KEY: visit, "download_slot": entry.site, "handle_httpstatus_all": True},
+            meta={
+                META_KEY: visit,
+                "download_slot": entry.site,
+                "handle_httpstatus_all": True,
+                "verbatim_url": True,  # Scrapy would look at its characters, and take `table:///` for no scheme
+            },
             dont_filter=True,
         )
 
