@@ -194,6 +194,21 @@ def test_what_could_not_be_had_is_asked_for_again_though_no_listing_names_it(
     assert [hit["title"] for hit in found] == ["Second"]
 
 
+def test_what_was_removed_and_let_in_again_is_fetched_though_no_listing_names_it(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace)
+    kind.put(*fill(kind, *"ab"), token="monday")
+    crawl(workspace)
+    assert workspace.command("approve", "s", "--remove", "shelf://x/a").code == 0
+    kind.put(token="tuesday", changes_only=True)
+    assert outcomes(crawl(workspace)) == {}
+    assert hits(workspace, "common") == ["shelf://x/b"]
+    assert workspace.command("approve", "s", "--restore", "shelf://x/a").code == 0
+    assert outcomes(crawl(workspace)) == {"NEW": 1}
+    assert hits(workspace, "common") == ["shelf://x/a", "shelf://x/b"]
+
+
 def test_a_document_that_is_gone_when_it_is_fetched_has_that_outcome(
     workspace: Workspace, kind: Shelf
 ) -> None:

@@ -71,6 +71,7 @@ class Approval:
         rules = compile_source(source, project)
         self._policy: UrlPolicy = rules.url_policy
         self._levels = rules.levels
+        self._listed = rules.listed
         self._state = state
         self._documents = PendingDocuments(state, feed)
         self.report = ApprovalReport(source.name)
@@ -100,7 +101,8 @@ class Approval:
         for record in chosen:
             key = url_key(record.url)
             self._state.records.amend_record(key, restored(record))
-            self._state.queue.requeue_url(self._entry(key, record))
+            if not self._listed:  # else its lister names it, and may bring it along
+                self._state.queue.requeue_url(self._entry(key, record))
         self._state.flush()
         self.report.restored += len(chosen)
 

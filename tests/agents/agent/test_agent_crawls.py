@@ -216,6 +216,20 @@ def test_an_error_fails_the_run_with_its_text_and_nothing_is_deleted(
     assert hits(workspace, "common") == ["a", "b"]
 
 
+@pytest.mark.parametrize("smart", [False, True])
+def test_a_document_that_could_not_be_had_is_taken_when_the_agent_delivers_it_mended(
+    workspace: Workspace, system: AgentSystem, smart: bool
+) -> None:
+    define(workspace, parameters={"smart": smart})
+    wrong = {**note("a", doc_key="7"), "display_url": "no url"}
+    system.put(note("b"), wrong)
+    for _ in range(2):
+        assert outcomes(crawl(workspace))["FAILED"] == 1
+    system.put(note("b", changed=False), note("a", doc_key="7"))
+    assert outcomes(crawl(workspace))["NEW"] == 1
+    assert hits(workspace, "common") == ["a", "b"]
+
+
 def test_after_a_run_that_failed_a_smart_agent_gets_the_time_that_it_had(
     workspace: Workspace, system: AgentSystem
 ) -> None:

@@ -100,7 +100,6 @@ class SourceListing(Feature):
             return
         if state.since and not state.cursor:
             await call(lister.confirm, state.since)
-            self._ask_failed()
         steps = await call(lister.list_entries, state.since, state.cursor)
         while True:
             await self._room()
@@ -125,6 +124,8 @@ class SourceListing(Feature):
                 f"the source was listed in part: {end.reason}; nothing of it is taken for gone"
             )
             return
+        if end.changes_only:
+            self._ask_failed()
         self._notes.note(whole=True, changes_only=end.changes_only, token=end.token)
         self._context.flush()
 
@@ -173,9 +174,9 @@ class SourceListing(Feature):
         self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
 
     def _ask_failed(self) -> None:
-        """Queue what could not be had before: a listing of changes does not name it again."""
+        """Queue what could not be had before, or was let in again: a listing of changes does not name it."""
         store = self._context.store
-        for outcome in _FAILED:
+        for outcome in (*_FAILED, UrlOutcome.QUEUED):
             for record in list(store.records.all_records(outcome)):
                 key = url_key(record.url)
                 if store.visits.note_met((key,)):
