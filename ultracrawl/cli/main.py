@@ -41,7 +41,7 @@ VERBS = {
     "init": Verb("manage.init", "Create a Scrapy project, ready for Scrapyd."),
     "lint": Verb("look.lint", "Report every mistake in definition files at once."),
     "lists": Verb("manage.lists", "Print the values that search attributes may have."),
-    "load-metadata": Verb("manage.load_metadata", "Load lists of values and boosts from an XML file."),
+    "load-metadata": Verb("manage.load_metadata", "Load lists of values, boosts or documents from XML."),
     "notices": Verb("serve.notices", "Try the ways on which people are told of failures."),
     "pause": Verb("crawl.steering", "Pause running crawls.", "pause"),
     "plan": Verb("look.plan", "Show what a change of the definition drops and adds."),

@@ -36,9 +36,8 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
 
 def _print(one: Forecast) -> None:
     run = "goes on with the run that did not end" if one.resumes else "is a new one"
-    click.echo(
-        f"{one.source}: {one.known:,} URLs known; the next run {run} and begins with {one.scheduled:,} URLs"
-    )
+    begins = f"{one.scheduled:,} URLs" + (" and what is listed then" if one.listed else "")
+    click.echo(f"{one.source}: {one.known:,} URLs known; the next run {run} and begins with {begins}")
     for rule, number in one.dropped.most_common():
         click.echo(f"  {number:>9,}  dropped: {rule}")
     if one.dropped:

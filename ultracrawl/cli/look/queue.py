@@ -45,7 +45,8 @@ def _print(view: QueueView) -> None:
         f"{view.source}: mode {view.mode.value}, cycle {view.cycle}{minor}, {view.waiting:,} URLs wait"
     )
     due = f"; the next cycle is due {iso(view.due)}" if view.due else ""
-    goes_on = "the next crawl goes on with them" if view.resumes else "the next crawl begins a cycle, with"
+    begins = "the next crawl begins a cycle, with" + (" what is listed then" if view.listed else "")
+    goes_on = "the next crawl goes on with them" if view.resumes else begins
     click.echo(f"  {goes_on}{due}")
     for one in view.urls:
         _print_url(one)

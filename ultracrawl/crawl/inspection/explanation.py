@@ -19,10 +19,14 @@ from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
+from ultracrawl.sources.kinds import written_kind
 from ultracrawl.stores import StoredRobots
 from ultracrawl.stores.opening import open_sites, state_to_read
 
 NO_CANDIDATE = Candidate("")
+_UNLISTED = Decision(
+    False, "listing", "type", "the source lists its documents itself, and has not listed this one"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +67,35 @@ class Explanation:
 
 def explain(project: Project, source: DataSource, url: str, *, dns: bool = False) -> Explanation:
     """Put a URL through the rules of a source, as the crawl would a link. Raises `UserError`, `WorkError`."""
-    with _forms(project, source, url) as (rules, found):
+    with _forms(project, source, _listed_url(project, source, url)) as (rules, found):
         if not found.access_url:
             return Explanation(url, "", source.name, tuple(found.decisions), None)
         known = _known(project, source, rules, found.access_url)
         record = known.record
         later = later_stages(source, rules, found.access_url, record, known.robots, dns=dns)
-        stages = (*found.decisions, *known.decisions, *later)
+        stages, shown = (*found.decisions, *known.decisions, *later), found.display_url
+        if rules.listed:
+            stages = stages if record else (*stages, _UNLISTED)
+            shown = record.shown_url if record else shown
         return Explanation(
             url,
             found.access_url,
             source.name,
             stages,
             record,
-            found.display_url,
+            shown,
             known.duplicates,
             known.candidate,
         )
+
+
+def _listed_url(project: Project, source: DataSource, url: str) -> str:
+    """Return the access URL of a document that a source lists, if hits show it under this URL; else the URL."""
+    if written_kind(source.type) is None:
+        return url
+    with state_to_read(project, source.name) as state:
+        shown = [] if state is None else state.records.shown_as(url)
+    return shown[0].url if shown else url
 
 
 class _Found(NamedTuple):

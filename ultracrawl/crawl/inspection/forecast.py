@@ -50,6 +50,8 @@ class Forecast:
     """The stage of each rule that keeps a URL out."""
     scheduled: int = 0
     """URLs that the run would begin with; links that it finds come on top."""
+    listed: bool = False
+    """Whether the run asks the source what documents it has; those that are new or changed come on top."""
 
     @property
     def stays(self) -> int:
@@ -76,6 +78,7 @@ class Forecast:
             "start_urls_refused": self.refused,
             "stages": self.stages,
             "scheduled": self.scheduled,
+            "listed": self.listed,
         }
 
 
@@ -95,7 +98,7 @@ def forecast(
     depth; it returns the one that gives it no description, or nothing. Known URLs and start URLs meet the list of
     stages spelled out; limits on new URLs do not concern them, so nothing has to be counted.
     """
-    result = Forecast(rules.name)
+    result = Forecast(rules.name, listed=rules.listed)
     leaving = set[int]()
     if state is not None:
         let_in_led_to(source, rules, state)
@@ -139,7 +142,7 @@ def _known(
     result.known = state.records.count_urls().known
     leaving = set[int]() if result.resumes else state.records.forgettable_urls()
     result.forgotten = len(leaving)
-    if result.change.scope:
+    if result.change.scope and not rules.listed:
         for record, refusal in ScopeCheck(state, rules, rewriter).refusals():
             key = url_key(record.url)
             if key not in leaving:
@@ -165,7 +168,7 @@ def _begins_with(
 ) -> int:
     """Return with how many known URLs the queue of a new cycle begins; see `fill_queue` of the store."""
     mode = source.refresh.mode
-    if mode is RefreshMode.KNOWN or result.change.rescan:
+    if mode is RefreshMode.KNOWN or (result.change.rescan and not rules.listed):
         removed = state.records.count_urls().outcomes.get(UrlOutcome.REMOVED, 0)
         return result.stays - len(state.sites.sitemap_keys()) - removed
     if mode is RefreshMode.ADAPTIVE:

@@ -30,6 +30,8 @@ def queue_of(project: Project, source: DataSource, limit: int) -> QueueView:
     rules = with_filters(compile_source(source, project), filtering_of(source, None))
     with state_to_read(project, source.name) as state:
         if state is None:
-            return QueueView(source.name, source.refresh.mode, urls=first_urls(rules, limit))
+            return QueueView(
+                source.name, source.refresh.mode, urls=first_urls(rules, limit), listed=rules.listed
+            )
         closed = bool(limits_over(source.limits, state, project.state.path))
         return QueueViewer(state, source, rules, time.time(), closed=closed).view(limit)

@@ -83,6 +83,8 @@ class QueueView:
     orphans: list[DueUrl] = field(default_factory=list)
     orphans_are: str = ""
     """What becomes of the orphans."""
+    listed: bool = False
+    """Whether the next cycle asks the source what documents it has, and fetches those that are new or changed."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the view in the shape of `ultracrawl queue --json`."""
@@ -96,6 +98,7 @@ class QueueView:
             "next_cycle_due": iso(self.due),
             "urls": [one.as_json() for one in self.urls],
             "orphans": [one.as_json() for one in self.orphans],
+            "listed": self.listed,
         }
 
 
@@ -130,7 +133,7 @@ class QueueViewer:
     def view(self, limit: int) -> QueueView:
         """Return what is due, at most `limit` URLs and as many orphans."""
         refresh = self._source.refresh
-        view = QueueView(self._source.name, refresh.mode)
+        view = QueueView(self._source.name, refresh.mode, listed=self._rules.listed)
         latest = next(iter(self._state.runs(1)), None)
         if latest is None:
             view.urls = first_urls(self._rules, limit)
@@ -144,7 +147,7 @@ class QueueViewer:
         if view.resumes:
             view.urls = self._waiting(limit, latest.place)
         else:
-            rule = refresh.rule if same else refresh.rule.for_everything
+            rule = refresh.rule if same or self._rules.listed else refresh.rule.for_everything
             following = rule.following(latest.place, self._now, nothing_stored=False)
             view.urls = self._next(limit, following.mode)
         view.orphans, view.orphans_are = self._orphans(limit)
