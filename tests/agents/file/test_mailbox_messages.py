@@ -80,6 +80,16 @@ def test_a_message_that_changed_has_other_validators(tmp_path: Path) -> None:
     assert after.validators != before.validators
 
 
+@pytest.mark.parametrize(
+    "date", ["", "never", "Mon, 2 Mär 2026", "Mon, 2 Mar 99999 10:00:00 +0000", "1 Jan 1900 00:00:00 +0000"]
+)
+def test_a_message_without_a_date_has_that_of_its_mailbox(tmp_path: Path, date: str) -> None:
+    file = put(tmp_path / "docs", message("a").replace("Mon, 2 Mar 2026 10:00:00 +0000", date))
+    (found,) = FileFetcher(setup_of(tmp_path)).fetch([Wanted(entries(tmp_path)[0].access_url)])  # type: ignore[misc]
+    assert isinstance(found, Entry)
+    assert found.last_modified in (file.stat().st_mtime, 0.0)
+
+
 def test_only_mailboxes_are_split_and_only_where_mail_is_read(tmp_path: Path) -> None:
     put(tmp_path / "docs", message("a"), message("b"))
     put(tmp_path / "docs", message("a"), message("b"), name="mail/inbox")

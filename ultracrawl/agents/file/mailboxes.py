@@ -81,7 +81,8 @@ def _message(file: int, start: int, end: int) -> Message:
 def message_entry(entry: Entry, body: bytes) -> Entry:
     """Return the entry of a message with its body and its date."""
     try:
-        date = parsedate_to_datetime(BytesHeaderParser().parsebytes(body[:_PIECE])["Date"]).timestamp()
+        said = BytesHeaderParser().parsebytes(body[:_PIECE])["Date"]
+        date = parsedate_to_datetime(str(said)).timestamp()
     except (ValueError, TypeError, LookupError, OverflowError, OSError):
         date = entry.last_modified
     return replace(entry, body=body, last_modified=max(date, 0.0))
