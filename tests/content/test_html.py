@@ -68,6 +68,11 @@ def test_html_title(html: str, title: str) -> None:
         pytest.param("<iframe>no</iframe>yes", "yes", id="iframe"),
         pytest.param("<p>&lt;b&gt; &eacute; &#x41;", "<b> é A", id="entities"),
         pytest.param("<select><option>a<option>b</select>", "a b", id="options"),
+        pytest.param(
+            "<select><button><selectedcontent></selectedcontent></button><option>a<option selected>b</select>",
+            "a b",
+            id="chosen-option",
+        ),
         pytest.param("<div><div><nav>no</nav></div></div><p>yes", "yes", id="nav-last-in-its-parents"),
         pytest.param("<P>one</P>two<Br>three<B>F</B>our", "one two threeFour", id="upper-case"),
         pytest.param("a<nav><p>no</nav>b", "a b", id="blocks-that-are-hidden-part-words"),

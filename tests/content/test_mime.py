@@ -16,6 +16,9 @@ from ultracrawl.content.mime import declared_type, effective_type, sniff_type, t
         ("text", ""),
         ("", ""),
         ("a b/c", ""),
+        (f"text/{'x' * 127}", f"text/{'x' * 127}"),
+        (f"text/{'x' * 128}", ""),
+        (f"{'x' * 128}/html", ""),
     ],
 )
 def test_mime_declared(value: str, name: str) -> None:
@@ -103,6 +106,10 @@ def test_mime_sniffed(body: bytes, name: str) -> None:
         pytest.param("message/rfc822", b"Subject: x\n\ny", False, "message/rfc822", id="mail"),
         pytest.param("text/csv", b"BMW;Volvo\n", False, "text/csv", id="text-like-a-bitmap"),
         pytest.param("text/xml", b"<?xml version='1.0'?><a/>", False, "text/xml", id="xml"),
+        pytest.param("text/html", b" <?xml version='1.0'?><svg>", False, "text/html", id="svg-as-page"),
+        pytest.param(
+            "text/html", b"<?xml version='1.0'?><rss>", True, "application/rss+xml", id="rss-detected"
+        ),
         pytest.param("text/html", b"", False, "text/html", id="empty-body"),
     ],
 )

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from ultracrawl.content.containers import is_tar, ole_type, zip_type
 
-_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
+"""RFC 6838, 4.2: what is longer is no type, so what is remembered by types stays small."""
 _SNIFFED_BYTES = 1445
 """The resource header of the WHATWG MIME sniffing standard."""
 
@@ -115,7 +116,6 @@ _ALIKE = (_MAIL, frozenset({"application/gzip", "application/x-gzip"}))
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-@lru_cache(maxsize=256)  # each answer asks several times
 def declared_type(content_type: str) -> str:
     """Return the media type of a Content-Type value, in lower case without parameters, or empty."""
     name = content_type.partition(";")[0].partition(",")[0].strip().lower()
