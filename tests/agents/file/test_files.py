@@ -467,12 +467,13 @@ def test_only_changes_of_what_a_walk_looks_at_concern_a_source(docs: Path, write
     write("a.pdf"), write("a.txt"), write("private/a.pdf"), write(".git/a.pdf")
     (docs / "out").symlink_to(docs.parent)
     (docs.parent / "docs2").mkdir()
-    section = FileSection(paths=["docs"], include=["*.pdf"], exclude=["private"], watch=True)
+    section = FileSection(paths=["docs"], include=["*.pdf"], exclude=["private"], levels=1, watch=True)
     concerns = watched_files(section, docs.parent).concerns
     answers = {
         "a.pdf": True,
         "sub/gone.pdf": True,
         "sub": True,
+        "sub/deep/a.pdf": False,
         "": True,
         "a.txt": False,
         "private/a.pdf": False,

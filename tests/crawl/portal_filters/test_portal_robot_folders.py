@@ -17,7 +17,8 @@ from ultracrawl.sources.dialects import read_definitions
 def share(tmp_path: Path) -> Path:
     for name, text in {
         "index.html": '<title>Home</title> needle <a href="sub/page.html">further</a>',
-        "sub/page.html": "<title>Page</title> needle",
+        "sub/page.html": "<title>Page</title> needle <a href=../../outside.html>outside</a>",
+        "sub/untitled.html": "needle",
         "sub/deep/far.html": "<title>Far</title> needle",
         "old.html.bak": "<title>Old</title> needle",
     }.items():
@@ -49,11 +50,7 @@ def read(robot: RobotFiles) -> Loaded:
 def outcomes(robot: RobotFiles, share: Path) -> dict[str, object]:
     rows = robot.command("urls", "--json").lines
     start = f"{share.as_uri()}/"
-    return {
-        row["access_url"].removeprefix(start): row["outcome"]
-        for row in rows
-        if row["access_url"].startswith(start)
-    }
+    return {row["access_url"].removeprefix(start): row["outcome"] for row in rows}
 
 
 def test_files_of_a_folder_are_described_if_the_filters_let_them_in(robot: RobotFiles, share: Path) -> None:
@@ -63,11 +60,12 @@ def test_files_of_a_folder_are_described_if_the_filters_let_them_in(robot: Robot
     assert outcomes(robot, share) == {
         "index.html": "NEW",
         "sub/page.html": "NEW",
+        "sub/untitled.html": "NEW",
         "sub/deep/far.html": "NEW",
         "old.html.bak": "REJECTED",
     }
     hits = robot.found("needle")
-    assert {hit["title"] for hit in hits} == {"Home", "Page", "Far"}
+    assert {hit["title"] for hit in hits} == {"Home", "Page", "untitled.html", "Far"}
     assert {hit["kind"] for hit in hits} == {901}
     robot.crawl()
     assert outcomes(robot, share)["index.html"] == "NEW", "what is unchanged is not visited again"
@@ -85,7 +83,7 @@ def test_other_filter_rules_hold_for_unchanged_files_too(robot: RobotFiles, shar
     robot.crawl()
     found = outcomes(robot, share)
     assert (found["sub/deep/far.html"], found["old.html.bak"]) == ("REJECTED", "NEW")
-    assert len(robot.found("needle")) == 3
+    assert len(robot.found("needle")) == 4
 
 
 @pytest.mark.parametrize(("depth", "levels"), [("1", 0), ("2", 1), ("-1", None), ("", 9)])
@@ -103,7 +101,7 @@ def test_a_starting_point_of_robot_conf_has_a_site_of_its_own(robot: RobotFiles,
     robot.properties(start=share.as_uri())
     robot.write("filterrules.conf", "")
     robot.crawl()
-    assert len(robot.found("needle")) == 4
+    assert len(robot.found("needle")) == 5
 
 
 def test_hosts_that_let_no_files_in_are_told(robot: RobotFiles, share: Path) -> None:

@@ -78,7 +78,8 @@ class FolderWalk:
         """Whether a walk of a base folder would look at a path in it; what is gone may have been a folder."""
         below = path[len(base) :].strip(b"/")
         steps = [(step[0], below[: step.end()]) for step in re.finditer(rb"[^/]+", below)]
-        if any(self._is_left_out(*step) for step in steps):
+        too_deep = self._options.levels is not None and len(steps) > self._options.levels + 1
+        if too_deep or any(self._is_left_out(*step) for step in steps):
             return False
         return not steps or self._is_included(*steps[-1]) or not os.path.isfile(path)
 
