@@ -71,7 +71,7 @@ def test_a_group_of_options_belongs_to_types_that_are_spiders(tmp_path: Path) ->
     )
 
 
-def test_checklist_118_only_web_sources_can_be_examined(tmp_path: Path) -> None:
+def test_ultra_search_118_only_web_sources_can_be_examined(tmp_path: Path) -> None:
     told = mistake(tmp_path, {"shelf": "books", "crawling_mode": "examine"})
     assert "a source of type `shelf` cannot be examined: that mode is for web sources only" in told
 

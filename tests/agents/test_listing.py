@@ -331,7 +331,7 @@ def test_commands_look_at_listed_documents_as_at_pages(workspace: Workspace, kin
     assert workspace.command("status").code == 0
 
 
-def test_checklist_101_a_listing_that_was_interrupted_goes_on_from_the_token_that_it_had(
+def test_ultra_search_101_a_listing_that_was_interrupted_goes_on_from_the_token_that_it_had(
     workspace: Workspace, kind: Shelf
 ) -> None:
     define(workspace)
@@ -346,7 +346,7 @@ def test_checklist_101_a_listing_that_was_interrupted_goes_on_from_the_token_tha
     assert len(hits(workspace, "common")) == 5
 
 
-def test_checklist_102_a_lister_is_not_asked_again_for_what_is_queued(
+def test_ultra_search_102_a_lister_is_not_asked_again_for_what_is_queued(
     workspace: Workspace, kind: Shelf
 ) -> None:
     define(workspace, limits={"pages": 2})

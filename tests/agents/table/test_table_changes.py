@@ -127,7 +127,7 @@ def test_keys_of_texts_go_on_in_their_order(base: Base, monkeypatch: pytest.Monk
 
 
 # Checklist 32 of Ultra Search: a table change log with columns K1 to K8 and mark limits the crawl to changed rows.
-def test_32_a_log_of_changes_limits_the_listing_to_changed_rows(logged: Base) -> None:
+def test_ultra_search_32_a_log_of_changes_limits_the_listing_to_changed_rows(logged: Base) -> None:
     first = logged.listed()
     assert len(by_key(first)) == 7
     logged.run(

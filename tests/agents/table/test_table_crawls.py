@@ -63,7 +63,9 @@ def tickets(base: Base) -> Base:
 
 
 # Checklist 24 to 26 of Ultra Search, as far as they are of tables: they can be defined, and follow no links.
-def test_24_rows_are_found_and_only_what_changed_is_visited(workspace: Workspace, tickets: Base) -> None:
+def test_ultra_search_24_rows_are_found_and_only_what_changed_is_visited(
+    workspace: Workspace, tickets: Base
+) -> None:
     define(workspace, tickets)
     assert outcomes(crawl(workspace)) == {"NEW": 5}
     assert hits(workspace, "common") == list("12345")
@@ -91,7 +93,7 @@ def test_a_row_that_repeats_another_is_not_read_again_until_that_one_is_gone(
     assert crawl(workspace)["fetched"] == 0
 
 
-def test_25_links_in_rows_are_not_followed(workspace: Workspace, tickets: Base) -> None:
+def test_ultra_search_25_links_in_rows_are_not_followed(workspace: Workspace, tickets: Base) -> None:
     tickets.run("UPDATE tickets SET body = '<a href=\"https://x.example/\">x</a>' || title")
     tickets.run("ALTER TABLE tickets ADD kind TEXT", "UPDATE tickets SET kind = 'text/html'")
     define(workspace, tickets, text="body", media_type="kind", attributes={})
@@ -99,8 +101,26 @@ def test_25_links_in_rows_are_not_followed(workspace: Workspace, tickets: Base) 
     assert [row["access_url"][:5] for row in workspace.command("urls", "--json").lines] == ["table"] * 5
 
 
+def test_ultra_search_26_a_table_overrides_default_settings(workspace: Workspace, tickets: Base) -> None:
+    tickets.run("UPDATE tickets SET title = 'Same', body = 'common'")
+    workspace.write(
+        {
+            "defaults": {"duplicates": {"detect": False}},
+            "sources": {
+                name: {**SOURCE, "connection": tickets.url, **options}
+                for name, options in {"tickets": {"duplicates": {"detect": True}}, "others": {}}.items()
+            },
+        }
+    )
+    assert outcomes(crawl(workspace)) == {"NEW": 1, "DUPLICATE": 4}
+    ended = workspace.command("crawl", "others", "--json")
+    assert outcomes(ended.run) == {"NEW": 5}
+
+
 # Checklist 32 of Ultra Search: a table change log with columns K1 to K8 and mark limits the crawl to changed rows.
-def test_32_a_crawl_with_a_log_of_changes_visits_what_it_names(workspace: Workspace, tickets: Base) -> None:
+def test_ultra_search_32_a_crawl_with_a_log_of_changes_visits_what_it_names(
+    workspace: Workspace, tickets: Base
+) -> None:
     define(workspace, tickets, changes={"log": "tickets_log"})
     printed = workspace.command("changelog", "tickets").out
     tickets.run(*(one.replace(":", "\\:") for one in printed.split(";\n\n")))
@@ -149,6 +169,24 @@ def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: 
     for one in (ended, looked):
         assert "invalid URL column name (1007): there is no column `nr`" in one.out + one.err
         assert "Traceback" not in one.err
+
+
+@pytest.mark.parametrize(
+    ("connection", "code", "told"),
+    [
+        ("nodatabase://x/y", 2, "database driver not available (1008)"),
+        ("no url", 2, "this is not the URL of a database"),
+        ("sqlite:///away.db", 1, "is not there"),
+        ("postgresql://127.0.0.1:1/x", 1, "postgresql: "),
+    ],
+)
+def test_who_is_to_mend_what_keeps_a_table_from_being_read_is_told_by_the_exit_code(
+    workspace: Workspace, connection: str, code: int, told: str
+) -> None:
+    define(workspace, Base(connection, workspace.directory))
+    ended = workspace.command("crawl", "tickets")
+    assert (ended.code, told in ended.out + ended.err) == (code, True), (ended.out, ended.err)
+    assert "Traceback" not in ended.err
 
 
 def test_the_example_of_the_page_runs_as_printed(workspace: Workspace, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_the_example_of_a_table_loads(tmp_path: Path) -> None:
 
 
 # Checklist 31 of Ultra Search: mapping the table's text column to an attribute is refused.
-def test_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
+def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
     (told,) = findings(tmp_path, "attributes: {Body: Subject}")
     assert told.startswith(
         "ultracrawl.yaml:2 - sources.tickets - the text column `body` is mapped to an attribute"

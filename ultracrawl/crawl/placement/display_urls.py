@@ -36,9 +36,9 @@ class DisplayUrls(Feature):
         shown = visit.shown_url
         others = self._state.records.shown_as(shown)
         if shown != visit.url:
-            own = self._state.records.get_record(url_key(shown))
-            if own is not None and own.shown_url == shown:
-                others.append(own)
+            # Most are no URL that is fetched; of several it is known without a look which are not there.
+            own = self._state.records.get_records([url_key(shown)]).values()
+            others += [one for one in own if one.shown_url == shown]
         return next((one for one in others if one.url != visit.url and one.retained), None)
 
     def visit_ending(self, visit: Visit, outcome: UrlOutcome) -> None:
