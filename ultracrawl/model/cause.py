@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Self
 
 from ultracrawl.model.status import answer_text
+from ultracrawl.quick_dataclass import dataclass
 
 
 class CauseCode(StrEnum):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from ultracrawl.model.page import Section
+from ultracrawl.quick_dataclass import dataclass
 
 AttributeValue = str | float | datetime
 """A search attribute's value: string, number or date (Ultra Search 5.2)."""

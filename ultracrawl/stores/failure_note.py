@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+
+from ultracrawl.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

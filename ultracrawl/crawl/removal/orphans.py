@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
+from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.recrawl.orphans import provable
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import DataSource

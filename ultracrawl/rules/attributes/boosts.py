@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ultracrawl.quick_dataclass import dataclass
 
 MOST_BOOST = 1000.0
 """The largest factor of a score."""

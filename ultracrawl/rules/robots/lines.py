@@ -6,7 +6,9 @@ import codecs
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ultracrawl.quick_dataclass import dataclass
 
 PARSED_BYTES = 500 * 1024
 """How much of a file is read; RFC 9309 section 2.5 asks for at least this."""

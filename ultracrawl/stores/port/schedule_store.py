@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
 
 from ultracrawl.model import ScheduleStatus
+from ultracrawl.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

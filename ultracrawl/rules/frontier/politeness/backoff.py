@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.frontier.politeness.clock import Clock
 
 LEAST = 1.0
