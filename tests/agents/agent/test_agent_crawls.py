@@ -158,6 +158,27 @@ def test_what_is_not_delivered_is_fetched_like_a_page_of_a_web_site(
     assert site.count("/robots.txt") > 0
 
 
+def test_what_the_agent_says_anew_of_an_unchanged_page_is_taken(
+    workspace: Workspace, system: AgentSystem, site: NetworkSite, url: str
+) -> None:
+    define(workspace)
+    site.page("/heron", text="grey")
+    shown = {"display_url": "https://cms.example.com/heron", "access_url": f"{url}/heron"}
+    system.put({**shown, "title": "First", "attributes": {"section": "a"}})
+    crawl(workspace)
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1}
+    system.put({**shown, "title": "Second"})
+    assert outcomes(crawl(workspace)) == {"MODIFIED": 1}
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1}
+    system.put({**shown, "title": "Second", "acl": ["staff"]})
+    assert outcomes(crawl(workspace)) == {"MODIFIED": 1}
+    assert hits(workspace, "grey") == []
+    (hit,) = workspace.command("search", "grey", "--principal", "staff", "--json").json["hits"]
+    assert hit["title"] == "Second"
+    site.page("/heron", text="grey and patient")
+    assert outcomes(crawl(workspace)) == {"MODIFIED": 1}
+
+
 def test_the_robots_txt_of_a_site_counts_for_what_is_fetched_and_no_delay_for_what_is_delivered(
     workspace: Workspace, system: AgentSystem, site: NetworkSite, url: str
 ) -> None:

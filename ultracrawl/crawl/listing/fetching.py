@@ -34,6 +34,7 @@ GATHERING = 0.02
 """Seconds in which visits gather for one call of a fetcher that takes several documents."""
 _KEPT = frozenset({UrlOutcome.DUPLICATE})
 """Ends after which what was listed is kept: the document may take the place of the one that it repeats."""
+_READ = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED})
 
 
 class _Asked(NamedTuple):
@@ -56,9 +57,16 @@ class EntryFetching(Feature):
         self._calls: set[asyncio.Task[None]] = set()
 
     def visit_ended(self, visit: Visit) -> None:
-        """Forget what was listed of a document whose visit is over."""
+        """Forget what was listed of a document whose visit is over.
+
+        Of one that a web server has it is kept: a server by which nothing changed does not know what a lister says.
+        """
         outcome = visit.outcome
-        if outcome is not None and not outcome.transient and outcome not in _KEPT:
+        if outcome is None or outcome.transient or outcome in _KEPT:
+            return
+        of_the_web = outcome in _READ and split(visit.url).scheme not in self._schemes
+        entry = self.listed(visit) if of_the_web else None
+        if entry is None or entry.body is not None:
             self._context.store.documents.release_document(Retained.LISTED, visit.entry.key)
 
     def listed(self, visit: Visit) -> Entry | None:

@@ -15,7 +15,7 @@ from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.listing.answers import is_display_url
 from ultracrawl.crawl.listing.call_threads import CallThreads
 from ultracrawl.crawl.listing.notes import ListingNotes
-from ultracrawl.crawl.listing.vouching import is_vouched_for, vouched_outcome
+from ultracrawl.crawl.listing.vouching import is_vouched_for, says_other, vouched_outcome
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
@@ -170,6 +170,8 @@ class SourceListing(Feature):
                 self._context.documents.writer.delete(key, record.shown_url)
             changed = replace(without_validators(record), display_url=shown, indexed=False, submitted=False)
             self._context.store.records.amend_record(key, changed)
+        elif record is not None and says_other(self._context.store, key, entry):
+            self._context.store.records.amend_record(key, replace(record, etag="", last_modified=""))
         self._context.queue.enter_listed(key, url, shown, known=record is not None)
         self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
 

@@ -1,10 +1,10 @@
-"""Which documents are not visited, because their lister says that they are as they were."""
+"""Which documents are as they were by what their lister says, and which have to be read anew."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.agents.entry_texts import pack_entry
+from ultracrawl.agents.entry_texts import content_of, pack_entry, unpack_entry
 from ultracrawl.crawl.listing.answers import stored_validators
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores import Retained
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ultracrawl.agents.port import Entry
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.model import UrlRecord
+    from ultracrawl.stores import Store
 
 _GOOD = frozenset(
     {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
@@ -41,3 +42,11 @@ def _stays_copy(context: CrawlContext, key: int, record: UrlRecord, entry: Entry
 def vouched_outcome(record: UrlRecord) -> UrlOutcome:
     """Return as what a document counts that is not visited."""
     return UrlOutcome.DUPLICATE if record.outcome is UrlOutcome.DUPLICATE else UrlOutcome.NOT_MODIFIED
+
+
+def says_other(store: Store, key: int, entry: Entry) -> bool:
+    """Whether a lister says something else of a document of a web server than when it was read last."""
+    if entry.validators or entry.body is not None:
+        return False
+    before = store.documents.retained_document(Retained.LISTED, key)
+    return before is not None and content_of(unpack_entry(before)) != content_of(entry)
