@@ -133,6 +133,8 @@ def _replaced() -> Iterator[None]:
             yield
     finally:
         asyncio.set_event_loop(None)
+        for task in asyncio.all_tasks(loop):
+            task._log_destroy_pending = False  # type: ignore[attr-defined]  # a process that ends takes them along
         reactor.removeReader(reactor.waker)
         reactor.waker.connectionLost(None)
         loop.close()
