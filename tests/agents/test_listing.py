@@ -183,30 +183,35 @@ def test_what_could_not_be_had_is_asked_for_again_though_no_listing_names_it(
 ) -> None:
     define(workspace)
     (kind.folder / "b").mkdir()
-    kind.put(*fill(kind, "a"), {"name": "b", "title": "Second"}, token="monday")
+    kind.put(*fill(kind, "a"), {"name": "b", "title": "Second", "acl": ["staff"]}, token="monday")
     run = crawl(workspace)
     assert outcomes(run) == {"NEW": 1, "FAILED": 1}
     (kind.folder / "b").rmdir()
     (kind.folder / "b").write_text("late words")
     kind.put(token="tuesday", changes_only=True)
     assert outcomes(crawl(workspace)) == {"NEW": 1}
-    found = workspace.command("search", "late", "--json").json["hits"]
+    found = workspace.command("search", "late", "--principal", "staff", "--json").json["hits"]
     assert [hit["title"] for hit in found] == ["Second"]
+    assert hits(workspace, "late") == []
 
 
-def test_what_was_removed_and_let_in_again_is_fetched_though_no_listing_names_it(
+def test_after_a_removed_document_was_let_in_again_everything_is_listed_as_only_that_says_who_may_see_it(
     workspace: Workspace, kind: Shelf
 ) -> None:
     define(workspace)
-    kind.put(*fill(kind, *"ab"), token="monday")
+    entries = [{**entry, "acl": ["staff"]} for entry in fill(kind, *"ab")]
+    kind.put(*entries, token="monday")
     crawl(workspace)
     assert workspace.command("approve", "s", "--remove", "shelf://x/a").code == 0
     kind.put(token="tuesday", changes_only=True)
     assert outcomes(crawl(workspace)) == {}
-    assert hits(workspace, "common") == ["shelf://x/b"]
+    assert hits(workspace, "common", "--principal", "staff") == ["shelf://x/b"]
     assert workspace.command("approve", "s", "--restore", "shelf://x/a").code == 0
-    assert outcomes(crawl(workspace)) == {"NEW": 1}
-    assert hits(workspace, "common") == ["shelf://x/a", "shelf://x/b"]
+    kind.put(*entries, token="wednesday")
+    assert outcomes(crawl(workspace)) == {"NEW": 1, "NOT_MODIFIED": 1}
+    assert kind.calls[0] == ["list", "", ""]
+    assert hits(workspace, "common", "--principal", "staff") == ["shelf://x/a", "shelf://x/b"]
+    assert hits(workspace, "common") == []
 
 
 def test_a_document_that_is_gone_when_it_is_fetched_has_that_outcome(

@@ -101,9 +101,11 @@ class Approval:
         for record in chosen:
             key = url_key(record.url)
             self._state.records.amend_record(key, restored(record))
-            if not self._listed:  # else its lister names it, and may bring it along
+            if not self._listed:
                 self._state.queue.requeue_url(self._entry(key, record))
         self._state.flush()
+        if self._listed and chosen:  # only the lister says who may see them, and may bring them along
+            self._state.forget_listings()
         self.report.restored += len(chosen)
 
     def _entry(self, key: int, record: UrlRecord) -> QueueEntry:

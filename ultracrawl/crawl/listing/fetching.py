@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 
 GATHERING = 0.02
 """Seconds in which visits gather for one call of a fetcher that takes several documents."""
-_KEPT = frozenset({UrlOutcome.DUPLICATE})
-"""Ends after which what was listed is kept: the document may take the place of the one that it repeats."""
+FAILED = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED})
+"""Ends of documents that are asked for again in the next run."""
+_KEPT = FAILED | {UrlOutcome.DUPLICATE}
+"""Ends after which what was listed is kept, as who may see the document: it is asked for again although no listing
+names it, or takes the place of the one that it repeats."""
 _READ = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED})
 
 

@@ -14,6 +14,7 @@ from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Parti
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.listing.answers import is_display_url
 from ultracrawl.crawl.listing.call_threads import CallThreads
+from ultracrawl.crawl.listing.fetching import FAILED
 from ultracrawl.crawl.listing.notes import ListingNotes
 from ultracrawl.crawl.listing.vouching import is_vouched_for, says_other, vouched_outcome
 from ultracrawl.errors import UltracrawlError
@@ -36,7 +37,6 @@ LOOK_AGAIN = 0.2
 """Seconds after which it is looked again whether there is room for more."""
 PATIENCE = 30.0
 """Seconds that a lister gets to come back when the crawl ends."""
-_FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
 _UNLISTED = Removal(RemovalReason.UNLISTED, Cause(CauseCode.UNLISTED))
 
 
@@ -176,9 +176,9 @@ class SourceListing(Feature):
         self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
 
     def _ask_failed(self) -> None:
-        """Queue what could not be had before, or was let in again: a listing of changes does not name it."""
+        """Queue what could not be had before, with what was said of it: a listing of changes does not name it again."""
         store = self._context.store
-        for outcome in (*_FAILED, UrlOutcome.QUEUED):
+        for outcome in FAILED:
             for record in list(store.records.all_records(outcome)):
                 key = url_key(record.url)
                 if store.visits.note_met((key,)):

@@ -107,6 +107,9 @@ class Store(Protocol):
     def note_listing(self, run: int, text: str) -> None:
         """Note how far a run came with listing its source; durable with the next flush."""
 
+    def forget_listings(self) -> None:
+        """Have the next listing name everything again, durably."""
+
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
 

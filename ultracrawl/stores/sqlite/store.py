@@ -130,6 +130,12 @@ class SqliteStore:
         """Note how far a run came with listing its source."""
         self._listings[run] = text
 
+    def forget_listings(self) -> None:
+        """Have the next listing name everything again, durably."""
+        self._listings.clear()
+        with self._access.transaction():
+            self._db.execute("DELETE FROM listing")
+
     # ---- the unit of work
 
     @property
