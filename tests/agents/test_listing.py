@@ -199,7 +199,7 @@ def test_after_a_removed_document_was_let_in_again_everything_is_listed_as_only_
     workspace: Workspace, kind: Shelf
 ) -> None:
     define(workspace)
-    entries = [{**entry, "acl": ["staff"]} for entry in fill(kind, *"ab")]
+    entries = [{**entry, "acl": ["staff"], "validators": "1"} for entry in fill(kind, *"ab")]
     kind.put(*entries, token="monday")
     crawl(workspace)
     assert workspace.command("approve", "s", "--remove", "shelf://x/a").code == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ultracrawl.content.directives import parse_directives
@@ -19,7 +19,6 @@ from ultracrawl.content.mime import type_matches
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
-from ultracrawl.quick_dataclass import dataclass
 
 MARKUP = frozenset(
     {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
-from ultracrawl.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +12,6 @@ from urllib.parse import quote
 from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.page import Section
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 _OF_FRAGMENTS = "!$&'()*+,-./:;=?@_~%"

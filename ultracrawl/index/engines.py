@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from ultracrawl.index.engine import IndexEngine, OpenEngine
 from ultracrawl.plugins import ENGINES
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _IN_FOLDER = "ultracrawl.index.whoosh:WhooshIndex"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from ultracrawl.errors import UserError
-from ultracrawl.quick_dataclass import dataclass
 
 
 class Operator(StrEnum):

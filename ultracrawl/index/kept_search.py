@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from ultracrawl import __version__
 from ultracrawl.files import replace_file
 from ultracrawl.index.searched import SearchedProject
 from ultracrawl.model import Finding
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.settings.places import ADHOC_FILE, scrapy_settings
 from ultracrawl.settings.projects import find_project, found_definitions
 from ultracrawl.sources.dialects import is_yaml

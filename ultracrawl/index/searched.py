@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import RankingWeights
 from ultracrawl.index.engines import IndexConfig
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ultracrawl.errors import UserError
@@ -13,7 +13,6 @@ from ultracrawl.index.query.synonyms import Synonyms, synonym_table
 from ultracrawl.index.searched import SearchOptions
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stopwords import query_languages
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.attributes.boosts import MOST_BOOST
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
 from ultracrawl.model.status import answer_text
-from ultracrawl.quick_dataclass import dataclass
 
 
 class CauseCode(StrEnum):

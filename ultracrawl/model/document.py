@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from ultracrawl.model.page import Section
-from ultracrawl.quick_dataclass import dataclass
 
 AttributeValue = str | float | datetime
 """A search attribute's value: string, number or date (Ultra Search 5.2)."""

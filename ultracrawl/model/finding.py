@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from ultracrawl.errors import UserError
-from ultracrawl.quick_dataclass import dataclass
 
 
 class FindingCode(StrEnum):

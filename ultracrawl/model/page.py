@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
-
-from ultracrawl.quick_dataclass import dataclass
 
 
 class LinkKind(StrEnum):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.model.dates import iso
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode, status_text
-from ultracrawl.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 from ultracrawl.errors import UserError
 from ultracrawl.plugins import SOURCE_KINDS
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.sources.definition import WEB, DataSource, SourceEntry
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.section import Section

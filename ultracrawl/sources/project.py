@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from ultracrawl.model import Finding
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
 from ultracrawl.sources.kinds import keeps_attributes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
 from ultracrawl.errors import UserError
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.access.cipher import MARK, PasswordCipher
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.reading.rule_files import RuleFiles

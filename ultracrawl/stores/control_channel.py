@@ -9,11 +9,11 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from ultracrawl.errors import StateError
-from ultracrawl.quick_dataclass import dataclass
 
 _SIGN_SIZE = 512
 _LARGEST_ORDER = 4096

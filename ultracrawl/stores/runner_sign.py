@@ -8,11 +8,11 @@ import os
 import secrets
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ultracrawl.files import alone
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.stores.control_channel import state_errors
 
 _SIGN = "*.runner"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -12,7 +13,6 @@ from ultracrawl.content.mime import ARCHIVES
 from ultracrawl.errors import UserError
 from ultracrawl.plugins import CONVERTERS as GROUP
 from ultracrawl.plugins import Plugin, clash
-from ultracrawl.quick_dataclass import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -12,7 +12,6 @@ from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import declared_type
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 from ultracrawl.model.dates import read_lastmod
-from ultracrawl.quick_dataclass import dataclass
 
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 XML_TYPES = frozenset({"text/xml", "application/xml", "application/x-rss+xml", "text/rss+xml"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -14,7 +14,6 @@ from urllib.parse import urljoin
 from ultracrawl.content.charset.decoding import decode, find_charset
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 from ultracrawl.model.dates import NO_LASTMOD, LastMod, read_lastmod
-from ultracrawl.quick_dataclass import dataclass
 
 MAX_UNZIPPED = 50 * 1024 * 1024
 """Bytes a compressed document may unfold to; the sitemap protocol's own limit."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ada_url import join_url
@@ -14,7 +15,6 @@ from ultracrawl.content.html.harvest import Harvest, as_written, declared_base
 from ultracrawl.content.html.srcset import parse_srcset
 from ultracrawl.content.html.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
-from ultracrawl.quick_dataclass import dataclass
 
 Reader = Callable[[Harvest, LexborNode], None]
 

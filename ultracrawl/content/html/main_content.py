@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 
 from selectolax.lexbor import LexborNode
@@ -12,7 +13,6 @@ from ultracrawl.content.html.harvest import Harvest, Span
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import tag_number
 from ultracrawl.content.scanning import one_pass
-from ultracrawl.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
-
-from ultracrawl.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from lxml.etree import XPath

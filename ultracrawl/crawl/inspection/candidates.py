@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
@@ -12,7 +13,6 @@ from ultracrawl.crawl.run.start_chain import let_in_led_to
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision, UrlRecord
 from ultracrawl.model.candidate import Candidate, LimitOver
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.sources import CompiledSource, DataSource, Project

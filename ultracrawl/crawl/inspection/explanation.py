@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ultracrawl.crawl.discovery.robots_answers import latest_answer
@@ -13,7 +14,6 @@ from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord
 from ultracrawl.model.candidate import Candidate
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
 from ultracrawl.rules.robots.policy import origin_of

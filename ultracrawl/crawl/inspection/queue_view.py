@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ultracrawl.crawl.inspection.forecast import rechecked
 from ultracrawl.crawl.removal.scope import mark_of_next
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser
 from ultracrawl.model.dates import iso
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.recrawl.adaptive import ScoreParts
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.rules.urls.canonical import url_key

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ultracrawl.model.dates import iso
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.pace import Delay
 from ultracrawl.sources import CompiledSource

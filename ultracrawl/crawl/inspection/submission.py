@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ultracrawl.crawl.inspection.explanation import explain
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Decision
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.definition import WEB

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-from ultracrawl.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

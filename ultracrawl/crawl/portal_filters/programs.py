@@ -8,9 +8,8 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-
-from ultracrawl.quick_dataclass import dataclass
 
 GATHERER = "lib/gatherer"
 KEPT_OUTPUT = 4_000

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.recrawl.orphans import provable
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import DataSource

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.writer import IndexWriter
@@ -17,7 +17,6 @@ from ultracrawl.model import (
     UrlRecord,
 )
 from ultracrawl.model.candidate import Candidate
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
 from ultracrawl.rules.candidates.rules import CandidateRules

@@ -9,12 +9,11 @@ import shutil
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import MissingExtraError, UserError
-from ultracrawl.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser

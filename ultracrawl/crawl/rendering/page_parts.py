@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Container
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
@@ -17,7 +18,6 @@ from ultracrawl.crawl.rendering.browser import Fetch, PartAnswer, PartRequest
 from ultracrawl.crawl.transport.headers import header_of, values_of
 from ultracrawl.crawl.transport.outgoing import BARE, Send
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import host_of, site_of, split
 

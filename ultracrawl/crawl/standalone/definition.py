@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
@@ -14,7 +15,6 @@ from scrapy.utils.spider import DefaultSpider
 
 from ultracrawl.crawl.run.refusal import REFUSED, close_as_failed
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.settings.places import ENVIRONMENT, data_folder
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings

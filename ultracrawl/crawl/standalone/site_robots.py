@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -17,7 +18,6 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl.download_errors.kinds import failure_of
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RobotsPolicy, origin_of
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pycurl
@@ -23,7 +24,6 @@ from ultracrawl.handlers.curl.wire import (
     target_url,
 )
 from ultracrawl.model import StatusCode
-from ultracrawl.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import socket
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pycurl
 
 from ultracrawl.handlers.curl.easy import EasyTransfer
-from ultracrawl.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from scrapy import Request

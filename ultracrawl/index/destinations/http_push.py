@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import cast
 from urllib.parse import urlsplit
@@ -14,7 +15,6 @@ from ultracrawl.index.destinations.port import Batch, Destination
 from ultracrawl.index.destinations.posting import Answer, Poster, PostError
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import Json
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import cast
 
 from ultracrawl.index.destinations.port import Destination, OpenDestination
 from ultracrawl.index.values import Json
 from ultracrawl.plugins import DESTINATIONS
-from ultracrawl.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

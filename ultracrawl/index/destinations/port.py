@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Change, IndexEngine
 from ultracrawl.index.values import Json
-from ultracrawl.quick_dataclass import dataclass
 
 RECLAIM_SECONDS = 20.0
 """So long an index that is closed may go on freeing space, apart from the step that it is in."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import socket
 import time
+from dataclasses import dataclass
 
 import pycurl
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.frontier.politeness.retry_after import retry_after
 from ultracrawl.settings.trust import trusted_roots

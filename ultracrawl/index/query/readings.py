@@ -7,6 +7,7 @@ more, most are. Where nothing is found, looser readings follow, one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from ultracrawl.index.engine import Reading
 from ultracrawl.index.query.scoring import MOST_VERBATIM, STOP_WORD, VERBATIM
@@ -22,7 +23,6 @@ from ultracrawl.index.query.tree import (
     any_of,
     sought,
 )
-from ultracrawl.quick_dataclass import dataclass
 
 ALL_REQUIRED = 3
 """So many words that say something are all required at first."""

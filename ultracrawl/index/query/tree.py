@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
-
-from ultracrawl.quick_dataclass import dataclass
 
 Bound = str | float | datetime
 

@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +21,6 @@ from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.files import set_aside
 from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.tantivy.fields import new_schema
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 T = TypeVar("T")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import unquote, urlsplit
 
@@ -12,7 +13,6 @@ from ultracrawl.index.words.analysis import clean, cut_and_folded, words
 from ultracrawl.index.words.identifiers import identifier_terms
 from ultracrawl.index.words.stemming import language_of, stem_terms
 from ultracrawl.model.page import Section
-from ultracrawl.quick_dataclass import dataclass
 
 _SAYING_NOTHING = frozenset(("html", "htm", "php", "asp", "aspx", "jsp", "index", "default"))
 _NAMED = re.compile(r"[^\W\d_]{3}")

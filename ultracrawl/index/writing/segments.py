@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.index.changes import batches, with_anchors
@@ -11,7 +12,6 @@ from ultracrawl.index.destinations import Batch, Destination
 from ultracrawl.index.engine import Change, IndexDocument, NewAnchors
 from ultracrawl.index.values import change_from_line
 from ultracrawl.index.writing.cache import read_segment
-from ultracrawl.quick_dataclass import dataclass
 
 _END_OF_ANCHORS = b"]]\n"
 """How a line with anchor texts ends, and few others."""

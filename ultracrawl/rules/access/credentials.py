@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.access.challenge import Challenge
 from ultracrawl.rules.access.digest import best_digest
 from ultracrawl.rules.access.prefix import UrlPrefix

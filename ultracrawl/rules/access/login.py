@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 from lxml import etree, html
 
 from ultracrawl.content.html.harvest import declared_base
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.urls.canonical import UrlPolicy, split
 
 _CANONICAL = UrlPolicy(max_length=65_536)

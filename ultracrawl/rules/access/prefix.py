@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ultracrawl.quick_dataclass import dataclass
+from dataclasses import dataclass
+
 from ultracrawl.rules.urls.canonical import DEFAULT_PORTS, UrlPolicy, split
 
 _FORM = UrlPolicy(max_length=65_536)

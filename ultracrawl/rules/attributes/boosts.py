@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-
-from ultracrawl.quick_dataclass import dataclass
+from dataclasses import dataclass, field
 
 MOST_BOOST = 1000.0
 """The largest factor of a score."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from ultracrawl.model import Document
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.urls.canonical import host_of
 
 _PLACE = re.compile(r"\{([^{}]*)\}")

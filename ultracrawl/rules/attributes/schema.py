@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
 from ultracrawl.model import AttributeValue
-from ultracrawl.quick_dataclass import dataclass
 
 
 class AttributeType(StrEnum):

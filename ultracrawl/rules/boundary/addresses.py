@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from ultracrawl.model import Decision
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.boundary.masks import IpAddress, parsed_address
 from ultracrawl.rules.boundary.rules import RuleError
 

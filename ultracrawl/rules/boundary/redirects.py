@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ultracrawl.model import Decision, LinkKind, StatusCode
 from ultracrawl.model.candidate import Candidate
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.boundary.boundary import Boundary
 
 TEMPORARY = frozenset({302, 303, 307})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from ultracrawl.errors import UserError
-from ultracrawl.quick_dataclass import dataclass
 
 ANY_HOST = "*"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ultracrawl.quick_dataclass import dataclass
+from dataclasses import dataclass
+
 from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, by_action
 from ultracrawl.rules.boundary.paths import HostPaths, PathTable, PortTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from xxhash import xxh3_64_intdigest
 
 from ultracrawl.model import Page
-from ultracrawl.quick_dataclass import dataclass
 
 BITS = 64
 SHINGLE = 3

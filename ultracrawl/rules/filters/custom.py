@@ -17,10 +17,10 @@ One may say itself what it is called, where it may stand and what it takes; that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import ModuleType
 from typing import TypeVar
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.filters.function import (
     ANYTHING,
     FilterHandle,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.filters.function import (
     ANYTHING,
     SWITCHES,

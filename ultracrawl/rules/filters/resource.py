@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
@@ -13,7 +13,6 @@ from ultracrawl.content.limits import DEFAULTS, PageLimits
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, LinkKind, Page
 from ultracrawl.model.page import Link
-from ultracrawl.quick_dataclass import dataclass
 
 UNKNOWN = "unknown"
 """The type of a resource whose server named none, beside the one that its bytes show."""

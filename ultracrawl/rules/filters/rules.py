@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.model import Decision
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.boundary.matcher import host_text
 from ultracrawl.rules.filters.matching import Match, Test, any_of
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME, named_host

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable, no_addresses
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
 from ultracrawl.rules.frontier.levels import nearest

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ultracrawl.errors import AdvisedError
-from ultracrawl.quick_dataclass import dataclass
 
 NET, TIMEOUT, INTERNAL = "net", "ttl", "int"
 """Errors without a status: the network (names included), any time-out, our own processing."""

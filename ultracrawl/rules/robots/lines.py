@@ -6,9 +6,7 @@ import codecs
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
-
-from ultracrawl.quick_dataclass import dataclass
+from dataclasses import dataclass, field
 
 PARSED_BYTES = 500 * 1024
 """How much of a file is read; RFC 9309 section 2.5 asks for at least this."""

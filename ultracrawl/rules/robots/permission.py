@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.dates import parse_http_date
 from ultracrawl.model.page import RobotsDirectives
-from ultracrawl.quick_dataclass import dataclass
 
 
 class Reservation(StrEnum):

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from math import isfinite
 
 from protego import Protego
 
 from ultracrawl.model import Decision
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.robots.lines import (
     RobotsLine,
     decode_robots,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Protocol
@@ -12,7 +13,6 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 
 from ultracrawl.errors import AdvisedError
-from ultracrawl.quick_dataclass import dataclass
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 LAST_DAY = "last"

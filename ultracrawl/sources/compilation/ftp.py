@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.urls.canonical import host_of, path_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader

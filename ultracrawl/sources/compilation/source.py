@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any
 
@@ -13,7 +13,6 @@ from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Cause, CauseCode, StatusCode
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.acceptance import Acceptance, Refusal
 from ultracrawl.rules.attributes.mapping import AttributeMap
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema

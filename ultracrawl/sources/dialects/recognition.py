@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import Finding
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.sources.reading.locations import PROJECT_FILE
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.model.finding import fatal_of
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.sources.project import Project
 
 

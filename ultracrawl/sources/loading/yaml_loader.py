@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from pydantic import ValidationError
 
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 from ultracrawl.sources.checking.access_checks import check_kept_sessions, check_secrets
 from ultracrawl.sources.checking.checks import (

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.quick_dataclass import dataclass
 
 PROJECT_FILE = "ultracrawl.yaml"
 SOURCES_FOLDER = "sources"

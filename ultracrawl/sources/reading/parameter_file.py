@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ultracrawl.model import Finding
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.sources.mistakes import shown
 
 FALLBACK = "USE_DESC_FALLBACK"

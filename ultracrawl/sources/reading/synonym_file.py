@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.sources.mistakes import shown
 from ultracrawl.sources.reading.locations import read_text
 

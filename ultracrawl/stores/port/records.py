@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.stores.port.queue import QueueEntry
 
 

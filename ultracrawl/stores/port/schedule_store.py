@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from ultracrawl.model import ScheduleStatus
-from ultracrawl.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.stores.port.site_store import SiteClock, StoredRobots
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from logging import Logger
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Decision
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ultracrawl.quick_dataclass import dataclass
+from dataclasses import dataclass
+
 from ultracrawl.rules.frontier.politeness.clock import Clock
 
 LEAST = 1.0

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Literal
 
 import yaml
-
-from ultracrawl.quick_dataclass import dataclass
 
 Kind = Literal["boolean", "string", "integer", "real", "list-string"]
 Value = bool | int | float | str | tuple[str, ...] | None

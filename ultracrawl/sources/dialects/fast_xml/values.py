@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.sources import Place
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import OptionSpec, Value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.files import replace_file
 from ultracrawl.model import Finding
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.sources.reading.locations import note_file
 
 _UTF_16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}

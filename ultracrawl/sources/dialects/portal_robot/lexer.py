@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ultracrawl.model import Finding
-from ultracrawl.quick_dataclass import dataclass
 
 LONGEST_LINE = 100_000
 """Characters of a directive with all its continuations; a longer one is a mistake."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -10,7 +11,6 @@ from typing import TypeVar
 
 from ultracrawl.errors import UserError
 from ultracrawl.plugins import FILTER_FUNCTIONS, Plugin, clash
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.filters.custom import marked_functions, own_function
 from ultracrawl.rules.filters.function import Function
 from ultracrawl.rules.filters.program import NoteMistake

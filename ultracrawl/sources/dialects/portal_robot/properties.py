@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any, Literal
 
 import yaml
 
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.rules.filters.resource import LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import PROTOCOLS
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, split_start, split_url

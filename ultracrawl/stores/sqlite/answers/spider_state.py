@@ -7,11 +7,11 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.errors import StateDamagedError
 from ultracrawl.model.answer import StoredAnswer
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
 from ultracrawl.stores.sqlite.database import lock_file, put_aside, translated
 

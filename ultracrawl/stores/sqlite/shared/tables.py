@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.errors import StateDamagedError, StateError
-from ultracrawl.quick_dataclass import dataclass
 from ultracrawl.stores.sqlite.database import (
     MEMORY,
     ImpossibleValueError,
