@@ -58,7 +58,9 @@ def visit_of_a(**known: Any) -> Visit:
 def context_with(*, acl: list[str] | None = None, **ports: Any) -> CrawlContext:
     source = SimpleNamespace(name="s", acl=acl or [])
     return made_context(
-        source, rules=SimpleNamespace(attributes=AttributeMap({}, attribute_schema([]))), **ports
+        source,
+        rules=SimpleNamespace(listed=False, attributes=AttributeMap({}, attribute_schema([]))),
+        **ports,
     )
 
 

@@ -41,9 +41,14 @@ class ChecksumPipeline(DocumentPipeline):
             visit.drop_validators()  # so that it is read again when its spider has been mended
             raise
         value = self._checksum(item)
-        if visit.page.expires or visit.page.unrendered or readers:
-            # Neither validators nor the checksum of the body may end the next visit before the page is looked at.
+        # Validators and checksum of the body may not end the next visit before the page is looked at; those of a
+        # lister change with the readers.
+        is_doubted = (
+            visit.page.expires or visit.page.unrendered or (readers and not self._context.rules.listed)
+        )
+        if readers or is_doubted:
             value = checksum(value + json.dumps(readers).encode() if readers else value)
+        if is_doubted:
             visit.drop_validators()
         visit.note_checksum(value)
         if self._context.run.force or visit.page.renewed or not self._is_known(visit, value):
