@@ -7,21 +7,13 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 
 import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 pytestmark = pytest.mark.processes
-
-
-def until(true: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 40.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def interrupt(process: subprocess.Popen[str]) -> tuple[list[dict[str, object]], str]:

@@ -8,12 +8,13 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 from support.project import ROOT, Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 from ultracrawl.scheduler.leasing.lease_turns import LEASE
 
@@ -30,13 +31,6 @@ def slow(site: Site, url: str, workspace: Workspace) -> Site:
         site.page(f"/{number}", title=f"Page {number}", text="words")
     workspace.define(f"{url}/", politeness={"delay": 0.1, "concurrency": 1})
     return site
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to that in time"
-        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 from support.in_process import InProcessWorkspace
 from support.project import Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 from ultracrawl.index.opening import open_index
 from ultracrawl.sources import require
@@ -308,14 +307,6 @@ def test_too_much_for_the_primary_ends_the_crawl_and_loses_nothing(fed: Fed) -> 
     fed.feed({})
     fed.crawl()
     assert fed.texts("default") == BEFORE
-
-
-def until(true: Callable[[], object], seconds: float = 20.0) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_a_damaged_cache_folder_is_no_reason_to_lose_the_other(fed: Fed, site: Site) -> None:
