@@ -26,8 +26,9 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 MAX_DEPTH = 20
 MAX_WORDS = 200
 MAX_LENGTH = 4000
-SENTENCE = 4
-"""Words from which on a query may be a sentence of a document."""
+SENTENCE = 5
+"""Words from which on a query may be a sentence of a document; one less if a word among them says little, as the words
+of a topic do not."""
 
 _QUOTES = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f"), '"')
 """Quotation marks that telephones and word processors make of the plain one."""
@@ -169,7 +170,8 @@ class _Parser:
             rows.append(self._row(attribute))
         self._depth -= 1
         if len(rows) == 1 and not self._depth and rows[0]:
-            row = Row(rows[0], self._stop_words(rows[0]), self._sentence())
+            stop_words = self._stop_words(rows[0])
+            row = Row(rows[0], stop_words, self._sentence(stop_words))
             self.readings = max(self.readings, row.readings, key=len)
             return row.node(self._query.reading)
         nodes = [tree.all_of([term.node for term in row]) for row in rows if row]
@@ -185,12 +187,12 @@ class _Parser:
         names = {fold(word.lower()) for word in re.findall(WORD_PATTERN, text) if word[1:] and word.isupper()}
         return found - names
 
-    def _sentence(self) -> tuple[str, ...]:
+    def _sentence(self, stop_words: frozenset[str]) -> tuple[str, ...]:
         """Return the words of a query that may be copied from a document: enough of them, and nothing asks for more."""
         if any(kind not in ("word", "phrase", "paren") for kind, _ in self._tokens):
             return ()
         found = _without_end(words(self._query.text))
-        return found if len(found) >= SENTENCE else ()
+        return found if len(found) >= SENTENCE - (not stop_words.isdisjoint(found)) else ()
 
     def _row(self, attribute: SearchAttribute | None) -> list[Term]:
         terms: list[Term] = []
