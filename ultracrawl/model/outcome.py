@@ -72,7 +72,7 @@ _MEANINGS = {
     UrlOutcome.NEW: "fetched for the first time and handed to the index",
     UrlOutcome.MODIFIED: "changed since the last run and handed to the index again",
     UrlOutcome.UNMODIFIED: "fetched, the content is the same as before",
-    UrlOutcome.NOT_MODIFIED: "the server said 304, or a sitemap says that the content is the same as before",
+    UrlOutcome.NOT_MODIFIED: "the server, a sitemap or the list of the source says that it is as it was before",
     UrlOutcome.NOT_INDEXED: "fetched, but a directive, its type or its size keeps it out of the index",
     UrlOutcome.DUPLICATE: "has the content or display URL of another document",
     UrlOutcome.REDIRECTED: "leads to another URL",
