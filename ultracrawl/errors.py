@@ -24,7 +24,9 @@ class MissingExtraError(UserError):
     """A feature needs a package that is not installed."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f'{feature} needs an extra; install it with: pip install "ultracrawl[{extra}]"')
+        self.problem = f"{feature} needs an extra"
+        self.instead = f'install it with: pip install "ultracrawl[{extra}]"'
+        super().__init__(f"{self.problem}; {self.instead}")
 
 
 class WorkError(UltracrawlError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ultracrawl.agents.port import KindSetup, ListedKind
-from ultracrawl.errors import UltracrawlError
+from ultracrawl.errors import MissingExtraError, UltracrawlError, UserError
 from ultracrawl.model import Finding
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.kinds import listed_kind
@@ -29,10 +29,9 @@ def check_listed(project: Project, *, connect: bool) -> Iterator[Finding]:
         kind = listed_kind(source.type)
         if not isinstance(kind, ListedKind):
             continue
-        problem = _problem(_reach if connect else _check, kind, setup_of(project, source))
-        if problem:
-            instead = "correct it, or see to it that it can be reached" if connect else "correct it"
-            yield Finding(str(project.base), 0, f"sources.{source.name}", problem, instead)
+        told = _problem(_reach if connect else _check, kind, setup_of(project, source))
+        if told is not None:
+            yield Finding(str(project.base), 0, f"sources.{source.name}", *told)
 
 
 def _check(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
@@ -49,12 +48,16 @@ def _reach(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
 
 def _problem(
     look: Callable[[ListedKind[Any], KindSetup[Any]], None], kind: ListedKind[Any], setup: KindSetup[Any]
-) -> str:
-    """Return what is wrong with a source, in one line; empty if nothing is."""
+) -> tuple[str, str] | None:
+    """Return what is wrong with a source and what to do, a line each; None if nothing is."""
     try:
         look(kind, setup)
+    except MissingExtraError as error:
+        return error.problem, error.instead
+    except UserError as error:
+        return str(error), "correct it"
     except UltracrawlError as error:
-        return str(error)
+        return str(error), "see to it that it can be reached"
     except Exception as error:  # the edge to code of a kind
-        return f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return ""
+        return f"{type(error).__name__}: {' '.join(str(error).split())}", "correct it"
+    return None
