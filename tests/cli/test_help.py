@@ -55,4 +55,5 @@ def test_the_list_of_verbs_imports_none() -> None:
     assert all(f"  {verb} " in out for verb in VERBS)
     loaded = {name for name in out.split() if name.startswith("ultracrawl.")}
     few = ("cli", "cli.main", "errors", "files", "settings", "settings.gc_tuning", "settings.presets")
+    few += ("settings.process_exit",)
     assert loaded == {f"ultracrawl.{name}" for name in few}

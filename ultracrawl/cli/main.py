@@ -15,7 +15,8 @@ import click
 from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.files import write_for_owner
-from ultracrawl.settings.gc_tuning import collect_seldom, leave_process
+from ultracrawl.settings.gc_tuning import collect_seldom
+from ultracrawl.settings.process_exit import leave_process
 
 
 class Verb(NamedTuple):

@@ -484,6 +484,19 @@ def test_only_changes_of_what_a_walk_looks_at_concern_a_source(docs: Path, write
     assert {name: concerns(os.path.normpath(docs / name)) for name in answers} == answers
 
 
+def test_changes_concern_a_source_whose_folder_is_a_link_that_leads_elsewhere_by_now(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").touch()
+    link = tmp_path / "current"
+    link.symlink_to("first")
+    concerns = watched_files(FileSection(paths=["current"], watch=True), tmp_path).concerns
+    assert concerns(str(link / "a.txt"))
+    link.unlink()
+    link.symlink_to("second")
+    assert concerns(str(link / "a.txt"))
+
+
 def test_a_source_is_watched_only_if_it_says_so(docs: Path) -> None:
     sources = [
         source_model(KIND).model_validate({"name": name, "type": "file", "paths": ["docs"], "watch": watch})

@@ -13,7 +13,11 @@ from ultracrawl.sources.kinds import Watched
 
 def watched_files(options: FileSection, base: Path) -> Watched:
     """Return the folders of a source, and what tells of a path below them whether the crawl would look at it."""
-    bases = BaseFolders(options.paths, base, symlinks=options.symlinks)
+
+    def folders() -> BaseFolders:
+        return BaseFolders(options.paths, base, symlinks=options.symlinks)
+
+    bases = folders()
     walk = FolderWalk(options, bases)
 
     def concerns(changed: str) -> bool:
@@ -24,7 +28,9 @@ def watched_files(options: FileSection, base: Path) -> Watched:
         while not os.path.lexists(path):
             path = os.path.dirname(path)
         try:
-            return bases.holds(path)  # where a link leads to, other things change
+            return folders().holds(
+                path
+            )  # where links lead to now; what they lead out to is no file of the source
         except OSError:
             return False
 

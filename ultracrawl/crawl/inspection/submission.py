@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from ultracrawl.crawl.inspection.explanation import explain
+from ultracrawl.crawl.inspection.explanation import Explanation, explain
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Decision
 from ultracrawl.rules.urls.canonical import site_of, url_key
@@ -111,24 +111,28 @@ def submit_urls(project: Project, source: DataSource, urls: Sequence[str]) -> di
 
 
 def _judged(project: Project, source: DataSource, url: str) -> _Judged:
-    def judged(code: SubmissionCode, text: str, why: Decision | None = None) -> _Judged:
-        return _Judged(source, SubmissionAnswer(url, code, text), why, access_url, display_url)
-
-    access_url = display_url = ""
     if not source.takes_submissions:
         why = Decision(False, "submission", "takes_submissions", "the source takes no submissions")
-        return judged(SubmissionCode.DISABLED, f"{source.name} takes no submissions", why)
+        answer = SubmissionAnswer(url, SubmissionCode.DISABLED, f"{source.name} takes no submissions")
+        return _Judged(source, answer, why)
     found = explain(project, source, url)
-    access_url, display_url = found.canonical_url, found.display_url
-    if not found.accept or not access_url:
+    code, text, excluding = _verdict(source, found)
+    return _Judged(
+        source, SubmissionAnswer(url, code, text), excluding, found.canonical_url, found.display_url
+    )
+
+
+def _verdict(source: DataSource, found: Explanation) -> tuple[SubmissionCode, str, Decision | None]:
+    """Return what becomes of a URL, that as a sentence, and the decision that keeps it out."""
+    if not found.accept or not found.canonical_url:
         why = next(decision for decision in found.decisions if not decision.accept)
-        if not access_url:
-            return judged(SubmissionCode.INVALID_URL, f"invalid URL: {why.reason}", why)
+        if not found.canonical_url:
+            return SubmissionCode.INVALID_URL, f"invalid URL: {why.reason}", why
         text = f"out of scope of {source.name}: {why.rule}: {why.reason}"
-        return judged(SubmissionCode.OUT_OF_SCOPE, text, why)
+        return SubmissionCode.OUT_OF_SCOPE, text, why
     if found.record is not None:
-        return judged(SubmissionCode.DUPLICATE_URL, f"{source.name} knows this URL already")
-    return judged(SubmissionCode.OK, f"the next crawl of {source.name} asks for it")
+        return SubmissionCode.DUPLICATE_URL, f"{source.name} knows this URL already", None
+    return SubmissionCode.OK, f"the next crawl of {source.name} asks for it", None
 
 
 def _queue_urls(project: Project, source: DataSource, urls: Iterable[_Judged]) -> None:

@@ -38,6 +38,7 @@ _KEPT = FAILED | {UrlOutcome.DUPLICATE}
 """Ends after which what was listed is kept, as who may see the document: it is asked for again although no listing
 names it, or takes the place of the one that it repeats."""
 _READ = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED})
+"""Ends of documents that are in the index as the server has them."""
 
 
 class _Asked(NamedTuple):

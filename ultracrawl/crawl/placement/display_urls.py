@@ -36,7 +36,7 @@ class DisplayUrls(Feature):
         shown = visit.shown_url
         others = self._state.records.shown_as(shown)
         if shown != visit.url:
-            # Most are no URL that is fetched; of several it is known without a look which are not there.
+            # The page that is fetched under this URL may hold it, too: no page borrows it, so `shown_as` has none.
             own = self._state.records.get_records([url_key(shown)]).values()
             others += [one for one in own if one.shown_url == shown]
         return next((one for one in others if one.url != visit.url and one.retained), None)

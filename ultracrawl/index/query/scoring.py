@@ -46,8 +46,9 @@ OTHER_FORM = 0.7
 """An inflected form of a sought word counts so much of the word itself."""
 SYNONYM = 0.7
 """A synonym of a sought word counts so much of the word itself."""
-PINNED = 1_000_000.0
-"""The score of a pinned document, of the one before it once more; words never give as much."""
+PINNED = 1e9
+"""The score of the last pinned document; the one before it has twice as much, and so on. Words never reach it, not even
+those of a pasted page, each of which may count `MOST_VERBATIM` times."""
 STOP_WORD = 0.1
 """A stop word beside others counts in titles alone, and so much of what a word of the text counts there."""
 VERBATIM, MOST_VERBATIM = 3.0, 1000.0

@@ -25,7 +25,8 @@ from ultracrawl.index.writing.channels import OTHERS
 from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.segments import deliver_segment
 from ultracrawl.index.writing.sharing import AddressTakenError, own_index
-from ultracrawl.settings.gc_tuning import collect_seldom, leave_process, spare_what_is_there
+from ultracrawl.settings.gc_tuning import collect_seldom, spare_what_is_there
+from ultracrawl.settings.process_exit import leave_process
 
 IDLE = 2.0
 """Seconds without a segment, and without the end, after which there is time for housekeeping."""

@@ -1,4 +1,4 @@
-"""What a client asks one server with, over HTTP or HTTPS."""
+"""A server that is asked for JSON, over HTTP or HTTPS."""
 
 from __future__ import annotations
 
