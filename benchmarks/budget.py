@@ -41,7 +41,7 @@ COMPONENTS: dict[str, tuple[str, ...]] = {
         "import",
         *(
             f"ultracrawl/{wing}"
-            for wing in ("__", "cli", "addon", "settings", "sources", "plugins", "service", "face")
+            for wing in ("__", "cli", "addon", "settings", "sources", "system", "service", "python_api")
         ),
     ),
     "reading": (

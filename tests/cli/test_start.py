@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.project import ROOT
 
-from ultracrawl.settings import gc_tuning
+from ultracrawl.system import gc_tuning
 
 UNUSED = {
     "ultracrawl.cli.crawl.crawl": [
@@ -73,7 +73,7 @@ def test_the_index_process_of_a_first_crawl_is_started_before_scrapy_is_loaded(t
 
 def test_nothing_is_looked_at_as_garbage_while_a_crawl_is_loaded() -> None:
     program = (
-        "import gc; from ultracrawl.settings.gc_tuning import collect_seldom; collect_seldom()\n"
+        "import gc; from ultracrawl.system.gc_tuning import collect_seldom; collect_seldom()\n"
         "def looks(): return sum(one['collections'] for one in gc.get_stats())\n"
         "before = looks()\n"
         "import ultracrawl.cli.crawl.crawl, ultracrawl.service.run, ultracrawl.scheduler\n"

@@ -11,8 +11,8 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.plugins import ENGINES
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.system.plugins import ENGINES
 
 ATTRIBUTES = attribute_schema([SearchAttribute("Size", AttributeType.NUMBER), SearchAttribute("Doc-Type")])
 

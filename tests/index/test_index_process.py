@@ -28,7 +28,7 @@ from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.sharing import own_index
-from ultracrawl.plugins import ENGINES
+from ultracrawl.system.plugins import ENGINES
 
 from .conftest import ATTRIBUTES
 

@@ -11,18 +11,18 @@ import pytest
 import yaml
 from support.project import ROOT, Workspace
 
-from ultracrawl import plugins
 from ultracrawl.content.converters.registry import converter_for, converter_table, missing, type_of_name
 from ultracrawl.errors import UserError
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.model import DefinitionError
-from ultracrawl.plugins import CONVERTERS, ENGINES, REWRITERS, SOURCE_KINDS, PluginError
 from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.own_functions import installed_functions
 from ultracrawl.sources.mistakes import listed
+from ultracrawl.system import plugins
+from ultracrawl.system.plugins import CONVERTERS, ENGINES, REWRITERS, SOURCE_KINDS, PluginError
 
 Bring = Callable[..., None]
 Define = Callable[..., Project]

@@ -14,9 +14,9 @@ import click
 
 from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.files import write_for_owner
-from ultracrawl.settings.gc_tuning import collect_seldom
-from ultracrawl.settings.process_exit import leave_process
+from ultracrawl.system.files import write_for_owner
+from ultracrawl.system.gc_tuning import collect_seldom
+from ultracrawl.system.process_exit import leave_process
 
 
 class Verb(NamedTuple):

@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ultracrawl.face import crawl
+from ultracrawl.python_api import crawl
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit, visit_of
     from ultracrawl.crawl.writing.writer import IndexWriter
 
-_FACE = {
+_LAZY_NAMES = {
     "CrawlContext": "context",
     "Feature": "hooks",
     "Hooks": "hooks",
@@ -76,9 +76,9 @@ class _Callable(ModuleType):
 
 
 def __getattr__(name: str) -> object:
-    if name not in _FACE:
+    if name not in _LAZY_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_FACE[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
 
 
 sys.modules[__name__].__class__ = _Callable

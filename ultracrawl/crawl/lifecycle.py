@@ -19,12 +19,12 @@ from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.refusal import leave_note, refuse, refuse_late
 from ultracrawl.errors import UltracrawlError, WorkError
-from ultracrawl.files import write_for_owner
-from ultracrawl.settings.gc_tuning import spare_what_is_there
 from ultracrawl.settings.ineffective import REMARKS
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import forget_failure
 from ultracrawl.stores.opening import hand_over_sites, open_sites, open_state, state_file
+from ultracrawl.system.files import write_for_owner
+from ultracrawl.system.gc_tuning import spare_what_is_there
 
 if TYPE_CHECKING:
     from typing import Self

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from ultracrawl.index.engine import IndexEngine, OpenEngine
-from ultracrawl.plugins import ENGINES
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.system.plugins import ENGINES
 
 _IN_FOLDER = "ultracrawl.index.whoosh:WhooshIndex"
 """An engine of which two things are known without importing it: it can be used, and its index lies in the folder."""

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl import __version__
-from ultracrawl.files import replace_file
 from ultracrawl.index.searched import SearchedProject
 from ultracrawl.model import Finding
 from ultracrawl.settings.places import ADHOC_FILE, scrapy_settings
 from ultracrawl.settings.projects import find_project, found_definitions
 from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.reading.locations import Version, noted_files, version_of
+from ultracrawl.system.files import replace_file
 
 FORMAT = 3
 """Goes up when other things are kept, or when an option of which something is kept gets another default."""

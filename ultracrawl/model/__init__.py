@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ultracrawl.model.statistics import CrawlStatistics
     from ultracrawl.model.status import StatusCode, status_text
 
-_FACE = {
+_LAZY_NAMES = {
     "NO_CAUSE": "cause",
     "Cause": "cause",
     "CauseCode": "cause",
@@ -77,6 +77,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _FACE:
+    if name not in _LAZY_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_FACE[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)

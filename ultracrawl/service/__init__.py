@@ -7,15 +7,15 @@ what the parts of the service say to each other.
 `control.steer` tells a crawl in another process what to do.
 """
 
-_FACE = {
+_LAZY_NAMES = {
     "run_continuously": "ultracrawl.service.schedules.continuous",
     "run_sources": "ultracrawl.service.run",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _FACE:
+    if name not in _LAZY_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - a supervisor needs no Scrapy
 
-    return getattr(import_module(_FACE[name]), name)
+    return getattr(import_module(_LAZY_NAMES[name]), name)

@@ -1,6 +1,7 @@
-"""The program of a crawl for somebody's Python program, `python -m ultracrawl.service.child ORDER` (`ultracrawl.face`).
+"""The program of a crawl for somebody else's Python program: `python -m ultracrawl.service.child ORDER`.
 
-ORDER is the arguments as JSON, and the end of a pipe with which the crawl ends. The answer is one JSON value on
+`ultracrawl.python_api` starts it. ORDER is a JSON object: the arguments of `crawl()`, and the file descriptor of a pipe;
+when the pipe is closed, the crawl stops. The answer is one JSON value on
 standard output: the reports, or the error that kept the crawl from beginning.
 """
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ultracrawl.sources.sections.scope.limits import LimitsSection
     from ultracrawl.sources.writing import definition_text
 
-_FACE = {
+_LAZY_NAMES = {
     "Catalog": "catalog",
     "adhoc": "catalog",
     "compile_level_selector": "compilation.pace",
@@ -82,6 +82,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _FACE:
+    if name not in _LAZY_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_FACE[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
-from ultracrawl.plugins import SOURCE_KINDS
 from ultracrawl.sources.reading.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.sections.documents.document_options import DocumentOptions
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
@@ -21,6 +20,7 @@ from ultracrawl.sources.values import (
     UrlList,
     as_list,
 )
+from ultracrawl.system.plugins import SOURCE_KINDS
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the name of a source may look like: it names a spider, a file and a group of search results."""

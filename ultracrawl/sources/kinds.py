@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import SOURCE_KINDS
 from ultracrawl.sources.definition import WEB, DataSource, SourceEntry
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.system.plugins import SOURCE_KINDS
 
 E = TypeVar("E", bound=SourceEntry)
 

@@ -12,11 +12,11 @@ from pydantic import BaseModel, JsonValue
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from ultracrawl.plugins import SOURCE_KINDS
 from ultracrawl.sources.definition import SourceEntry
 from ultracrawl.sources.kinds import entry_model, listed_kind
 from ultracrawl.sources.project import DefinitionFile
 from ultracrawl.sources.sections.project import StorageSection
+from ultracrawl.system.plugins import SOURCE_KINDS
 
 Schema = dict[str, JsonValue]
 

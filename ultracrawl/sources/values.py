@@ -22,9 +22,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from ultracrawl.content.converters.registry import GROUPS
-from ultracrawl.plugins import REWRITERS, PluginError, PluginGroup
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.mistakes import listed, matching, mistake, shown, suggestion
+from ultracrawl.system.plugins import REWRITERS, PluginError, PluginGroup
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(?:([kmg])(?:i?b)?|b)?", re.IGNORECASE)
 _SHIFTS = {"k": 10, "m": 20, "g": 30}

@@ -15,7 +15,6 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl import context_of
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import SOURCE_KINDS, load_own
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
 from ultracrawl.sources.checking.checks import check_crawling_mode
@@ -23,6 +22,7 @@ from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.sources.kinds import SourceKind
 from ultracrawl.sources.mistakes import listed
 from ultracrawl.spiders.source import SourceSpider
+from ultracrawl.system.plugins import SOURCE_KINDS, load_own
 
 if TYPE_CHECKING:
     import builtins

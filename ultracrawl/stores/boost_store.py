@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from ultracrawl.errors import StateError
-from ultracrawl.files import replace_file
 from ultracrawl.rules.attributes.boosts import Boosts
+from ultracrawl.system.files import replace_file
 
 NAME = "boosts.json"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ultracrawl.errors import StateError
-from ultracrawl.files import alone, replace_file
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
+from ultracrawl.system.files import alone, replace_file
 
 NAME = "lists.json"
 

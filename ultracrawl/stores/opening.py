@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from ultracrawl.plugins import STORES
 from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
@@ -19,6 +18,7 @@ from ultracrawl.stores.port.engine import ScheduleEngine, StoreEngine
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
 from ultracrawl.stores.sqlite.engine import SqliteEngine
+from ultracrawl.system.plugins import STORES
 
 
 def _engine(project: Project) -> StoreEngine:

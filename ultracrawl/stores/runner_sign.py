@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.files import alone
 from ultracrawl.stores.control_channel import state_errors
+from ultracrawl.system.files import alone
 
 _SIGN = "*.runner"
 _LOCK = "runners.lock"

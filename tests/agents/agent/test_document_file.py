@@ -11,7 +11,7 @@ import yaml
 from support.project import Ended, Workspace
 
 from ultracrawl.agents import DocumentFile
-from ultracrawl.testing.agent_suite import AgentSuite
+from ultracrawl.agents.testing import AgentSuite
 
 HERON = """<document url="https://x.example/heron" key="7" title="The heron" language="en"><text>Grey
  &amp; patient.</text><attribute name="Author">Lee</attribute><attribute name="Colour">grey</attribute>

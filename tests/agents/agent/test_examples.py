@@ -19,8 +19,8 @@ from support.resource import Reply
 from support.server import Request, Server
 
 from ultracrawl.agents import UrlData
-from ultracrawl.plugins import load_own
-from ultracrawl.testing.agent_suite import AgentSuite
+from ultracrawl.agents.testing import AgentSuite
+from ultracrawl.system.plugins import load_own
 
 EXAMPLES = ROOT / "examples" / "agents"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from support.fast import fast_xml
 
-from ultracrawl.settings import gc_tuning
 from ultracrawl.sources import Loaded
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml import reader
 from ultracrawl.sources.dialects.fast_xml.document import MAX_DEPTH, parse_document
+from ultracrawl.system import gc_tuning
 
 START = {"start_uris": ("http://a.example/",)}
 

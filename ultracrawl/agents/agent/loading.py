@@ -11,8 +11,8 @@ from ultracrawl.agents.agent.crawler_agent import AgentParameter, CrawlerAgent, 
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.agents.port import KindSetup
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import AGENTS, load_own
 from ultracrawl.sources.mistakes import listed
+from ultracrawl.system.plugins import AGENTS, load_own
 
 _NOT_THERE = "install its package, or name the folder of its file under `plugins`"
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
-from ultracrawl.plugins import AGENTS
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import PluginName, Seconds, as_list
+from ultracrawl.system.plugins import AGENTS
 
 SCHEME = "agent"
 """Of the access URLs of delivered documents."""

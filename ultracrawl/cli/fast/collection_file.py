@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ultracrawl.cli.options import show_findings
 from ultracrawl.errors import UserError
-from ultracrawl.files import replace_file, writing
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.finding import FindingCode, refuse_fatal
 from ultracrawl.service.control import running_crawl
@@ -20,6 +19,7 @@ from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 from ultracrawl.stores.opening import stored_documents_exist
+from ultracrawl.system.files import replace_file, writing
 
 
 def file_of(config: str | None) -> Path:

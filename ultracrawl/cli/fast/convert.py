@@ -9,10 +9,10 @@ import click
 
 from ultracrawl.cli.options import chosen_sources
 from ultracrawl.errors import UserError
-from ultracrawl.files import writing
 from ultracrawl.sources import Project, definition_text, render_findings, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.portal_robot.export.files import robot_text, write_robot
+from ultracrawl.system.files import writing
 
 
 @click.command("convert")

@@ -13,11 +13,11 @@ import click
 from ultracrawl import __version__
 from ultracrawl.cli.options import known_sources, project_option
 from ultracrawl.errors import UserError
-from ultracrawl.files import writing
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_documents, stored_documents_exist
+from ultracrawl.system.files import writing
 
 
 @click.command("export")

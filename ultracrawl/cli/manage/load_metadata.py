@@ -11,13 +11,13 @@ from ultracrawl.agents.agent.document_file import PATH, read_documents
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.cli.options import chosen_sources, project_option
 from ultracrawl.errors import UserError
-from ultracrawl.files import replace_file, writing
 from ultracrawl.rules.attributes.boost_file import read_boosts
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.checking.checks import check_value_lists
 from ultracrawl.stores.opening import open_boosts, open_lists
+from ultracrawl.system.files import replace_file, writing
 
 
 @click.command("load-metadata")

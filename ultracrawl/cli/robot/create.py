@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.errors import UserError
-from ultracrawl.files import writing
+from ultracrawl.system.files import writing
 
 _DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
 _FILES = ("robot.conf", "filter.conf", "filterrules.conf", "classification.conf", "mime.types")

@@ -10,9 +10,9 @@ import click
 
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import robot_verb
-from ultracrawl.files import writing
 from ultracrawl.service.robot.descriptions import export_descriptions, import_descriptions
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.system.files import writing
 
 FORMATS = ("soif", "json")
 

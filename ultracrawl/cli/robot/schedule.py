@@ -12,7 +12,6 @@ from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import START_TIMEOUT, robot_location, robot_source
 from ultracrawl.cli.robot.verb import config_option, rules_path
 from ultracrawl.errors import UserError
-from ultracrawl.files import writing
 from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.recrawl.timetable import (
     Action,
@@ -27,6 +26,7 @@ from ultracrawl.service.robot.schedule import keep_schedule
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.stores.control_channel import Command
+from ultracrawl.system.files import writing
 
 STOP_TIMEOUT = 600.0
 

@@ -12,7 +12,6 @@ import click
 from ultracrawl.cli.main import LazyGroup
 from ultracrawl.cli.options import chosen_sources, json_option, print_json
 from ultracrawl.errors import UserError
-from ultracrawl.files import writing
 from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
@@ -24,6 +23,7 @@ from ultracrawl.sources.dialects.portal_robot.file_text import FileText, read_fi
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS
 from ultracrawl.sources.dialects.portal_robot.lexer import read_text
 from ultracrawl.sources.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
+from ultracrawl.system.files import writing
 
 Change = Callable[[RulesEditor], None]
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:(?P<port>\d{1,5}))?")

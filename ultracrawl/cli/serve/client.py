@@ -14,7 +14,7 @@ from urllib.request import Request
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
-from ultracrawl.settings.json_server import JsonServer
+from ultracrawl.service.json_server import JsonServer
 
 TOKEN, TOKEN_FILE = "ULTRACRAWL_TOKEN", "ULTRACRAWL_TOKEN_FILE"
 TIMEOUT = 60.0

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from ultracrawl.content.mime import ARCHIVES
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import CONVERTERS as GROUP
-from ultracrawl.plugins import Plugin, clash
+from ultracrawl.system.plugins import CONVERTERS as GROUP
+from ultracrawl.system.plugins import Plugin, clash
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from ultracrawl.content.service.job import (
     ProcessLimits,
 )
 from ultracrawl.model import Conversion, StatusCode
-from ultracrawl.plugins import CONVERTERS
+from ultracrawl.system.plugins import CONVERTERS
 
 _READ = 1 << 16
 _LAST_WORDS = 2000

@@ -28,7 +28,7 @@ from ultracrawl.content.service.frames import Frame, encode, read_job
 from ultracrawl.content.service.job import Job, PageJob
 from ultracrawl.errors import is_panic
 from ultracrawl.model import StatusCode
-from ultracrawl.plugins import CONVERTERS
+from ultracrawl.system.plugins import CONVERTERS
 
 _PIECE = 1 << 17
 """Characters of text that are sent in one frame."""

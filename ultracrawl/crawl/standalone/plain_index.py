@@ -13,12 +13,12 @@ from ultracrawl.crawl.writing.finishing import INDEX_TIMEOUT, finish_writing
 from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import IndexStoreError, WorkError
-from ultracrawl.files import writing
 from ultracrawl.index.opening import open_index
 from ultracrawl.index.soundness import sound_count
 from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.database import MEMORY, lock_file
+from ultracrawl.system.files import writing
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

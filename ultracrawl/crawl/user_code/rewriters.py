@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.plugins import REWRITERS, load_own
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.sources import DataSource
+from ultracrawl.system.plugins import REWRITERS, load_own
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ultracrawl.errors import WorkError
-from ultracrawl.files import end_of_last_line, write_all
 from ultracrawl.index.destinations.lines import lines_of
 from ultracrawl.index.destinations.port import Batch, Destination
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import Json
+from ultracrawl.system.files import end_of_last_line, write_all
 
 
 class JsonLines(Destination):

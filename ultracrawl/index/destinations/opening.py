@@ -9,7 +9,7 @@ from typing import cast
 
 from ultracrawl.index.destinations.port import Destination, OpenDestination
 from ultracrawl.index.values import Json
-from ultracrawl.plugins import DESTINATIONS
+from ultracrawl.system.plugins import DESTINATIONS
 
 
 @dataclass(frozen=True, slots=True)

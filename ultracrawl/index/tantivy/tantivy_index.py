@@ -11,7 +11,6 @@ from pathlib import Path
 from tantivy import IndexWriter, Query
 
 from ultracrawl.errors import IndexDamagedError, IndexLockedError
-from ultracrawl.files import set_contents_aside
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
@@ -21,6 +20,7 @@ from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations, empty_generation
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, kept_in_segment, rooms, wrong_in
 from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.system.files import set_contents_aside
 
 logger = logging.getLogger(__name__)
 

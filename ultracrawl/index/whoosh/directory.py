@@ -15,11 +15,11 @@ from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
-from ultracrawl.files import set_contents_aside
 from ultracrawl.index.locking import WHOOSH_LOCK, write_lock
 from ultracrawl.index.whoosh.fields import made_here
 from ultracrawl.index.whoosh.postings import DAMAGE
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+from ultracrawl.system.files import set_contents_aside
 
 LOCK_SECONDS = 60.0
 _NAME = "MAIN"

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.files import KEPT, end_of_last_line, write_all
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
+from ultracrawl.system.files import KEPT, end_of_last_line, write_all
 
 DEFAULT_LIMIT = 20 * 2**20
 """Bytes after which a segment should be sealed (Ultra Search's cache of 20 MB)."""

@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.files import write_for_owner
 from ultracrawl.index.destinations import Destination, EngineDestination
 from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
 from ultracrawl.index.engines import IndexConfig, open_index
@@ -25,8 +24,9 @@ from ultracrawl.index.writing.channels import OTHERS
 from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.segments import deliver_segment
 from ultracrawl.index.writing.sharing import AddressTakenError, own_index
-from ultracrawl.settings.gc_tuning import collect_seldom, spare_what_is_there
-from ultracrawl.settings.process_exit import leave_process
+from ultracrawl.system.files import write_for_owner
+from ultracrawl.system.gc_tuning import collect_seldom, spare_what_is_there
+from ultracrawl.system.process_exit import leave_process
 
 IDLE = 2.0
 """Seconds without a segment, and without the end, after which there is time for housekeeping."""

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.files import replace_file, writing
 from ultracrawl.model.dates import as_text
 from ultracrawl.sources import Project
+from ultracrawl.system.files import replace_file, writing
 
 PREFIX = "uc"
 _LOOKS_AS = 3

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.files import writing
 from ultracrawl.service.backup.manifest import NAME, FileMark, Manifest, parse_manifest
 from ultracrawl.service.backup.places import places_of
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import schedules_folder
 from ultracrawl.stores.runner_sign import runner_signs
+from ultracrawl.system.files import writing
 
 _PIECE = 1 << 20
 _LARGEST_MANIFEST = 1 << 28

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ultracrawl.errors import UserError
-from ultracrawl.files import writing
 from ultracrawl.index.locking import LOCKS, write_lock
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.backup.manifest import NAME, FileMark, Manifest, definition_mark
 from ultracrawl.service.backup.places import files_of, index_places, places_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
+from ultracrawl.system.files import writing
 
 LOCK_SECONDS = 600.0
 """How long a backup waits for who writes to an index; a commit of a large segment takes minutes."""

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
 from ultracrawl.errors import WorkError
-from ultracrawl.settings.json_server import JsonServer
+from ultracrawl.service.json_server import JsonServer
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.profiles import ProfileSection
 

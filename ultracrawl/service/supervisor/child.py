@@ -18,13 +18,13 @@ from pydantic import TypeAdapter
 
 from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
-from ultracrawl.files import write_for_owner
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.service.completion import complete_refused
 from ultracrawl.service.lifeline import end_with_parent
 from ultracrawl.service.run import run_sources
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
-from ultracrawl.settings.gc_tuning import collect_seldom
+from ultracrawl.system.files import write_for_owner
+from ultracrawl.system.gc_tuning import collect_seldom
 
 TELL_EVERY = 0.5
 """Seconds between two messages about how a crawl goes."""

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import MissingExtraError, WorkError
-from ultracrawl.files import writing
 from ultracrawl.service.notices.noticing import Noticing
 from ultracrawl.service.orders import WallClock
 from ultracrawl.service.schedules.kept_signs import kept_sign
@@ -22,6 +21,7 @@ from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import tell_reloading, tell_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.opening import open_schedules, schedules_folder
+from ultracrawl.system.files import writing
 
 if TYPE_CHECKING:
     from ultracrawl.sources import Project

@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from ultracrawl.content.converters.registry import converter_for, converter_table
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
-from ultracrawl.plugins import SOURCE_KINDS, PluginError
 from ultracrawl.rules.attributes.making import template_names
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, SearchAttribute, ValueList
@@ -30,6 +29,7 @@ from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.search import SearchSection
+from ultracrawl.system.plugins import SOURCE_KINDS, PluginError
 
 
 @runtime_checkable

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from ultracrawl.plugins import DESTINATIONS, ENGINES, STORES
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.secrets import Secret
@@ -16,6 +15,7 @@ from ultracrawl.sources.sections.fetching.request import SiteHeader
 from ultracrawl.sources.sections.schedules import OptimiseSection
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Network, PluginName, Seconds, Size, is_site, one_or_list
+from ultracrawl.system.plugins import DESTINATIONS, ENGINES, STORES
 
 
 def is_web_url(url: str) -> bool:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
-from ultracrawl.files import set_aside
 from ultracrawl.stores.sqlite.former_causes import add_functions
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
 from ultracrawl.stores.sqlite.read_ahead import RecordsAhead
+from ultracrawl.system.files import set_aside
 
 MEMORY = ":memory:"
 """The path of a store that is kept in memory."""

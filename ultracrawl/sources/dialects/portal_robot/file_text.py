@@ -6,9 +6,9 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 from pathlib import Path
 
-from ultracrawl.files import replace_file
 from ultracrawl.model import Finding
 from ultracrawl.sources.reading.locations import note_file
+from ultracrawl.system.files import replace_file
 
 _UTF_16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}
 _OLDER = ("cp1252", "iso-8859-1")

@@ -10,10 +10,10 @@ from types import ModuleType
 from typing import TypeVar
 
 from ultracrawl.errors import UserError
-from ultracrawl.plugins import FILTER_FUNCTIONS, Plugin, clash
 from ultracrawl.rules.filters.custom import marked_functions, own_function
 from ultracrawl.rules.filters.function import Function
 from ultracrawl.rules.filters.program import NoteMistake
+from ultracrawl.system.plugins import FILTER_FUNCTIONS, Plugin, clash
 
 LOAD_MODULES = "load-modules"
 """The function of `Setup` lines ahead of all filters that loads others."""

@@ -1,6 +1,6 @@
 """The conformance kit of agents: what a crawl takes for granted of one, as tests that authors run over their own.
 
-    from ultracrawl.testing.agent_suite import AgentSuite
+    from ultracrawl.agents.testing import AgentSuite
 
     class TestMyAgent(AgentSuite):
         agent_class = MyAgent

@@ -103,7 +103,7 @@ def test_the_face_loads_nothing_before_it_is_used() -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded, places = ran.stdout.splitlines()
     assert loaded == "ultracrawl"
-    assert places == "ultracrawl.face ultracrawl.index.searching"
+    assert places == "ultracrawl.python_api ultracrawl.index.searching"
 
 
 def test_every_name_is_there_and_has_its_type() -> None:

@@ -1,1 +1,0 @@
-"""What authors of plug-ins test them with, under pytest."""
