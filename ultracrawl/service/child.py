@@ -1,8 +1,8 @@
 """The program of a crawl for somebody else's Python program: `python -m ultracrawl.service.child ORDER`.
 
-`ultracrawl.python_api` starts it. ORDER is a JSON object: the arguments of `crawl()`, and the file descriptor of a pipe;
-when the pipe is closed, the crawl stops. The answer is one JSON value on
-standard output: the reports, or the error that kept the crawl from beginning.
+`ultracrawl.python_api` starts it. ORDER is a JSON object: the arguments of `crawl()`, and the file descriptor of a pipe
+whose end stops the crawl. The answer is one JSON value on standard output: the reports, or the error that kept the
+crawl from beginning.
 """
 
 from __future__ import annotations
