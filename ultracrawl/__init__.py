@@ -1,8 +1,8 @@
 """Keeps a full-text search index in step with data sources, on one Scrapy-based engine.
 
-`crawl` crawls what a definition file names, or a URL; `Searcher` asks the index. A mistake of whoever wrote the
-definition or the question is a `UserError`, work that failed (disk, index, network) a `WorkError`; `UltracrawlError` is
-both. They are loaded when they are used.
+Public API: `crawl` crawls the sources of a definition file, or a URL; `Searcher` searches the index. A mistake in a
+definition or query raises `UserError`, failed work (disk, index, network) raises `WorkError`; `UltracrawlError` is the
+base of both. All names are imported on first use.
 """
 
 __version__ = "0.1.0"
@@ -15,13 +15,13 @@ _LAZY_NAMES = {
     "crawl": "ultracrawl.python_api",
 }
 
-__all__ = [*_LAZY_NAMES]  # noqa: PLE0604 - the keys are texts; their types stand in `__init__.pyi`
+__all__ = [*_LAZY_NAMES]  # noqa: PLE0604 - the keys are strings; `__init__.pyi` declares their types
 
 
 def __getattr__(name: str) -> object:
     if name not in _LAZY_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - most who import the package want a part of it
+    from importlib import import_module  # noqa: PLC0415 - keeps `import ultracrawl` fast
 
     return getattr(import_module(_LAZY_NAMES[name]), name)
 

@@ -1,14 +1,14 @@
-"""The error tree: the user's mistakes on one branch, everything else on the other."""
+"""The exception hierarchy: `UserError` for mistakes of the user, `WorkError` for failures of the environment."""
 
 from __future__ import annotations
 
 
 class UltracrawlError(Exception):
-    """Root of all errors that this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class AdvisedError(Exception):
-    """Something that cannot be used; `problem` and `instead` (what to write) as in a `Finding`."""
+    """Something cannot be used; `problem` and `instead` (what to write) have the meaning they have in a `Finding`."""
 
     def __init__(self, problem: str, instead: str) -> None:
         super().__init__(f"{problem}; {instead}")
@@ -17,7 +17,7 @@ class AdvisedError(Exception):
 
 
 class UserError(UltracrawlError):
-    """The user's mistake: shown as one line without a traceback; the process ends with exit code 2."""
+    """A mistake of the user: shown as one line without a traceback; exit code 2."""
 
 
 class MissingExtraError(UserError):
@@ -38,44 +38,45 @@ class StateError(WorkError):
 
 
 class StateDamagedError(StateError):
-    """The file of a store is not what it should be (`what`); it can be set aside and made anew."""
+    """The file of a store is damaged; it can be set aside and created again."""
 
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}; {remedy}")
-        self.what = what
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}; {remedy}")
+        self.problem = problem
 
 
 class IndexStoreError(WorkError):
     """The index cannot be read or written."""
 
     @property
-    def what(self) -> str:
-        """What happened, without what can be done about it."""
+    def problem(self) -> str:
+        """The message without the remedy."""
         return str(self)
 
 
 class IndexDamagedError(IndexStoreError):
-    """The files of the index are not what they should be; it can be made anew."""
+    """The files of the index are damaged; the index can be rebuilt."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what}; the next crawl repairs it, or `ultracrawl index rebuild`")
-        self._what = what
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}; the next crawl repairs it, or `ultracrawl index rebuild`")
+        self._problem = problem
 
     @property
-    def what(self) -> str:
-        """What is damaged."""
-        return self._what
+    def problem(self) -> str:
+        """The damage, without the remedy."""
+        return self._problem
 
 
 class IndexLockedError(IndexStoreError):
-    """Another process writes to the index, for longer than it is waited for."""
+    """Another process held the write lock of the index for longer than the timeout."""
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether a library broke in a way that is no `Exception`, as those in Rust do (pyo3's PanicException).
+    """Return whether an error is the panic of a library that does not derive from `Exception`.
 
-    `SystemExit`, `CancelledError`, `GeneratorExit` and their like end something on purpose, and are no panic.
+    Rust libraries raise such errors (pyo3's PanicException). `KeyboardInterrupt`, `SystemExit`, `CancelledError` and
+    `GeneratorExit` end something on purpose and are not panics.
     """
-    from asyncio import CancelledError  # noqa: PLC0415 - commands that only look have no tasks
+    from asyncio import CancelledError  # noqa: PLC0415 - read-only commands do not need asyncio
 
     return not isinstance(error, (Exception, KeyboardInterrupt, SystemExit, GeneratorExit, CancelledError))

@@ -1,4 +1,4 @@
-"""Crawling from somebody's Python program: any number of times, in scripts, services and notebooks."""
+"""The public function `crawl`, for scripts, services and notebooks."""
 
 from __future__ import annotations
 
@@ -18,38 +18,39 @@ from ultracrawl.model import RunReport
 def crawl(
     where: str | Path | None = None, *, sources: Iterable[str] = (), force: bool = False
 ) -> list[RunReport]:
-    """Crawl the sources of a definition file, or the site of a URL, and return a report of each.
+    """Crawl the sources of a definition file, or the site of a URL, and return a report for each source.
 
-    Without `where` the project is the one that `ultracrawl crawl` would take: of the environment, the Scrapy project
-    or the working directory. `sources` names some of it; `force` fetches and indexes every page again. A source that
-    cannot begin has a report that says why in its `problems`.
+    Without `where` the project is found as `ultracrawl crawl` finds it: from the environment, the Scrapy project or the
+    working directory. `sources` restricts the crawl to the named ones; `force` fetches and indexes every page again.
+    The report of a source that could not start has the reason in its `problems`.
 
-    It runs in a process of its own, so that it may be called as often as wanted, beside any event loop. Ctrl-C stops
-    it after the requests in flight; the next call goes on. So does the end of the calling process, however it comes.
-    Raises `UserError` for a mistake in the definition, `WorkError` if a single source cannot begin for another reason.
+    The crawl runs in a child process, so it can be called repeatedly and beside any event loop. Ctrl-C, or the end of
+    the calling process for any reason, stops it after the requests in flight; the next call resumes it.
+    Raises `UserError` for a mistake in the definition, `WorkError` if a single source cannot start for another reason.
     """
-    theirs, ours = os.pipe()  # it ends with ours, also when this process is killed
-    order = {
+    # The child stops when the write end closes, which also happens when this process is killed.
+    read_end, write_end = os.pipe()
+    arguments = {
         "where": str(where) if where else None,
         "sources": list(sources),
         "force": force,
-        "parent": theirs,
+        "parent": read_end,
     }
-    command = [sys.executable, "-m", "ultracrawl.service.child", json.dumps(order)]
+    command = [sys.executable, "-m", "ultracrawl.service.child", json.dumps(arguments)]
     sys.stdout.flush()
     try:
-        with subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[theirs]) as child:
-            os.close(theirs)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[read_end]) as child:
+            os.close(read_end)
             try:
-                answer, _ = child.communicate()
+                output, _ = child.communicate()
             except KeyboardInterrupt:
-                child.communicate()  # it got the same Ctrl-C, and leaves everything so that the next run goes on
+                child.communicate()  # the child received the same Ctrl-C, and shuts down so that it can be resumed
                 raise
     finally:
-        os.close(ours)
-    if not answer:
+        os.close(write_end)
+    if not output:
         raise WorkError(f"the process of the crawl ended with exit code {child.returncode}")
-    said = json.loads(answer)
-    if "error" in said:
-        raise (UserError if said["mistake"] else WorkError)(said["error"])
-    return TypeAdapter(list[RunReport]).validate_python(said["reports"])
+    result = json.loads(output)
+    if "error" in result:
+        raise (UserError if result["mistake"] else WorkError)(result["error"])
+    return TypeAdapter(list[RunReport]).validate_python(result["reports"])

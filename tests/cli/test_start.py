@@ -73,7 +73,7 @@ def test_the_index_process_of_a_first_crawl_is_started_before_scrapy_is_loaded(t
 
 def test_nothing_is_looked_at_as_garbage_while_a_crawl_is_loaded() -> None:
     program = (
-        "import gc; from ultracrawl.system.gc_tuning import collect_seldom; collect_seldom()\n"
+        "import gc; from ultracrawl.system.gc_tuning import raise_gc_thresholds; raise_gc_thresholds()\n"
         "def looks(): return sum(one['collections'] for one in gc.get_stats())\n"
         "before = looks()\n"
         "import ultracrawl.cli.crawl.crawl, ultracrawl.service.run, ultracrawl.scheduler\n"
@@ -112,9 +112,9 @@ def test_garbage_of_an_earlier_crawl_goes_before_the_next_is_spared() -> None:
         def __del__(self) -> None:
             Knot.gone += 1
 
-    gc_tuning.spare_what_is_there()
+    gc_tuning.freeze_loaded_objects()
     Knot()
-    gc_tuning.spare_what_is_there()
+    gc_tuning.freeze_loaded_objects()
     assert Knot.gone == 1
     assert gc.get_freeze_count() > 0
 
@@ -122,7 +122,7 @@ def test_garbage_of_an_earlier_crawl_goes_before_the_next_is_spared() -> None:
 @pytest.mark.usefixtures("collector")
 def test_the_collector_is_seldom_called() -> None:
     before = gc.get_threshold()[0]
-    gc_tuning.collect_seldom()
+    gc_tuning.raise_gc_thresholds()
     loading = gc.get_threshold()[0]
-    gc_tuning.spare_what_is_there()
+    gc_tuning.freeze_loaded_objects()
     assert loading > gc.get_threshold()[0] > 10 * before

@@ -63,7 +63,7 @@ def damage_found(path: Path, work: Callable[[], object]) -> str:
     try:
         work()
     except IndexDamagedError as error:
-        told, what = str(error), error.what
+        told, what = str(error), error.problem
     else:
         return ""
     assert str(path) in told

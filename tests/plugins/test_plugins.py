@@ -288,10 +288,10 @@ def test_without_what_an_installation_says_one_line_tells_what_to_do(
 
 
 def test_a_conversion_process_is_told_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = [[one.name, one.reference] for one in CONVERTERS.listed()]
-    monkeypatch.setattr(CONVERTERS, "_adopted", None)
+    told = [[one.name, one.reference] for one in CONVERTERS.all_plugins()]
+    monkeypatch.setattr(CONVERTERS, "_passed_on", None)
     monkeypatch.setattr(sys, "path", [])
-    CONVERTERS.adopt(told)
+    CONVERTERS.use_plugins(told)
     assert converter_for("text/markdown") is not None
 
 

@@ -122,7 +122,7 @@ def _replaced() -> Iterator[None]:
             contextlib.ExitStack() as at_end,
             _installed(reactor),
             mock.patch.object(versions, "_version", _version_once),
-            mock.patch.object(lifecycle, "spare_what_is_there"),
+            mock.patch.object(lifecycle, "freeze_loaded_objects"),
             mock.patch.object(ConversionPool, "submit", submit_and_wait),
             mock.patch.object(FtpClient, "fetch", fetch_in_true_time),
             mock.patch.object(AsyncCrawlerProcess, "start", start_without_signals),

@@ -14,9 +14,9 @@ import click
 
 from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.system.files import write_for_owner
-from ultracrawl.system.gc_tuning import collect_seldom
-from ultracrawl.system.process_exit import leave_process
+from ultracrawl.system.files import restrict_umask
+from ultracrawl.system.gc_tuning import raise_gc_thresholds
+from ultracrawl.system.process_exit import exit_process
 
 
 class Verb(NamedTuple):
@@ -119,12 +119,12 @@ def cli() -> None:
 def main() -> NoReturn:
     """Run the command line of this process, and end it."""
     closed = _open_streams()
-    collect_seldom()
+    raise_gc_thresholds()
     if closed:
-        leave_process(
+        exit_process(
             _told("ultracrawl: standard output is closed; redirect it, to /dev/null if nobody reads it", 1)
         )
-    leave_process(_run())
+    exit_process(_run())
 
 
 def _open_streams() -> bool:
@@ -144,7 +144,7 @@ def _run() -> int:
     """Run the command line and return its exit code; errors are told."""
     try:
         if sys.argv[1:2] != ["init"]:  # what that writes is no data
-            write_for_owner()
+            restrict_umask()
         code = _invoke()
         sys.stdout.flush()
     except click.ClickException as error:

@@ -23,8 +23,8 @@ from ultracrawl.settings.ineffective import REMARKS
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import forget_failure
 from ultracrawl.stores.opening import hand_over_sites, open_sites, open_state, state_file
-from ultracrawl.system.files import write_for_owner
-from ultracrawl.system.gc_tuning import spare_what_is_there
+from ultracrawl.system.files import restrict_umask
+from ultracrawl.system.gc_tuning import freeze_loaded_objects
 
 if TYPE_CHECKING:
     from typing import Self
@@ -97,7 +97,7 @@ class CrawlLifecycle:
     def _open(self) -> None:
         """Open the store, continue what a killed run left, and begin or resume the run."""
         context, features = self.context, self.features
-        write_for_owner()
+        restrict_umask()
         renew = not context.run.replay
         context.ports.store = open_state(context.project, context.source.name, renew=renew)
         context.ports.sites = open_sites(context.project, read_only=context.run.replay, renew=renew)
@@ -116,7 +116,7 @@ class CrawlLifecycle:
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         features.running.opened = True
-        spare_what_is_there()
+        freeze_loaded_objects()
 
     # ---- meanwhile
 

@@ -58,5 +58,5 @@ def check_engine(engine: str) -> None:
 def _opener(engine: str) -> OpenEngine:
     found = ENGINES.load(engine)
     if not callable(found):
-        raise ENGINES.find(engine).unfit("an ultracrawl.index.engine.OpenEngine")
+        raise ENGINES.find(engine).wrong_type_error("an ultracrawl.index.engine.OpenEngine")
     return cast(OpenEngine, found)

@@ -220,7 +220,7 @@ class Searcher:
         try:
             return search(query)
         except IndexDamagedError as error:
-            suspect(self._path, error.what)
+            suspect(self._path, error.problem)
             raise
 
     def _sources(self, sources: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:

@@ -46,9 +46,9 @@ def sound_count(index: IndexEngine, path: Path, source: str, problems: list[str]
     try:
         probe(index, path, source)
     except IndexDamagedError as error:
-        logger.warning("%s; it is repaired", error.what)
+        logger.warning("%s; it is repaired", error.problem)
         make_sound(index, path)
-        problems.append(f"{error.what}; what could be read of it was indexed anew")
+        problems.append(f"{error.problem}; what could be read of it was indexed anew")
     if index.bring_up_to_date():
         remarks.append(BROUGHT_UP_TO_DATE % path)
     return index.count(source)

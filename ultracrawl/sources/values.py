@@ -175,7 +175,9 @@ class PluginName:
         if name not in known:
             words = [*([listed(known)] if known else []), *(["a dotted path"] if self._or_path else [])]
             otherwise = f"write {' or '.join(words)}, or install the package that brings it"
-            raise mistake(f"there is no {self._group.what} {shown(name)}", suggestion(name, known, otherwise))
+            raise mistake(
+                f"there is no {self._group.label} {shown(name)}", suggestion(name, known, otherwise)
+            )
         try:
             self._group.find(name)
         except PluginError as error:

@@ -22,7 +22,7 @@ from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.sources.kinds import SourceKind
 from ultracrawl.sources.mistakes import listed
 from ultracrawl.spiders.source import SourceSpider
-from ultracrawl.system.plugins import SOURCE_KINDS, load_own
+from ultracrawl.system.plugins import SOURCE_KINDS, load_dotted_path
 
 if TYPE_CHECKING:
     import builtins
@@ -171,11 +171,11 @@ def _class_of(source: DataSource) -> type[SourceSpider]:
     if isinstance(kind, SourceKind):
         return SourceSpider
     if not (isinstance(kind, type) and issubclass(kind, SourceSpider)):
-        raise SOURCE_KINDS.find(source.type).unfit("an ultracrawl.spiders.SourceSpider")
+        raise SOURCE_KINDS.find(source.type).wrong_type_error("an ultracrawl.spiders.SourceSpider")
     if source.spider_class is None:
         return kind
     place = f"source {source.name!r}: class {source.spider_class!r}"
-    found = load_own(source.spider_class, place)
+    found = load_dotted_path(source.spider_class, place)
     if not (isinstance(found, type) and issubclass(found, kind)):
         wanted = "ultracrawl.spiders.SourceSpider" if kind is SourceSpider else SOURCE_KINDS.find(source.type)
         raise UserError(f"{place} has to be a subclass of {wanted}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ultracrawl.errors import StateError
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
-from ultracrawl.system.files import alone, replace_file
+from ultracrawl.system.files import exclusive_lock, replace_file
 
 NAME = "lists.json"
 
@@ -39,7 +39,7 @@ class ListStore:
         """Store lists durably; those of other attributes stay, whoever writes at the same time. Raises `StateError`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with alone(self.path.with_name(f"{NAME}.lock")):
+            with exclusive_lock(self.path.with_name(f"{NAME}.lock")):
                 all_lists = self.read() | {one.attribute: one for one in lists}
                 stored = {
                     name: [(one.value, dict(one.names)) for one in values.values]

@@ -26,7 +26,7 @@ def _engine(project: Project) -> StoreEngine:
     made = STORES.load(project.state.engine)
     engine = made() if callable(made) else None
     if not isinstance(engine, StoreEngine):
-        raise STORES.find(project.state.engine).unfit(
+        raise STORES.find(project.state.engine).wrong_type_error(
             "a class that is an ultracrawl.stores.port.engine.StoreEngine"
         )
     return engine

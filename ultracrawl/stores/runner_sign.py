@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.stores.control_channel import state_errors
-from ultracrawl.system.files import alone
+from ultracrawl.system.files import exclusive_lock
 
 _SIGN = "*.runner"
 _LOCK = "runners.lock"
@@ -48,7 +48,7 @@ class RunnerBadge:
 
     def show_kept(self, schedules: Collection[str], sources: Collection[str]) -> RunnerSign | None:
         """Show that these are kept here; returns who keeps one of them already, and then shows nothing new."""
-        with state_errors(self._path), alone(self._path.with_name(_LOCK)):
+        with state_errors(self._path), exclusive_lock(self._path.with_name(_LOCK)):
             for other in _signs(self._path.parent, but=self._path):
                 if not other.schedules.isdisjoint(schedules) or not other.sources.isdisjoint(sources):
                     return other

@@ -1,1 +1,1 @@
-"""What the program needs of Python and the operating system: files, plug-ins, the garbage collector, its own exit."""
+"""Helpers over Python and the operating system: files, plug-ins, garbage collection, process exit."""

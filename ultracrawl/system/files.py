@@ -1,4 +1,4 @@
-"""Files that the program writes: who else on the machine may read them, and what is set aside when they are damaged."""
+"""Writing files: umask, atomic replacement, lock files, and setting damaged files aside."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from typing import BinaryIO
 
 from ultracrawl.errors import UserError, WorkError
 
-VARIABLE = "ULTRACRAWL_UMASK"
-"""The environment variable with the permissions that are taken away, as the command `umask` has them."""
+UMASK_VARIABLE = "ULTRACRAWL_UMASK"
+"""Environment variable with the umask, in octal."""
 
-_OTHERS = 0o077
+_GROUP_AND_OTHERS = 0o077
 
 
-def write_for_owner() -> None:
-    """Have all files and folders that this process and its children make from now on be for its account alone.
+def restrict_umask() -> None:
+    """Make new files and folders of this process and its children accessible to their owner only.
 
-    Another umask is taken from the environment. Raises `UserError` if that is none.
+    The environment variable `ULTRACRAWL_UMASK` sets another umask. Raises `UserError` if it is malformed.
     """
-    wish = os.environ.get(VARIABLE, "")
-    if wish and not re.fullmatch("0?[0-7]{3}", wish):
-        raise UserError(f"{VARIABLE} is {wish!r}; write three octal digits, as 027")
-    before = os.umask(_OTHERS)
-    os.umask(int(wish, 8) if wish else before | _OTHERS)
+    configured = os.environ.get(UMASK_VARIABLE, "")
+    if configured and not re.fullmatch("0?[0-7]{3}", configured):
+        raise UserError(f"{UMASK_VARIABLE} is {configured!r}; write three octal digits, as 027")
+    before = os.umask(_GROUP_AND_OTHERS)
+    os.umask(int(configured, 8) if configured else before | _GROUP_AND_OTHERS)
 
 
 @contextmanager
-def writing(path: object) -> Iterator[None]:
-    """Turn what keeps a file from being written into a `WorkError` of one line."""
+def convert_write_errors(path: object) -> Iterator[None]:
+    """Convert an `OSError` into a one-line `WorkError`."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def writing(path: object) -> Iterator[None]:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file, or another content in its place, so that nobody reads half. A link stays one; permissions stay.
+    """Write a file atomically: readers see the old or the new content. Symbolic links and permissions are kept.
 
     A new file is readable by its owner only. Raises `OSError`.
     """
@@ -65,8 +65,8 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Wait until nobody else holds a lock file, a process or a thread, and hold it. Raises `OSError`."""
+def exclusive_lock(lock: Path) -> Iterator[None]:
+    """Hold a lock file exclusively, among threads and processes; waits for it. Raises `OSError`."""
     file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -75,58 +75,59 @@ def alone(lock: Path) -> Iterator[None]:
         os.close(file)
 
 
-KEPT = 3
-"""Damaged versions of a file that are kept."""
+DAMAGED_VERSIONS_KEPT = 3
+"""Number of damaged versions of a file that are kept."""
 
-_TAIL = 1 << 16
-_NAME = re.compile(r".*\.damaged-(\d{8}T\d{6})")
+_BLOCK_SIZE = 1 << 16
+_DAMAGED_NAME = re.compile(r".*\.damaged-(\d{8}T\d{6})")
 
 
-def set_aside(path: Path, companions: Iterable[str] = (), *, kept: int = KEPT) -> Path:
-    """Rename a file or folder to `NAME.damaged-DATE`, and with it those whose names go on so; returns the new path.
+def set_aside(path: Path, companions: Iterable[str] = (), *, kept: int = DAMAGED_VERSIONS_KEPT) -> Path:
+    """Rename a file or folder to `NAME.damaged-DATE` and return the new path.
 
-    Of earlier ones the newest stay, `kept` with this one. Raises `OSError`.
+    `companions` are suffixes of files renamed with it. Only the `kept` newest versions stay, including this one.
+    Raises `OSError`.
     """
     aside = path.with_name(f"{path.name}.damaged-{_stamp()}")
     path.replace(aside)
-    for end in companions:
-        companion = path.with_name(path.name + end)
+    for suffix in companions:
+        companion = path.with_name(path.name + suffix)
         if companion.exists():
-            companion.replace(aside.with_name(aside.name + end))
-    _forget_old(path, kept)
+            companion.replace(aside.with_name(aside.name + suffix))
+    _delete_old_versions(path, kept)
     return aside
 
 
-def set_contents_aside(folder: Path, but: Collection[str]) -> None:
-    """Move what is in a folder, some names apart, into the folder `damaged-DATE` in it; only the latest is kept.
+def set_contents_aside(folder: Path, excluded_names: Collection[str]) -> None:
+    """Move the contents of a folder, except some names, into its subfolder `damaged-DATE`; only the latest is kept.
 
-    The folder itself stays: it may be a mount point, and locks lie in it. Raises `OSError`.
+    The folder itself stays: it may be a mount point, and it contains locks. Raises `OSError`.
     """
     for earlier in folder.glob("damaged-*"):
         shutil.rmtree(earlier)
     aside = folder / f"damaged-{_stamp()}"
-    found = [one for one in folder.iterdir() if one.name not in but]
+    paths = [path for path in folder.iterdir() if path.name not in excluded_names]
     aside.mkdir()
-    for one in found:
-        one.replace(aside / one.name)
+    for path in paths:
+        path.replace(aside / path.name)
 
 
 def write_all(file: BinaryIO, data: bytes) -> None:
-    """Write all of it: an unbuffered file takes what still fits and complains only the next time."""
+    """Write all bytes: a write to an unbuffered file on a full disk may be short, and only the next one raises."""
     rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) :]
 
 
 def end_of_last_line(file: BinaryIO, size: int) -> int:
-    """Return where the last whole line ends, reading backwards from the end."""
+    """Return the offset after the last newline in the first `size` bytes; 0 if there is none."""
     end = size
     while end > 0:
-        start = max(0, end - _TAIL)
+        start = max(0, end - _BLOCK_SIZE)
         file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
+        newline = file.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
         end = start
     return 0
 
@@ -135,12 +136,14 @@ def _stamp() -> str:
     return time.strftime("%Y%m%dT%H%M%S", time.gmtime())
 
 
-def _forget_old(path: Path, kept: int) -> None:
+def _delete_old_versions(path: Path, kept: int) -> None:
     versions: dict[str, list[Path]] = {}
-    for one in path.parent.iterdir():
-        found = _NAME.match(one.name) if one.name.startswith(f"{path.name}.damaged-") else None
-        if found:
-            versions.setdefault(found.group(1), []).append(one)
+    for sibling in path.parent.iterdir():
+        match = (
+            _DAMAGED_NAME.match(sibling.name) if sibling.name.startswith(f"{path.name}.damaged-") else None
+        )
+        if match:
+            versions.setdefault(match.group(1), []).append(sibling)
     for stamp in sorted(versions)[:-kept]:
-        for one in versions[stamp]:
-            shutil.rmtree(one) if one.is_dir() else one.unlink()
+        for version in versions[stamp]:
+            shutil.rmtree(version) if version.is_dir() else version.unlink()

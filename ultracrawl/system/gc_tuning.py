@@ -1,31 +1,31 @@
-"""How often the garbage collector looks at the objects of this process."""
+"""Thresholds of Python's garbage collector."""
 
 from __future__ import annotations
 
 import gc
 from itertools import count
 
-_LOADING = (250_000, 20, 20)
-"""New objects before the young are looked at, and how often that before the older ones are, while a command loads what
-it needs: that stays. Every look at it took 18 ms, and a crawl had three."""
-_WORKING = (50_000, 20, 20)
-"""The same from then on."""
+_STARTUP_THRESHOLDS = (250_000, 20, 20)
+"""`gc.set_threshold` arguments while a command imports its modules: those objects stay. One collection of them took
+18 ms, and a crawl had three."""
+_RUNNING_THRESHOLDS = (50_000, 20, 20)
+"""The arguments after start-up."""
 
 _calls = count()
 
 
-def collect_seldom() -> None:
-    """Collect garbage less often than Python does by default, which takes 6 % of a crawl and finds next to nothing."""
-    gc.set_threshold(*_LOADING)
+def raise_gc_thresholds() -> None:
+    """Collect less often than by default: the default costs 6 % of a crawl and finds next to no garbage."""
+    gc.set_threshold(*_STARTUP_THRESHOLDS)
 
 
-def spare_what_is_there() -> None:
-    """Freeze the present objects (`gc.freeze`), so that the collector skips them, and looks at new ones more often.
+def freeze_loaded_objects() -> None:
+    """Exempt all present objects from collection (`gc.freeze`), and lower the thresholds for new ones.
 
-    Before it does so again in one process, it collects what has become garbage among those frozen before.
+    A repeated call first collects garbage among the objects frozen before.
     """
     if next(_calls):
         gc.unfreeze()
         gc.collect()
     gc.freeze()
-    gc.set_threshold(*_WORKING)
+    gc.set_threshold(*_RUNNING_THRESHOLDS)

@@ -1,7 +1,7 @@
-"""Plug-ins: what packages bring under a name by entry points, ours and those of others alike; and dotted paths.
+"""Plug-ins found by entry points, built-in and third-party, and objects named by dotted paths.
 
-Each `PluginGroup` is one kind of them; docs/plugins.md says what those of a group have to be. Packages are looked
-through once, when the first name is looked up; nothing of a plug-in is imported before it is loaded.
+Each `PluginGroup` is one entry-point group; docs/plugins.md describes what its plug-ins have to be. Installed packages
+are scanned once, at the first look-up. A plug-in is imported only by `load`.
 """
 
 from __future__ import annotations
@@ -19,127 +19,131 @@ from pathlib import Path
 from ultracrawl.errors import AdvisedError, UserError
 
 PREFIX = "ultracrawl."
-"""The beginning of the names of our groups, and of whatever our own entry points name."""
+"""Prefix of our entry-point groups, and of the references of the built-in plug-ins."""
 
 
 class PluginError(AdvisedError, UserError):
-    """A plug-in is not there, is there twice, or cannot be used."""
+    """A plug-in is missing, ambiguous or unusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """Something that a package brings under a name, not loaded yet."""
+    """An entry point of a package, not loaded yet."""
 
-    what: str
-    """What plug-ins of its group are called."""
+    label: str
+    """What messages call plug-ins of its group."""
     name: str
     reference: str
-    """What it is: `package.module:object`, or a module alone."""
+    """`package.module:object`, or a module."""
     origin: Path | None = None
-    """The folder in which its package is described; None in a process that was told of it by another."""
+    """The `.dist-info` or `.egg-info` folder of its package; None if another process passed the plug-in on."""
 
     @property
     def package(self) -> str:
-        """The name of the distribution that brings it, as `pip` knows it."""
+        """The name of the distribution, as `pip` knows it."""
         if self.origin is None:
             return self.reference.partition(".")[0]
-        from importlib.metadata import Distribution  # noqa: PLC0415 - slow, and only mistakes are told so
+        from importlib.metadata import Distribution  # noqa: PLC0415 - slow, and used by error messages only
 
         return str(Distribution.at(self.origin).name)
 
     def load(self) -> object:
-        """Import it. Raises `PluginError` with one line if that fails, and a `UserError` of its own as it is."""
+        """Import the plug-in. Raises `PluginError` if that fails; a `UserError` of the plug-in passes through."""
         try:
             module, _, attributes = self.reference.partition(":")
-            found: object = reduce(
+            loaded: object = reduce(
                 getattr, filter(None, attributes.split(".")), import_module(module.strip())
             )
         except UserError:
             raise
-        except (Exception, SystemExit) as error:  # the edge to code of others, which runs when it is imported
-            told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        except (Exception, SystemExit) as error:  # third-party code runs at import
+            detail = f"{type(error).__name__}: {' '.join(str(error).split())}"
             instead = f"update or uninstall the package {self.package}"
-            raise PluginError(f"{self} cannot be loaded: {told}", instead) from error
-        return found
+            raise PluginError(f"{self} cannot be loaded: {detail}", instead) from error
+        return loaded
 
-    def unfit(self, wanted: str) -> PluginError:
-        """Return the error for a plug-in that is loaded and is not what its group wants."""
+    def wrong_type_error(self, wanted: str) -> PluginError:
+        """Return the error for a loaded plug-in that is not what its group requires."""
         return PluginError(f"{self} is something else", f"its entry point has to name {wanted}")
 
     def __str__(self) -> str:
-        return f"the {self.what} {self.name!r} of the package {self.package}"
+        return f"the {self.label} {self.name!r} of the package {self.package}"
 
 
 class PluginGroup:
-    """The plug-ins of one kind, by name."""
+    """The plug-ins of one entry-point group, by name."""
 
-    def __init__(self, group: str, what: str, *, has_ours: bool = True) -> None:
+    def __init__(self, group: str, label: str, *, has_built_in: bool = True) -> None:
         self.group = PREFIX + group
-        self.what = what
-        """What one of them is called in messages."""
-        self._has_ours = has_ours
-        self._adopted: tuple[Plugin, ...] | None = None
-        self._found: Sequence[Plugin] = ()
-        self._listed: tuple[Plugin, ...] = ()
+        self.label = label
+        """What messages call one of them."""
+        self._has_built_in = has_built_in
+        self._passed_on: tuple[Plugin, ...] | None = None
+        self._installed: Sequence[Plugin] = ()
+        self._plugins: tuple[Plugin, ...] = ()
 
-    def listed(self) -> tuple[Plugin, ...]:
-        """Return all plug-ins, also those that share a name. Raises `PluginError` if our own are not there."""
-        if self._adopted is not None:
-            return self._adopted
-        found = _installed(tuple(sys.path)).get(self.group, ())
-        if self._has_ours and not any(one.reference.startswith(PREFIX) for one in found):
+    def all_plugins(self) -> tuple[Plugin, ...]:
+        """Return all plug-ins, duplicate names included. Raises `PluginError` if the built-in ones are missing."""
+        if self._passed_on is not None:
+            return self._passed_on
+        installed = _installed_plugins(tuple(sys.path)).get(self.group, ())
+        if self._has_built_in and not any(plugin.reference.startswith(PREFIX) for plugin in installed):
             raise PluginError(
-                f"ultracrawl is not installed, or not as it is now: its own {self.what} cannot be found",
+                f"ultracrawl is not installed, or not as it is now: its own {self.label} cannot be found",
                 "install it (again): pip install --editable . in its folder",
             )
-        if found is not self._found:
-            self._listed = tuple(Plugin(self.what, one.name, one.reference, one.origin) for one in found)
-            self._found = found
-        return self._listed
+        if installed is not self._installed:
+            self._plugins = tuple(
+                Plugin(self.label, plugin.name, plugin.reference, plugin.origin) for plugin in installed
+            )
+            self._installed = installed
+        return self._plugins
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that a definition may write."""
-        return tuple(dict.fromkeys(one.name for one in self.listed()))
+        """The names that a definition may use."""
+        return tuple(dict.fromkeys(plugin.name for plugin in self.all_plugins()))
 
     def find(self, name: str) -> Plugin:
         """Return the plug-in of a name. Raises `PluginError` if there is none, or more than one."""
-        found = [one for one in self.listed() if one.name == name]
-        if not found:
+        plugins = [plugin for plugin in self.all_plugins() if plugin.name == name]
+        if not plugins:
             known = ", ".join(self.names) or "none"
-            raise PluginError(f"unknown {self.what} {name!r}", f"known are: {known}")
-        if len(found) > 1:
-            raise clash(f"the {self.what} {name!r} is brought", found)
-        return found[0]
+            raise PluginError(f"unknown {self.label} {name!r}", f"known are: {known}")
+        if len(plugins) > 1:
+            raise duplicate_error(f"the {self.label} {name!r} is brought", plugins)
+        return plugins[0]
 
     def load(self, name: str) -> object:
-        """Import what a name stands for. Raises `PluginError`, or a `UserError` of the plug-in."""
+        """Import the plug-in of a name. Raises `PluginError`, or a `UserError` of the plug-in."""
         return self.find(name).load()
 
-    def adopt(self, told: Iterable[Sequence[str]]) -> None:
-        """Take the names and references that another process found, and look through no packages in this one."""
-        self._adopted = tuple(Plugin(self.what, name, reference) for name, reference in told)
+    def use_plugins(self, names_and_references: Iterable[Sequence[str]]) -> None:
+        """Use the plug-ins that another process has found, instead of scanning the packages in this one."""
+        self._passed_on = tuple(
+            Plugin(self.label, name, reference) for name, reference in names_and_references
+        )
 
 
-def clash(what: str, bringers: Iterable[Plugin]) -> PluginError:
-    """Return the error for one thing that several plug-ins bring; `what` goes on with who does."""
-    who = " and by ".join(f"{one.package} ({one.reference})" for one in bringers)
-    return PluginError(f"{what} by {who}", "uninstall one of them")
+def duplicate_error(what: str, plugins: Iterable[Plugin]) -> PluginError:
+    """Return the error for plug-ins that provide the same thing; the message is `what` followed by their packages."""
+    packages = " and by ".join(f"{plugin.package} ({plugin.reference})" for plugin in plugins)
+    return PluginError(f"{what} by {packages}", "uninstall one of them")
 
 
-def load_own(
+def load_dotted_path(
     path: str,
     place: str,
     folders: Iterable[Path] = (),
     *,
     instead: str = "install its package, or run where its scrapy.cfg is",
 ) -> object:
-    """Return what a dotted path names. Raises `UserError` with one line that begins with `place`.
+    """Return the object that a dotted path names.
 
-    It is looked for on the import path, then in folders, which are on it from then on; `instead` is what to do where it
-    is in none of them.
+    `folders` are appended to the import path. Raises `UserError`: one line that begins with `place`, and ends with the
+    advice `instead` if the object is not found.
     """
-    sys.path += [str(one) for one in folders if str(one) not in sys.path]
+    sys.path += [str(folder) for folder in folders if str(folder) not in sys.path]
     module, _, name = path.rpartition(".")
     try:
         imported = import_module(module)
@@ -150,7 +154,7 @@ def load_own(
     except (
         Exception,
         SystemExit,
-    ) as error:  # the edge to somebody's module: one line says more than a traceback
+    ) as error:  # third-party code runs at import: one line instead of a traceback
         raise UserError(
             f"{place} cannot be loaded: {type(error).__name__}: {error} ({_where(error)})"
         ) from error
@@ -158,7 +162,7 @@ def load_own(
 
 
 def _where(error: BaseException) -> str:
-    """Return file and line of what was wrong."""
+    """Return the file and line where an error was raised."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
     frame = traceback.extract_tb(error.__traceback__)[-1]
@@ -166,9 +170,9 @@ def _where(error: BaseException) -> str:
 
 
 @lru_cache(maxsize=8)
-def _installed(path: tuple[str, ...]) -> dict[str, list[Plugin]]:
-    """Return the plug-ins of all packages on a search path, by group; what a path has twice counts once."""
-    found: dict[str, dict[tuple[str, str], Plugin]] = {}
+def _installed_plugins(path: tuple[str, ...]) -> dict[str, list[Plugin]]:
+    """Return the plug-ins of all packages on an import path, by group, without duplicates."""
+    plugins: dict[str, dict[tuple[str, str], Plugin]] = {}
     for package, text in _entry_points(path):
         group = ""
         for line in map(str.strip, text.splitlines()):
@@ -177,20 +181,20 @@ def _installed(path: tuple[str, ...]) -> dict[str, list[Plugin]]:
                 group = line.strip("[]").strip()
             elif is_entry and group.startswith(PREFIX) and not line.startswith("#"):
                 plugin = Plugin(group, name, reference.partition("[")[0].strip(), package)
-                found.setdefault(group, {}).setdefault((name, plugin.reference), plugin)
-    return {group: list(plugins.values()) for group, plugins in found.items()}
+                plugins.setdefault(group, {}).setdefault((name, plugin.reference), plugin)
+    return {group: list(members.values()) for group, members in plugins.items()}
 
 
 def _entry_points(path: Iterable[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files of entry points that have some of ours, with the folders of their packages.
+    """Yield the metadata folder and the text of each `entry_points.txt` that has groups of ours.
 
-    `importlib.metadata` finds the same, after it has loaded what reads mails: a tenth of what a search takes.
+    `importlib.metadata` does the same, but imports the `email` package: a tenth of the time of a search.
     """
-    for place in path:
+    for directory in path:
         with suppress(OSError):
-            for folder in sorted(os.listdir(place or ".")):
+            for folder in sorted(os.listdir(directory or ".")):
                 if folder.endswith((".dist-info", ".egg-info")):
-                    package = Path(place, folder)
+                    package = Path(directory, folder)
                     with suppress(OSError):
                         text = package.joinpath("entry_points.txt").read_text("utf-8", "replace")
                         if f"[{PREFIX}" in text:
@@ -200,16 +204,16 @@ def _entry_points(path: Iterable[str]) -> Iterator[tuple[Path, str]]:
 CONVERTERS = PluginGroup("converters", "converters")
 """Lists of `content.converters.registry.Converter`: readers of media types."""
 ENGINES = PluginGroup("engines", "index engine")
-"""Callables that open an index (`index.engine.OpenEngine`)."""
+"""Functions that open an index (`index.engine.OpenEngine`)."""
 STORES = PluginGroup("stores", "state store")
-"""What keeps what is known of sources (`stores.port.engine.StoreEngine`)."""
+"""State stores (`stores.port.engine.StoreEngine`)."""
 SOURCE_KINDS = PluginGroup("source_kinds", "type of source")
 """Subclasses of `spiders.SourceSpider`."""
-REWRITERS = PluginGroup("rewriters", "URL rewriter", has_ours=False)
+REWRITERS = PluginGroup("rewriters", "URL rewriter", has_built_in=False)
 """Subclasses of `rules.boundary.UrlRewriter`."""
 FILTER_FUNCTIONS = PluginGroup("filter_functions", "filter functions")
-"""Modules with functions that `rules.filters.filter_function` marks, or their mappings by name."""
+"""Modules with functions decorated by `rules.filters.filter_function`, or mappings of names to such functions."""
 DESTINATIONS = PluginGroup("destinations", "type of destination")
-"""Callables that open what documents go to (`index.destinations.OpenDestination`)."""
-AGENTS = PluginGroup("agents", "crawler agent", has_ours=False)
+"""Functions that open a destination of documents (`index.destinations.OpenDestination`)."""
+AGENTS = PluginGroup("agents", "crawler agent", has_built_in=False)
 """Subclasses of `agents.CrawlerAgent`."""

@@ -1,4 +1,4 @@
-"""The end of a process, without taking apart what it has loaded."""
+"""Fast process exit, without the teardown of the interpreter."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import suppress
 from typing import NoReturn
 
 
-def leave_process(code: int) -> NoReturn:
-    """End the process at once, when all is done that was registered for its end.
+def exit_process(code: int) -> NoReturn:
+    """Run the `atexit` handlers, flush the output streams and end the process.
 
-    Python would take apart everything that it has loaded, object by object: 40 ms, a tenth of a small command.
+    Skips the teardown of modules and objects, which takes 40 ms, a tenth of a small command.
     """
     if sys.getprofile() or sys.gettrace():
-        sys.exit(code)  # who looks on (a profiler, coverage) has something to say at the end
+        sys.exit(code)  # profilers and coverage write their data during the regular exit
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # a full disk; a stream that is closed
+        with suppress(OSError, ValueError):  # a full disk; a closed stream
             stream.flush()
     os._exit(code)

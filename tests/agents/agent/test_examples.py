@@ -20,13 +20,13 @@ from support.server import Request, Server
 
 from ultracrawl.agents import UrlData
 from ultracrawl.agents.testing import AgentSuite
-from ultracrawl.system.plugins import load_own
+from ultracrawl.system.plugins import load_dotted_path
 
 EXAMPLES = ROOT / "examples" / "agents"
 
 
 def example(path: str) -> Any:
-    return load_own(path, "the example", [EXAMPLES])
+    return load_dotted_path(path, "the example", [EXAMPLES])
 
 
 class TestJsonFolder(AgentSuite):

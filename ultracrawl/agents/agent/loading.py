@@ -12,7 +12,7 @@ from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.agents.port import KindSetup
 from ultracrawl.errors import UserError
 from ultracrawl.sources.mistakes import listed
-from ultracrawl.system.plugins import AGENTS, load_own
+from ultracrawl.system.plugins import AGENTS, load_dotted_path
 
 _NOT_THERE = "install its package, or name the folder of its file under `plugins`"
 
@@ -30,7 +30,9 @@ def load_class(setup: KindSetup[AgentSection]) -> type[CrawlerAgent]:
     """Return the class of the agent of a source. Raises `UserError` if it is none, or cannot be loaded."""
     path, place = setup.options.spider_class, _place(setup)
     made = (
-        load_own(path, place, setup.options.plugins, instead=_NOT_THERE) if "." in path else AGENTS.load(path)
+        load_dotted_path(path, place, setup.options.plugins, instead=_NOT_THERE)
+        if "." in path
+        else AGENTS.load(path)
     )
     if not (isinstance(made, type) and issubclass(made, CrawlerAgent)):
         raise UserError(f"{place} has to be a subclass of ultracrawl.agents.CrawlerAgent")

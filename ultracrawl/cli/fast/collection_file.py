@@ -19,7 +19,7 @@ from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 from ultracrawl.stores.opening import stored_documents_exist
-from ultracrawl.system.files import replace_file, writing
+from ultracrawl.system.files import convert_write_errors, replace_file
 
 
 def file_of(config: str | None) -> Path:
@@ -93,5 +93,5 @@ def check(target: Path, collections: list[Scope], added: str) -> None:
 
 def write(path: Path, collections: list[Scope]) -> None:
     """Replace the file as a whole; a new one is readable by its owner only."""
-    with writing(path):
+    with convert_write_errors(path):
         replace_file(path, collections_xml(collections).encode())

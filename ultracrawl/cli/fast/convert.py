@@ -12,7 +12,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.sources import Project, definition_text, render_findings, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.portal_robot.export.files import robot_text, write_robot
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 
 @click.command("convert")
@@ -64,7 +64,7 @@ def command(file: str, output: str | None, form: str, name: str | None) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    with writing(output):
+    with convert_write_errors(output):
         opened = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(opened, "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -80,7 +80,7 @@ def _robot(project: Project, file: str, name: str | None, output: str | None) ->
         for path, content in text.files.items():
             click.echo(f"# ---- config/{path}\n{content}")
     else:
-        with writing(output):
+        with convert_write_errors(output):
             for written in write_robot(text, Path(output)):
                 click.echo(str(written))
     if text.findings:

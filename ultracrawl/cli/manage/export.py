@@ -17,7 +17,7 @@ from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_documents, stored_documents_exist
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 
 @click.command("export")
@@ -51,7 +51,7 @@ def _answers(project: Project, source: DataSource) -> Iterator[StoredAnswer]:
 
 def _write(path: Path, answers: Iterator[StoredAnswer]) -> int:
     """Write the file and return the number of documents. Raises `UserError`, `WorkError`; half a file does not stay."""
-    with writing(path):
+    with convert_write_errors(path):
         try:
             file = path.open("xb")
         except FileExistsError as error:

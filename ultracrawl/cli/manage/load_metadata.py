@@ -17,7 +17,7 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, V
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.checking.checks import check_value_lists
 from ultracrawl.stores.opening import open_boosts, open_lists
-from ultracrawl.system.files import replace_file, writing
+from ultracrawl.system.files import convert_write_errors, replace_file
 
 
 @click.command("load-metadata")
@@ -90,7 +90,7 @@ def _load_documents(data: bytes, project: Project, sources: Sequence[DataSource]
         which = f"name one of {', '.join(files)} by --source" if files else needed
         raise UserError(f"{len(files)} sources take documents from a file; {which}")
     ((name, path),) = files.items()
-    with writing(path):
+    with convert_write_errors(path):
         replace_file(path, data)
     click.echo(f"{name}: {_count(len(documents), 'document')}; its next crawl brings them into the index")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.errors import UserError
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 _DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
 _FILES = ("robot.conf", "filter.conf", "filterrules.conf", "classification.conf", "mime.types")
@@ -52,7 +52,7 @@ def _write(config: Path, name: str, email: str | None) -> None:
     there = next((config / one for one in _FILES if (config / one).exists()), None)
     if there is not None:
         raise UserError(f"{there} exists already; name another folder")
-    with writing(config):
+    with convert_write_errors(config):
         config.mkdir(parents=True, exist_ok=True)
         for one in _FILES:
             text = (_DEFAULTS / one).read_text(encoding="utf-8")

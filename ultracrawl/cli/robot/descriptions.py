@@ -12,7 +12,7 @@ from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import robot_verb
 from ultracrawl.service.robot.descriptions import export_descriptions, import_descriptions
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 FORMATS = ("soif", "json")
 
@@ -41,7 +41,7 @@ def export_rds(
         export_descriptions(project, sys.stdout.buffer, source=only, as_json=form == "json")
         sys.stdout.buffer.flush()
         return
-    with writing(output), output.open("wb") as out:
+    with convert_write_errors(output), output.open("wb") as out:
         number = export_descriptions(project, out, source=only, as_json=form == "json")
     click.echo(f"{number:,} descriptions written to {output}", err=True)
 

@@ -26,7 +26,7 @@ from ultracrawl.service.robot.schedule import keep_schedule
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.stores.control_channel import Command
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 STOP_TIMEOUT = 600.0
 
@@ -120,7 +120,7 @@ def run(name: str | None, config: str | None) -> None:
 def _append(path: Path, added: Iterable[Appointment]) -> None:
     """Write times behind those of the file, on lines of their own. Raises `WorkError`."""
     lines = "".join(map(schedule_line, added))
-    with writing(path):
+    with convert_write_errors(path):
         if not path.exists():
             path.write_text(lines, encoding="utf-8")
             return

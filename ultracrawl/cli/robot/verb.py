@@ -23,7 +23,7 @@ from ultracrawl.sources.dialects.portal_robot.file_text import FileText, read_fi
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS
 from ultracrawl.sources.dialects.portal_robot.lexer import read_text
 from ultracrawl.sources.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 Change = Callable[[RulesEditor], None]
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:(?P<port>\d{1,5}))?")
@@ -332,7 +332,7 @@ def change_rules(config: str | None, change: Change) -> None:
     change(editor)
     _checked(editor.text, file.path)
     try:
-        with writing(file.path):
+        with convert_write_errors(file.path):
             file.replace(editor.text)
     except UnicodeEncodeError as error:
         character = error.object[error.start]

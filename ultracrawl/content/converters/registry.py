@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ultracrawl.content.mime import ARCHIVES
 from ultracrawl.errors import UserError
 from ultracrawl.system.plugins import CONVERTERS as GROUP
-from ultracrawl.system.plugins import Plugin, clash
+from ultracrawl.system.plugins import Plugin, duplicate_error
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ class ConverterTable:
 
 def converter_table() -> ConverterTable:
     """Return what is installed. Raises `PluginError` if two plug-ins read one type."""
-    return _table(GROUP.listed())
+    return _table(GROUP.all_plugins())
 
 
 @lru_cache(maxsize=4)
@@ -148,7 +148,7 @@ def _table(plugins: tuple[Plugin, ...]) -> ConverterTable:
             for name in converter.types:
                 other = bringers.setdefault(name, plugin)
                 if by_type.setdefault(name, converter) is not converter:
-                    raise clash(f"documents of the type {name} are converted", [other, plugin])
+                    raise duplicate_error(f"documents of the type {name} are converted", [other, plugin])
     suffixes = {suffix: one.types[0] for one in by_type.values() for suffix in one.suffixes}
     return ConverterTable(by_type, suffixes, tuple(lost))
 
@@ -159,7 +159,7 @@ def _converters(plugin: Plugin) -> Iterator[Converter]:
     listed = (found,) if isinstance(found, Converter) or not isinstance(found, Iterable) else found
     for one in listed:
         if not isinstance(one, Converter):
-            raise plugin.unfit("a list of ultracrawl.content.converters.registry.Converter")
+            raise plugin.wrong_type_error("a list of ultracrawl.content.converters.registry.Converter")
         yield one
 
 

@@ -64,7 +64,7 @@ class ConversionProcess:
             "ultracrawl.content.service.worker",
             str(limits.memory),
             str(limits.seconds),
-            json.dumps([[one.name, one.reference] for one in CONVERTERS.listed()]),
+            json.dumps([[one.name, one.reference] for one in CONVERTERS.all_plugins()]),
         ]
         with _signals_held():
             self._process = subprocess.Popen(

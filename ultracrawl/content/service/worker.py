@@ -163,5 +163,5 @@ def _status_of(error: BaseException) -> StatusCode:
 
 
 if __name__ == "__main__":
-    CONVERTERS.adopt(json.loads(sys.argv[3]))
+    CONVERTERS.use_plugins(json.loads(sys.argv[3]))
     main(int(sys.argv[1]), float(sys.argv[2]))

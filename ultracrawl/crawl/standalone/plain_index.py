@@ -18,7 +18,7 @@ from ultracrawl.index.soundness import sound_count
 from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.database import MEMORY, lock_file
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -55,7 +55,7 @@ class PlainIndex:
         context, project, source = self._context, self._context.project, self._context.source
         cache = cache_folder(project, source.name)
         for folder in (cache, project.index.path):
-            with writing(folder):
+            with convert_write_errors(folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # One process at a time owns the cache of a spider.
         self._releasing.callback(lock_file(cache, source.name).close)

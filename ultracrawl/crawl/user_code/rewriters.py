@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.sources import DataSource
-from ultracrawl.system.plugins import REWRITERS, load_own
+from ultracrawl.system.plugins import REWRITERS, load_dotted_path
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -24,7 +24,7 @@ def load_rewriter(source: DataSource) -> UrlRewriter | None:
 
 def make_rewriter(path: str, place: str) -> UrlRewriter:
     """Return a new rewriter of a dotted path, or a plug-in's. Raises `UserError`; lines about it begin with `place`."""
-    made = load_own(path, place) if "." in path else REWRITERS.load(path)
+    made = load_dotted_path(path, place) if "." in path else REWRITERS.load(path)
     if not (isinstance(made, type) and issubclass(made, UrlRewriter)):
         raise UserError(f"{place} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")
     try:

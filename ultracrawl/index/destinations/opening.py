@@ -34,5 +34,7 @@ def open_destination(config: DestinationConfig) -> Destination:
     """Open a destination. Raises `UserError` for an unknown type, and for an option that is not good."""
     opener = DESTINATIONS.load(config.type)
     if not callable(opener):
-        raise DESTINATIONS.find(config.type).unfit("an ultracrawl.index.destinations.OpenDestination")
+        raise DESTINATIONS.find(config.type).wrong_type_error(
+            "an ultracrawl.index.destinations.OpenDestination"
+        )
     return cast(OpenDestination, opener)(config.name, config.options)

@@ -153,7 +153,7 @@ class TantivyIndex:
             try:
                 wrong = self._generations.read(wrong_in, [])
             except IndexDamagedError as error:
-                wrong = [error.what]
+                wrong = [error.problem]
             if not wrong or self._generations.state() == before:
                 break
         return wrong
@@ -180,7 +180,7 @@ class TantivyIndex:
         with write_lock(self._path, self._lock_seconds):
             fresh = self._generations.begin(self._attributes)
             with self._generations.errors("written"):
-                set_contents_aside(self._path, but=(fresh.path.name, LOCK))
+                set_contents_aside(self._path, excluded_names=(fresh.path.name, LOCK))
             self._generations.adopt(fresh)
 
     def close(self) -> None:

@@ -74,7 +74,7 @@ class IndexDirectory:
         """Put an index without segments in the place of this one, which is set aside; the lock is held."""
         with self.errors("written"):
             generation = TOC._latest_generation(self._storage, _NAME) + 1
-            set_contents_aside(self.path, but=(WHOOSH_LOCK,))
+            set_contents_aside(self.path, excluded_names=(WHOOSH_LOCK,))
             TOC(schema, [], generation).write(self._storage, _NAME)
 
     def _refuse_lost(self) -> None:

@@ -35,7 +35,7 @@ def wrong_in(directory: IndexDirectory) -> list[str]:
     try:
         segments, lost = directory.segments()
     except IndexDamagedError as error:
-        return [error.what]
+        return [error.problem]
     wrong: list[str] = []
     keys: Counter[str] = Counter()
     for segment in segments:

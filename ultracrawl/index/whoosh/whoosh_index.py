@@ -159,7 +159,7 @@ class WhooshIndex:
                     writer.add_document(**field_values(document, self._attributes))
                     writer.commit()
         except IndexStoreError as error:
-            return [error.what]
+            return [error.problem]
         return []
 
     def _rebuild(self) -> int:

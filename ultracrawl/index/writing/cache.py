@@ -14,7 +14,7 @@ from typing import BinaryIO
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
-from ultracrawl.system.files import KEPT, end_of_last_line, write_all
+from ultracrawl.system.files import DAMAGED_VERSIONS_KEPT, end_of_last_line, write_all
 
 DEFAULT_LIMIT = 20 * 2**20
 """Bytes after which a segment should be sealed (Ultra Search's cache of 20 MB)."""
@@ -174,6 +174,6 @@ def salvage(path: Path) -> str:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-    for earlier in sorted(path.parent.glob("*.damaged"))[:-KEPT]:
+    for earlier in sorted(path.parent.glob("*.damaged"))[:-DAMAGED_VERSIONS_KEPT]:
         earlier.unlink()
     return wrong

@@ -24,9 +24,9 @@ from ultracrawl.index.writing.channels import OTHERS
 from ultracrawl.index.writing.feeders import Feeder, Feeders
 from ultracrawl.index.writing.segments import deliver_segment
 from ultracrawl.index.writing.sharing import AddressTakenError, own_index
-from ultracrawl.system.files import write_for_owner
-from ultracrawl.system.gc_tuning import collect_seldom, spare_what_is_there
-from ultracrawl.system.process_exit import leave_process
+from ultracrawl.system.files import restrict_umask
+from ultracrawl.system.gc_tuning import freeze_loaded_objects, raise_gc_thresholds
+from ultracrawl.system.process_exit import exit_process
 
 IDLE = 2.0
 """Seconds without a segment, and without the end, after which there is time for housekeeping."""
@@ -34,8 +34,8 @@ IDLE = 2.0
 
 def main(config: str) -> int:
     """Serve until nobody hands anything over any more; returns the exit code."""
-    collect_seldom()
-    write_for_owner()
+    raise_gc_thresholds()
+    restrict_umask()
     # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -48,7 +48,7 @@ def main(config: str) -> int:
     except AddressTakenError:
         return OTHERS
     destination = _open(described, config, first)
-    spare_what_is_there()
+    freeze_loaded_objects()
     feeders = Feeders(first, seat)
     for order in feeders.orders(IDLE):
         if order is None:
@@ -110,4 +110,4 @@ def _maintain(destination: Destination) -> None:
 
 
 if __name__ == "__main__":
-    leave_process(main(sys.argv[1]))
+    exit_process(main(sys.argv[1]))

@@ -18,7 +18,7 @@ from typing import Any
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model.dates import as_text
 from ultracrawl.sources import Project
-from ultracrawl.system.files import replace_file, writing
+from ultracrawl.system.files import convert_write_errors, replace_file
 
 PREFIX = "uc"
 _LOOKS_AS = 3
@@ -132,7 +132,7 @@ class TokenStore:
     @contextmanager
     def _changing(self) -> Iterator[dict[str, _Kept]]:
         """Give the tokens to be changed, while nobody else changes them."""
-        with writing(self._path):
+        with convert_write_errors(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._path.with_suffix(".lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)

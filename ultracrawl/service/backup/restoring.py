@@ -20,7 +20,7 @@ from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import schedules_folder
 from ultracrawl.stores.runner_sign import runner_signs
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 _PIECE = 1 << 20
 _LARGEST_MANIFEST = 1 << 28
@@ -43,7 +43,7 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> M
         for draft in drafts.values():
             shutil.rmtree(draft, ignore_errors=True)
             at_end.callback(shutil.rmtree, draft, ignore_errors=True)
-        with writing(project.base):
+        with convert_write_errors(project.base):
             manifest = _unpack(archive, drafts)
             _check_idle(project)
             _put_in_place(drafts, places)

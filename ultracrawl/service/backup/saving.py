@@ -22,7 +22,7 @@ from ultracrawl.service.backup.manifest import NAME, FileMark, Manifest, definit
 from ultracrawl.service.backup.places import files_of, index_places, places_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 LOCK_SECONDS = 600.0
 """How long a backup waits for who writes to an index; a commit of a large segment takes minutes."""
@@ -42,7 +42,7 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
     if not archive.parent.is_dir():
         raise UserError(f"there is no folder {archive.parent}")
     manifest = Manifest(as_text(time.time()), definition_mark(project), sorted(project.known_sources))
-    with writing(archive), _room_beside(archive) as room:
+    with convert_write_errors(archive), _room_beside(archive) as room:
         copies, draft = room / "copies", room / archive.name
         with _indexes_at_rest(project):
             for name, folder in places_of(project).items():

@@ -23,8 +23,8 @@ from ultracrawl.service.completion import complete_refused
 from ultracrawl.service.lifeline import end_with_parent
 from ultracrawl.service.run import run_sources
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
-from ultracrawl.system.files import write_for_owner
-from ultracrawl.system.gc_tuning import collect_seldom
+from ultracrawl.system.files import restrict_umask
+from ultracrawl.system.gc_tuning import raise_gc_thresholds
 
 TELL_EVERY = 0.5
 """Seconds between two messages about how a crawl goes."""
@@ -40,8 +40,8 @@ def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.SIG_DFL)  # until the crawl has begun there is nothing to end cleanly
     end_with_parent()
-    collect_seldom()
-    write_for_owner()
+    raise_gc_thresholds()
+    restrict_umask()
     if order.log_level != "DEBUG":
         logging.getLogger("scrapy").setLevel(logging.ERROR)
     if order.death:

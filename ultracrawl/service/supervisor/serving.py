@@ -21,7 +21,7 @@ from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import tell_reloading, tell_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.opening import open_schedules, schedules_folder
-from ultracrawl.system.files import writing
+from ultracrawl.system.files import convert_write_errors
 
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
@@ -148,12 +148,12 @@ def _only_one(project: Project) -> Iterator[None]:
         yield
         return
     path = folder / "service.lock"
-    with writing(path):
+    with convert_write_errors(path):
         folder.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with writing(path):
+        with convert_write_errors(path):
             os.ftruncate(file, 0)
             os.pwrite(file, str(os.getpid()).encode(), 0)
     except BlockingIOError:

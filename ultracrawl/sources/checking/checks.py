@@ -103,7 +103,7 @@ def check_kind(source: DataSource) -> Iterator[PathFinding]:
                 yield PathFinding(("options",), problem, "write its options beside `type`")
             return
         if not isinstance(kind, OptionChecker):
-            raise SOURCE_KINDS.find(source.type).unfit(
+            raise SOURCE_KINDS.find(source.type).wrong_type_error(
                 "an ultracrawl.spiders.SourceSpider, or a kind of sources"
             )
         for option, problem, instead in kind.check_options(source.options):

@@ -90,7 +90,7 @@ def connect_sound(path: str) -> tuple[sqlite3.Connection, str]:
             raise
     except StateDamagedError as error:
         aside = put_aside(Path(path))
-        told = f"{error.what}; it is set aside as {aside.name}, and every page is asked for again"
+        told = f"{error.problem}; it is set aside as {aside.name}, and every page is asked for again"
         return _opened(path, read_only=False), told
     return db, ""
 

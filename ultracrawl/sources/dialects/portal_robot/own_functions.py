@@ -13,7 +13,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.rules.filters.custom import marked_functions, own_function
 from ultracrawl.rules.filters.function import Function
 from ultracrawl.rules.filters.program import NoteMistake
-from ultracrawl.system.plugins import FILTER_FUNCTIONS, Plugin, clash
+from ultracrawl.system.plugins import FILTER_FUNCTIONS, Plugin, duplicate_error
 
 LOAD_MODULES = "load-modules"
 """The function of `Setup` lines ahead of all filters that loads others."""
@@ -34,7 +34,7 @@ def installed_functions() -> InstalledFunctions:
     functions: dict[str, Function] = {}
     bringers: dict[str, Plugin] = {}
     lost: list[str] = []
-    for plugin in FILTER_FUNCTIONS.listed():
+    for plugin in FILTER_FUNCTIONS.all_plugins():
         try:
             brought = _functions_of(plugin)
         except UserError as error:
@@ -42,7 +42,7 @@ def installed_functions() -> InstalledFunctions:
             continue
         for name, function in brought.items():
             if name in bringers:
-                raise clash(f"the filter function {name!r} is brought", [bringers[name], plugin])
+                raise duplicate_error(f"the filter function {name!r} is brought", [bringers[name], plugin])
             functions[name], bringers[name] = function, plugin
     return InstalledFunctions(functions, tuple(lost))
 
@@ -51,7 +51,7 @@ def _functions_of(plugin: Plugin) -> dict[str, Function]:
     found = plugin.load()
     brought = marked_functions(found) if isinstance(found, ModuleType) else found
     if not isinstance(brought, Mapping) or not brought:
-        raise plugin.unfit("a module with functions that filter_function marks")
+        raise plugin.wrong_type_error("a module with functions that filter_function marks")
     return {
         name: one if isinstance(one, Function) else own_function(name, one) for name, one in brought.items()
     }

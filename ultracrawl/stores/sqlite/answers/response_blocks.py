@@ -38,7 +38,7 @@ class BlockStore:
         except StateDamagedError as error:
             if not renew:
                 raise
-            self.renewed = f"{error.what}; they are set aside as {put_aside(self._path).name}"
+            self.renewed = f"{error.problem}; they are set aside as {put_aside(self._path).name}"
             self._damaged = False
             self._open()
 

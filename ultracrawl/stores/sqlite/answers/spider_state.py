@@ -87,7 +87,7 @@ class SpiderState:
             try:
                 self._db, self._finished, self._run = _opened(path)
             except StateDamagedError as error:
-                self.renewed = f"{error.what}; it is set aside as {put_aside(path).name}"
+                self.renewed = f"{error.problem}; it is set aside as {put_aside(path).name}"
                 self._db, self._finished, self._run = _opened(path)
             on_error.pop_all()
         self._translated = translated(self._db, _REMEDY)

@@ -52,7 +52,7 @@ def open_tables(
         if not renew or path == MEMORY:
             raise
         aside = put_aside(Path(path))
-        told = f"{error.what}; it is set aside as {aside.name}, and {kind.lost}"
+        told = f"{error.problem}; it is set aside as {aside.name}, and {kind.lost}"
         return _opened(kind, path, sound=False), told
 
 
