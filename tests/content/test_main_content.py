@@ -80,7 +80,7 @@ def test_navigation_of_generators_is_no_text_and_its_links_stay_links(
     page = parse_html(html.encode(), url=URL, content=MAIN_CONTENT)
     assert page.text == text
     assert len({link.href for link in page.links if not link.href.startswith("#")}) == links
-    assert all(one.stands_in(page.text) for one in page.sections)
+    assert all(one.matches_text(page.text) for one in page.sections)
     whole = parse_html(html.encode(), url=URL, content=WHOLE_PAGE)
     assert len(whole.text) > len(text)
     assert whole.links == page.links

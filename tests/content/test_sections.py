@@ -39,7 +39,7 @@ def parse(html: str, **options: object) -> Page:
 
 def parts(html: str) -> list[tuple[int, str, str]]:
     page = parse(html)
-    assert all(one.stands_in(page.text) for one in page.sections)
+    assert all(one.matches_text(page.text) for one in page.sections)
     return [(one.level, one.anchor, one.title) for one in page.sections]
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
-from ultracrawl.model.cause import RECHECKED, part_of
+from ultracrawl.model.cause import RECHECKED_REMOVALS, truncation_cause
 
 CODES = [
     "",
@@ -109,7 +109,7 @@ SENTENCES = {
         "error 2 by rule net"
     ),
     "not found: error 2 by rule 404": Cause(CauseCode.STATUS, "404").with_detail("error 2 by rule 404"),
-    "only the first 9 bytes were read": part_of("only the first 9 bytes were read"),
+    "only the first 9 bytes were read": truncation_cause("only the first 9 bytes were read"),
     "what {braces} do": Cause(CauseCode.STATED, "what {braces} do"),
 }
 
@@ -161,7 +161,7 @@ def test_every_outcome_after_which_a_document_leaves_is_a_reason_for_it() -> Non
     }
     leaves = {one.value for one in UrlOutcome if not one.transient and one not in stays}
     assert leaves <= {reason.value for reason in RemovalReason}
-    assert {reason.value for reason in RECHECKED} == leaves - {"REMOVED"} | {"UNKNOWN"}
+    assert {reason.value for reason in RECHECKED_REMOVALS} == leaves - {"REMOVED"} | {"UNKNOWN"}
 
 
 def test_only_a_redirect_that_was_recorded_as_one_leads_on() -> None:

@@ -22,7 +22,7 @@ from ultracrawl.crawl.inspection.explanation import explain
 from ultracrawl.crawl.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.model.candidate import Candidate, LimitOver
+from ultracrawl.model.candidate import Candidate, ExceededLimit
 from ultracrawl.rules.boundary.focus import FOCUSED
 from ultracrawl.rules.boundary.redirects import Redirect
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY, CandidateRules
@@ -187,7 +187,7 @@ class Crawl:
             judged=[lambda candidate, rule: self.told.append((candidate, rule)), self.log.add],
             traps=guard,
         )
-        self.filter.limits_over = lambda: (LimitOver("limits.documents", 10.0, 11.0),)
+        self.filter.limits_over = lambda: (ExceededLimit("limits.documents", 10.0, 11.0),)
         self.filter.close(closed or closing_rule(fed.rules, refresh_only=False))
 
     def start_and_be_redirected(self, dice: random.Random) -> int:

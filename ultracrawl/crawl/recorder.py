@@ -69,7 +69,9 @@ class Recorder:
         for told in self._hooks.visit_ending:
             told(visit, outcome)
         self._state.records.finish_url(visit.entry, record)
-        self._counters.count_ending(record, lost=outcome.in_vain and not visit.record.outcome.in_vain)
+        self._counters.count_ending(
+            record, lost=outcome.without_content and not visit.record.outcome.without_content
+        )
         self._tell(visit)
 
     def _recorded(self, visit: Visit, ending: Ending) -> tuple[UrlRecord, UrlOutcome]:

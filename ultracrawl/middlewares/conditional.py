@@ -11,7 +11,7 @@ from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.transport.headers import has_header, set_header
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
-from ultracrawl.model.cause import part_of
+from ultracrawl.model.cause import truncation_cause
 from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class VisitConditions:
             visit.note_checksum(content_checksum(response) if listed else checksum(response.body))
             may_end = not refusal and self._may_end(visit, response)
             if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
-                ending = Ending(_UNMODIFIED, 200, part_of(visit.fetch.truncated))
+                ending = Ending(_UNMODIFIED, 200, truncation_cause(visit.fetch.truncated))
                 self._context.endings.end_visit(visit, ending)
         return response
 

@@ -1,11 +1,15 @@
-"""Value types shared by all floors.
+"""Value types shared by all layers; each is imported on first access.
 
-`Decision` (a rule's answer with its reason), `Finding` (a mistake in a definition; `DefinitionError` carries
-several), `UrlOutcome`, `StatusCode` and `Cause` (how a URL ended, and why), `Removal` (why a
-document leaves the index), `UrlRecord` (what is known of a URL), `Link` and `Page`
-(what one parse of a response gives), `Conversion` (what a converter makes of other documents), `Document` (what goes
-through the item pipelines), `RunReport` (one crawl of one source), `CrawlStatistics` (its few numbers),
-`ScheduleStatus` (what a schedule is doing). Each is loaded when it is used.
+* `Decision`: the verdict of a rule with its reason
+* `Finding`: a mistake in a definition; `DefinitionError` carries several
+* `UrlOutcome`, `StatusCode`, `Cause`: how the visit of a URL ended, and why
+* `Removal`: why a document leaves the index
+* `UrlRecord`: a row of the document table
+* `Link`, `Page`: the result of parsing a response
+* `Conversion`: the result of converting a document that is not HTML
+* `Document`: the item of the item pipelines
+* `RunReport`, `CrawlStatistics`: one crawl of one source, and its summary numbers
+* `ScheduleStatus`: the state of a schedule
 """
 
 from importlib import import_module

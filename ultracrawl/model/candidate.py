@@ -1,4 +1,4 @@
-"""A URL that may be crawled, on its way through the stages that judge it."""
+"""A URL that may be queued, and the interface of the stages that accept or reject it."""
 
 from __future__ import annotations
 
@@ -9,61 +9,64 @@ from ultracrawl.model.page import LinkKind
 
 
 class TrapCounts(NamedTuple):
-    """How much of a site is known when a new URL of it is judged; None where that is not counted."""
+    """Numbers of known URLs, for the detection of crawler traps; None if not counted."""
 
     site_urls: int | None = None
-    """URLs of its site."""
+    """URLs of the same site."""
     path_queries: int | None = None
-    """URLs with its path and another query."""
+    """URLs with the same path and another query."""
 
 
-class LimitOver(NamedTuple):
-    """A limit of a source that was over when a new URL was judged."""
+class ExceededLimit(NamedTuple):
+    """A limit of a source that was exceeded when a new URL was judged."""
 
     name: str
-    """The option, as `limits.documents`."""
+    """The option, such as `limits.documents`."""
     limit: float
     value: float
-    """What was counted."""
+    """The counted value."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.limit:g} is passed with {self.value:.6g}"
 
 
 class Candidate(NamedTuple):
-    """A canonical URL, how it was found, and what was counted then: all that a stage judges by."""
+    """A canonical URL with everything that stages judge it by: how it was found, and counts at that time.
+
+    Candidate logs store the fields by name.
+    """
 
     url: str
     depth: int = 0
     """Link steps from a start URL."""
     kind: LinkKind = LinkKind.A
     parent: str = ""
-    """The URL of the page (or redirect) that it was found in; empty for none."""
+    """The URL of the page or redirect that it was found in; empty for none."""
     seed: bool = False
     known: bool = False
-    """Whether the source knows the URL already: what is about new URLs alone does not concern it."""
+    """Whether the source knows the URL already; checks of new URLs do not apply to it."""
     rules_hold: bool = True
-    """Whether rules about domains, ports, paths and URIs hold for it; not for entries of feeds that ignore them."""
+    """Whether rules about domains, ports, paths and URIs apply; False for entries of feeds that ignore them."""
     hop: bool = False
-    """Whether a temporary redirect leads to it, of which only scheme and way are judged."""
+    """Whether it is the target of a temporary redirect, which only the stages for scheme and redirects judge."""
     closed: str = ""
-    """The rule that keeps all new URLs out when it is found; empty for none."""
+    """The rule that rejects all new URLs at the time; empty for none."""
     counts: TrapCounts = TrapCounts()
-    over: tuple[LimitOver, ...] = ()
-    """The limits that close the source to new URLs."""
+    over: tuple[ExceededLimit, ...] = ()
+    """The exceeded limits that close the source to new URLs."""
 
     @property
     def counters(self) -> dict[str, float]:
-        """What was counted, by name: `site_urls`, `path_queries`, and the limits that close the source."""
+        """The counts by name: `site_urls`, `path_queries`, and the exceeded limits."""
         counts = {name: value for name, value in self.counts._asdict().items() if value is not None}
-        return counts | {one.name: one.value for one in self.over}
+        return counts | {limit.name: limit.value for limit in self.over}
 
 
 class Stage(Protocol):
-    """One stage that a candidate meets."""
+    """A check of candidates."""
 
     name: str
-    """What its decisions say as their stage."""
+    """The stage of its decisions."""
 
     def judge(self, candidate: Candidate) -> Decision | None:
-        """Return whether a candidate passes, and why; None if the stage does not concern it."""
+        """Return whether the candidate passes, and why; None if the check does not apply to it."""

@@ -1,4 +1,4 @@
-"""Why a visit ended as it did, and why a document leaves the index: a code with data. Here it becomes a sentence."""
+"""Causes of outcomes and reasons of removals: codes with data, and the sentences made of them."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
-from ultracrawl.model.status import answer_text
+from ultracrawl.model.status import http_status_text
 
 
 class CauseCode(StrEnum):
-    """What a cause is, with its sentence: a heading, and what follows it after a colon.
+    """A kind of cause with the template of its sentence: a heading, and the rest after a colon.
 
-    The values are stored and shown to programs: none is ever changed, nor used again for something else. The sentences
-    are for people alone, and may be written anew.
+    The values are stored and part of the JSON output: never change or reuse one. The sentences are for people only
+    and may be reworded.
     """
 
     heading: str
     rest: str
 
     def __new__(cls, value: str, heading: str = "", rest: str = "{detail}") -> Self:
-        """Make a code of its value and the two parts of its sentence."""
+        """Create a member from its value and the two parts of its sentence."""
         code = str.__new__(cls, value)
         code._value_, code.heading, code.rest = value, heading, rest
         return code
 
     NONE = "", "", ""
     STATED = "stated", "{subject}"
-    """In the words of somebody else: code of users, a library, an earlier version."""
+    """Free text from user code, a library or an earlier version."""
     RULE = "rule", "{subject}"
-    """A rule of the definition, as it is counted."""
+    """A rule of the definition, under the name that reports count it by."""
 
     # ---- one URL stands for another
     REDIRECT = "redirect", "to {subject}"
@@ -46,7 +46,7 @@ class CauseCode(StrEnum):
     RESERVED = "reserved", "the page is reserved", "{subject}"
     UNAVAILABLE_AFTER = "unavailable-after", "unavailable_after has passed"
     EXPIRES = "expires", "it names the day on which it leaves the index"
-    """It has to be looked at in every run."""
+    """Checked in every run."""
 
     # ---- what is wanted of a page
     LANGUAGE = "language", "focused", "its language is {subject}"
@@ -56,7 +56,7 @@ class CauseCode(StrEnum):
     NO_DOCUMENT = "no-document", "the spider made no document of it"
     DROPPED = "dropped", "dropped"
     GIVEN = "given", "the spider gave the document itself"
-    """Nothing was asked of a server for it."""
+    """No request was made for it."""
     REMOVED_BY_HAND = "removed-by-hand", "removed by hand"
 
     # ---- what an answer is
@@ -75,7 +75,7 @@ class CauseCode(StrEnum):
     EMPTY = "empty", "the document is empty"
     TOO_LONG = "too-long", "longer than {subject} bytes (cut_off)"
     PART = "part", "{detail}", ""
-    """Its document is a part of what the server has."""
+    """The document is truncated."""
     UNRENDERED = "unrendered", "its scripts were not run"
     DIRECTORY = "directory", "directory with {subject} entries"
     FEED = "feed", "feed with {subject} entries, {detail}", ""
@@ -84,7 +84,7 @@ class CauseCode(StrEnum):
     NO_SITEMAP = "no-sitemap", "no sitemap"
     NO_SITEMAP_ANSWER = "no-sitemap-answer", "an answer without a sitemap"
     SITEMAP_DATE = "sitemap-date", "sitemap lastmod"
-    """It was not asked for, because a sitemap says that it has not changed."""
+    """Not requested, because a sitemap says that it has not changed."""
 
     # ---- what failed
     STATUS = "status", ""
@@ -117,22 +117,22 @@ class CauseCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A cause with its data; false if there is none."""
+    """A cause with its data; `NO_CAUSE` is false."""
 
     code: CauseCode
     subject: str = ""
-    """What it is about: a URL, a rule, a type, a number."""
+    """The URL, rule, media type or number that it is about."""
     detail: str = ""
-    """What else is to be said of it, in the words of whoever knows."""
+    """Further text, such as the message of an exception."""
 
     def __bool__(self) -> bool:
         return self.code is not CauseCode.NONE
 
     @property
     def heading(self) -> str:
-        """The beginning of the sentence, under which causes are grouped."""
+        """The beginning of the sentence; reports group causes by it."""
         if self.code is CauseCode.STATUS:
-            return answer_text(int(self.subject))
+            return http_status_text(int(self.subject))
         return self.code.heading.format(subject=self.subject, detail=self.detail)
 
     def __str__(self) -> str:
@@ -140,22 +140,22 @@ class Cause:
         return ": ".join(filter(None, (self.heading, rest)))
 
     def with_detail(self, detail: str) -> Cause:
-        """Return the cause with something more to be said of it."""
+        """Return the cause with text appended to its detail."""
         return replace(self, detail=": ".join(filter(None, (self.detail, detail))))
 
 
 NO_CAUSE = Cause(CauseCode.NONE)
 
 
-def part_of(truncated: str) -> Cause:
-    """Return the cause of a document that lacks something, by what it lacks; none if that is nothing."""
+def truncation_cause(truncated: str) -> Cause:
+    """Return the cause for a truncated document, `NO_CAUSE` if `truncated` is empty."""
     return Cause(CauseCode.PART, detail=truncated) if truncated else NO_CAUSE
 
 
 class RemovalReason(StrEnum):
-    """Why a document is to leave the index: the outcome of a visit, by its name, or a decision without one.
+    """Why a document is to leave the index: an outcome of a visit, or a decision without a visit.
 
-    The values are stored and shown, and stay as they are.
+    The values are stored and shown to users; never change one.
     """
 
     GONE = "GONE"
@@ -170,20 +170,20 @@ class RemovalReason(StrEnum):
     SCOPE = "SCOPE"
     """The definition excludes it now."""
     ORPHAN = "orphan"
-    """Nothing led to it for several cycles."""
+    """Nothing linked to it for several cycles."""
     EXPIRED = "EXPIRED"
-    """The day that its description names is over."""
+    """The expiry date in its resource description has passed."""
     FEED = "feed"
-    """Its time in the feed that named it is over."""
+    """Its retention time after its last appearance in a feed is over."""
     UNLISTED = "UNLISTED"
-    """The lister of its source says that it is gone, or does not name it any more."""
+    """The lister of its source reports it as gone, or lists it no longer."""
     UNKNOWN = "UNKNOWN"
-    """No page led to it since the state was lost."""
+    """No page linked to it since the state was lost."""
     OTHER = "other"
-    """In the words of an earlier version."""
+    """Free text of an earlier version."""
 
 
-RECHECKED = frozenset(
+RECHECKED_REMOVALS = frozenset(
     {
         RemovalReason.GONE,
         RemovalReason.REJECTED,
@@ -194,12 +194,12 @@ RECHECKED = frozenset(
         RemovalReason.UNKNOWN,
     }
 )
-"""Removals by the word of a server, which may say something else by now."""
+"""Removals that depend on what a server answered: the URLs are fetched again, since the answer may have changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """That the document of a URL is to leave the index, where it still is."""
+    """The pending removal of a document that is still in the index."""
 
     reason: RemovalReason
     cause: Cause = NO_CAUSE

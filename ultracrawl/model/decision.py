@@ -1,4 +1,4 @@
-"""A rule's answer: a verdict that carries the rule's identity and the reason."""
+"""The verdict of a rule about a URL, with the rule and the reason."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One answer of one rule about one URL.
+    """The verdict of one rule about one URL.
 
-    `stage` names the check in the order a URL meets them (`url`, `rewrite`, `scheme`, `domain`, `port`,
-    `path`, `depth`, `address`, `robots`, `meta robots`, ...). `rule` identifies the rule well enough to find it in the
-    definition (`exclude path /private/`); it is a bounded set of strings, so that reports can count by it.
-    `index` is False for the third verdict: follow the links of this page, but do not index it.
+    `stage` names the check (`url`, `rewrite`, `scheme`, `domain`, `port`, `path`, `depth`, `address`, `robots`,
+    `meta robots`, ..., in the order in which they run). `rule` identifies the rule well enough to find it in the
+    definition (`exclude path /private/`); it takes a bounded number of values, so that reports can count by it.
+    `index` is False for the third verdict: follow the links of the page, but do not index it.
     """
 
     accept: bool
@@ -22,7 +22,7 @@ class Decision:
     index: bool = True
 
     def as_json(self) -> dict[str, str | bool]:
-        """Return it as verbs show it."""
+        """Return the decision in the shape of the JSON output of the command line."""
         return {"stage": self.stage, "rule": self.rule, "accept": self.accept, "reason": self.reason}
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The item that travels through the pipelines into the index, and what a converter makes of one that is not HTML."""
+"""The item of the item pipelines, and the result of converting a document that is not HTML."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ AttributeValue = str | float | datetime
 class Document:
     """One document of one source on its way to the index.
 
-    `url` is the display URL, `access_url` the one that was fetched. `attributes` are document attributes as
-    found (META, headers; names in lower case); `search_attributes` is filled by the attribute pipeline.
+    `url` is the display URL, `access_url` the fetched one. `attributes` are the document attributes as
+    found (META, headers; names in lower case); the attribute pipeline fills `search_attributes`.
     """
 
     url: str
@@ -31,21 +31,21 @@ class Document:
     attributes: dict[str, list[str]] = field(default_factory=dict)
     search_attributes: dict[str, list[AttributeValue]] = field(default_factory=dict)
     acl: list[str] = field(default_factory=list)
-    """The principals (users, groups) that may see it, as searches name them; empty: everybody may."""
+    """The principals (users, groups) that may see it, in the form that searches pass; empty: everybody."""
     sections: tuple[Section, ...] = ()
-    """The parts of `text`, as long as it is the text of the page."""
+    """The sections of `text`, if it is still the text of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """Text and metadata of a document; `metadata` has the names that `docs/conversion.md` lists, in lower case."""
+    """Text and metadata of a converted document; `docs/conversion.md` lists the names in `metadata` (lower case)."""
 
     title: str = ""
     text: str = ""
-    """All text in reading order, white space folded."""
+    """All text in reading order, with white space collapsed."""
     language: str = ""
     metadata: dict[str, list[str]] = field(default_factory=dict)
     links: tuple[str, ...] = ()
     """Targets as written in the document, each once."""
     truncated: str = ""
-    """What was left unread and why, in a few words, or empty."""
+    """Which part was not read and why, in a few words, or empty."""

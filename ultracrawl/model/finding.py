@@ -1,4 +1,4 @@
-"""One mistake, or something doubtful, in a definition file."""
+"""Findings: mistakes and doubtful settings in definition files."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from ultracrawl.errors import UserError
 
 
 class FindingCode(StrEnum):
-    """Kinds of findings that code reacts to, whatever their texts say."""
+    """Findings that code reacts to."""
 
     NO_START = "no-start"
-    """A source has no beginning, so it would crawl nothing."""
+    """A source has no start URL, so it would crawl nothing."""
     SECRET_IN_CLEAR = "secret-in-clear"  # noqa: S105 - the name of a kind
-    """A definition holds a secret that whoever can read it can use."""
+    """A definition contains a secret in clear text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What is wrong, where, and what to write instead.
 
-    `line` counts from 1; 0 means the file as a whole. `key` is the dotted path of the option
-    (`sources.handbook.depth`). `fatal` findings stop a crawl, others are advice. Those that something is done
-    about have a `code`.
+    `line` counts from 1; 0 means the whole file. `key` is the dotted path of the option
+    (`sources.handbook.depth`). `fatal` findings stop a crawl, others are advice. `code` is set if code reacts to it.
     """
 
     file: str
@@ -47,7 +46,7 @@ class Finding:
 
 
 class DefinitionError(UserError):
-    """A definition file has mistakes; all of them are in `findings`, in file order."""
+    """A definition file has mistakes: `findings`, in file order."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         super().__init__("\n".join(str(finding) for finding in findings))
@@ -55,11 +54,11 @@ class DefinitionError(UserError):
 
 
 def fatal_of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings that keep definitions from being used."""
+    """Return the findings that make a definition unusable."""
     return tuple(finding for finding in findings if finding.fatal)
 
 
 def refuse_fatal(findings: Iterable[Finding]) -> None:
-    """Raise `DefinitionError` with all fatal findings, if there are any."""
+    """Raise `DefinitionError` with all fatal findings if there are any."""
     if fatal := fatal_of(findings):
         raise DefinitionError(fatal)

@@ -1,4 +1,4 @@
-"""How a scheduled URL ended in a run: every one ends in exactly one of these."""
+"""Outcomes of the URLs that are scheduled in a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class UrlOutcome(StrEnum):
-    """The end of one URL in one run; `QUEUED` is the only state that is not an end."""
+    """The outcome of one URL in one run: exactly one each; `QUEUED` means that it has none yet."""
 
     QUEUED = "QUEUED"
     NEW = "NEW"
@@ -27,29 +27,29 @@ class UrlOutcome(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """One plain sentence for reports and documentation."""
+        """One sentence for reports and documentation."""
         return _MEANINGS[self]
 
     @property
     def transient(self) -> bool:
-        """Whether the document behind the URL, if one is indexed, stays as it is: nothing was learnt about it."""
+        """Whether the visit learnt nothing about the document: an indexed one stays as it is."""
         return self in _TRANSIENT
 
     @property
-    def in_vain(self) -> bool:
-        """Whether nothing was read of the URL itself."""
-        return self in _IN_VAIN
+    def without_content(self) -> bool:
+        """Whether no content of the URL was read."""
+        return self in _WITHOUT_CONTENT
 
     @property
     def unchanged(self) -> bool:
-        """Whether the content was found to be as it was at the visit before."""
+        """Whether the content is the same as at the visit before."""
         return self in _UNCHANGED
 
 
 SUBMITTED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
-"""Outcomes of visits whose documents are handed over to the index."""
+"""Outcomes of visits whose documents are sent to the index."""
 
-_IN_VAIN = frozenset(
+_WITHOUT_CONTENT = frozenset(
     {
         UrlOutcome.REDIRECTED,
         UrlOutcome.GONE,

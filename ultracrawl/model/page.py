@@ -1,4 +1,4 @@
-"""What one parse of one response gives."""
+"""The result of parsing one HTML response."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class LinkKind(StrEnum):
-    """Where in a page a link stood; boundary, depth and link options may treat kinds differently."""
+    """The element or mechanism that a link comes from; boundary, depth and link options may depend on it."""
 
     A = "a"
     AREA = "area"
@@ -34,13 +34,13 @@ class LinkKind(StrEnum):
     CANONICAL = "canonical"
     ALTERNATE = "alternate"
     NEXT = "next"
-    """`<link rel>` of next, prev and their like: the pages of one series."""
+    """`<link rel>` of next, prev and similar: the pages of one series."""
     SITEMAP = "sitemap"
     REDIRECT = "redirect"
 
 
 class Link(NamedTuple):
-    """A link as written in the page: not yet absolute, not yet canonical."""
+    """A link as written in the page: neither absolute nor canonical."""
 
     href: str
     kind: LinkKind
@@ -50,7 +50,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RobotsDirectives:
-    """What META robots and X-Robots-Tag, taken together, allow for one page; the strictest wins."""
+    """META robots and X-Robots-Tag of one page combined; the strictest directive wins."""
 
     index: bool = True
     follow: bool = True
@@ -62,32 +62,32 @@ ALLOW_ALL = RobotsDirectives()
 
 
 class Section(NamedTuple):
-    """A part of a text that a URL with a fragment can lead to, or that has a heading of its own."""
+    """A part of a text with a heading of its own, or with an id that a URL fragment can name."""
 
     offset: int
-    """Where in the text it begins; it ends where the next one of its level, or a higher one, begins."""
+    """Start in the text; the section ends where the next one of the same or a higher level begins."""
     level: int
-    """1 for the highest heading to 6; what has an id and no heading has 7 (an entry of a list of definitions, say)."""
+    """1 (highest heading) to 6; 7 for a part with an id but no heading, such as an entry of a definition list."""
     anchor: str
-    """The id that a fragment names; empty if the part has none."""
+    """The id; empty if the part has none."""
     title: str
-    """As it stands there in the text, or its beginning."""
+    """The heading as in the text, or its beginning."""
 
-    def stands_in(self, text: str) -> bool:
-        """Tell whether a text has this part where it should; that of somebody else may not."""
+    def matches_text(self, text: str) -> bool:
+        """Return whether a text has this title at this offset; text that user code has replaced may not."""
         return text.startswith(self.title, self.offset)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything that one pass over one parsed tree found; URLs in it are as written in the page."""
+    """Everything extracted from a parsed page in one pass; URLs are as written in the page."""
 
     title: str = ""
     text: str = ""
     language: str = ""
     charset: str = ""
     base: str = ""
-    """The value of `<base href>` joined to the page's URL, or empty."""
+    """`<base href>` resolved against the page's URL, or empty."""
     canonical: str = ""
     refresh: tuple[float, str] | None = None
     """META refresh: seconds and target (empty target = the page itself)."""
@@ -96,8 +96,8 @@ class Page:
     robots: RobotsDirectives = ALLOW_ALL
     links: tuple[Link, ...] = ()
     picked: dict[str, list[str]] = field(default_factory=dict)
-    """What rules of the source took out of its tree, by the name of the document attribute."""
+    """Values extracted by the selectors of the source, by name of the document attribute."""
     sections: tuple[Section, ...] = ()
-    """The parts of the text, in their order."""
+    """In the order of the text."""
     truncated: str = ""
-    """Which limit left a part of the page unread, in a few words, or empty."""
+    """The limit that left a part of the page unread, in a few words, or empty."""

@@ -1,4 +1,4 @@
-"""What the document table knows of one URL."""
+"""A row of the document table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ultracrawl.model.status import StatusCode, status_text
 
 @dataclass(frozen=True, slots=True)
 class UrlRecord:
-    """One row of the document table.
+    """What is known of one URL of one source.
 
     `url` is the canonical access URL and identifies the row within its source. Times are seconds since the
-    epoch (UTC), 0 for never. `checksum` is the SHA-256 of the body, empty if none was read.
-    `indexed` is True only after the commit of the index that holds this version of the document.
+    epoch (UTC), 0 for never. `checksum` is the SHA-256 of the body, empty if no body was read.
+    `indexed` is True only after the index commit that contains this version of the document.
     """
 
     url: str
@@ -28,31 +28,31 @@ class UrlRecord:
     status_code: int = 0
     outcome: UrlOutcome = UrlOutcome.QUEUED
     cause: Cause = NO_CAUSE
-    """Why its latest visit ended as it did, where the code does not say it all."""
+    """Why the latest visit ended as it did, if the status code does not say it all."""
     etag: str = ""
     last_modified: str = ""
     checksum: bytes = b""
     indexed: bool = False
     submitted: bool = False
-    """Handed over to the index, whose commit has not been confirmed yet."""
+    """Sent to the index, whose commit is not confirmed yet."""
     first_seen: float = 0.0
     last_fetched: float = 0.0
     failed_runs: int = 0
-    """Failing runs in a row; a success sets it to 0."""
+    """Consecutive failing runs; a success resets it to 0."""
     links: bytes = b""
-    """Keys of the accepted links of the page, 8 bytes each, so that an unchanged page re-asserts them."""
+    """Keys of the accepted links of the page, 8 bytes each; they count as linked again when the page is unchanged."""
     pending: bool = False
-    """Its document is kept by the store until it is approved; an older version may be in the index."""
+    """The store keeps its document until it is approved; an older version may be in the index."""
     removal: Removal | None = None
-    """Why its document is to leave the index, where it still is; None if it is not."""
+    """Why its document, still in the index, is to leave it; None if it stays."""
     fingerprint: bytes = b""
-    """What its content is compared by; records with the same one are one document. Empty: it is compared with none."""
+    """Content fingerprint: records with the same one have the same content. Empty: not compared."""
     preference: int = 1
-    """What the page says of its own URL, see `duplicates.preference`."""
+    """How much the page prefers its own URL among duplicates, see `duplicates.preference`."""
 
     @property
     def shown_url(self) -> str:
-        """The display URL, or the access URL where none was set."""
+        """The display URL, or the access URL if none is set."""
         return self.display_url or self.url
 
     @property
@@ -62,27 +62,27 @@ class UrlRecord:
 
     @property
     def redirects_to(self) -> str:
-        """The URL that it led to at its latest visit, empty if it led to none."""
-        led = self.outcome is UrlOutcome.REDIRECTED and self.cause.code is CauseCode.REDIRECT
-        return self.cause.subject if led else ""
+        """The redirect target of the latest visit, empty if it was not a redirect."""
+        redirected = self.outcome is UrlOutcome.REDIRECTED and self.cause.code is CauseCode.REDIRECT
+        return self.cause.subject if redirected else ""
 
     @property
     def removed(self) -> bool:
-        """Whether somebody took the URL out for good: it stays known and is not queued again."""
+        """Whether a person removed the URL for good: it stays known and is not queued again."""
         return self.status_code == StatusCode.BLACKLISTED
 
     @property
     def retained(self) -> bool:
-        """Whether its document is in the index to stay, on the way there, or kept until it is approved."""
+        """Whether its document stays in the index, is on its way there, or waits for approval."""
         return (self.searchable or self.pending) and self.removal is None
 
     def leaves_for(self, *reasons: RemovalReason) -> bool:
-        """Return whether its document is to leave the index for one of some reasons."""
+        """Return whether its document is to leave the index for one of these reasons."""
         return self.removal is not None and self.removal.reason in reasons
 
     @property
     def searchable(self) -> bool:
-        """Whether its document is in the index, or on its way there."""
+        """Whether its document is in the index or on its way there."""
         return self.indexed or self.submitted
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What becomes of the record of a URL when its document comes, waits or goes by a decision and not by a visit."""
+"""Changes to the record of a URL that are made without a visit: approval, removal, withdrawal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ultracrawl.model.status import StatusCode
 
 
 def without_document(record: UrlRecord) -> UrlRecord:
-    """Return the record of a URL whose document has left the index."""
+    """Return the record after its document has left the index."""
     return replace(record, removal=None, indexed=False, submitted=False, fingerprint=b"")
 
 
 def approved(record: UrlRecord) -> UrlRecord:
-    """Return the record of a document that goes to the index now: 952 becomes 200."""
+    """Return the record of a pending document that is sent to the index now: status 952 becomes 200."""
     outcome = UrlOutcome.MODIFIED if record.indexed else UrlOutcome.NEW
     return replace(
         record,
@@ -32,7 +32,7 @@ def approved(record: UrlRecord) -> UrlRecord:
 def removed(record: UrlRecord) -> UrlRecord:
     """Return the record of a URL that a person removed (status 955)."""
     return replace(
-        unread(record),
+        without_content(record),
         outcome=UrlOutcome.REMOVED,
         status_code=StatusCode.BLACKLISTED,
         cause=Cause(CauseCode.REMOVED_BY_HAND),
@@ -40,20 +40,22 @@ def removed(record: UrlRecord) -> UrlRecord:
 
 
 def restored(record: UrlRecord) -> UrlRecord:
-    """Return the record of a removed URL that may be crawled again: as if it had been found just now."""
-    return replace(unread(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, cause=NO_CAUSE)
+    """Return the record of a removed URL that may be crawled again, as if it were new."""
+    return replace(
+        without_content(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, cause=NO_CAUSE
+    )
 
 
-def unread(record: UrlRecord) -> UrlRecord:
-    """Return the record without anything that was read."""
+def without_content(record: UrlRecord) -> UrlRecord:
+    """Return the record without anything that was learnt from fetching the page."""
     return replace(withdrawn(record), links=b"", fingerprint=b"", failed_runs=0)
 
 
 def withdrawn(record: UrlRecord) -> UrlRecord:
-    """Return the record of a URL whose document is nowhere, and whose page is fetched in full."""
+    """Return the record without document and validators, so that the page is fetched in full."""
     return replace(without_validators(record), indexed=False, submitted=False, pending=False, removal=None)
 
 
 def without_validators(record: UrlRecord) -> UrlRecord:
-    """Return the record so that the next visit fetches the page in full, and takes it for another one."""
+    """Return the record without validators and checksum: the next visit fetches the page in full, as modified."""
     return replace(record, etag="", last_modified="", checksum=b"")

@@ -1,4 +1,4 @@
-"""One crawl of one source, as numbers that add up; and the status of a schedule of crawls."""
+"""The report of one crawl of one source, and the status of a schedule of crawls."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ultracrawl.model.statistics import CrawlStatistics
 
 
 class ScheduleStatus(StrEnum):
-    """What a schedule is doing (Ultra Search 13.2); its values are stored, and no version changes them."""
+    """The state of a schedule (Ultra Search 13.2); the values are stored and never change."""
 
     SCHEDULED = "scheduled"
-    """It waits for its next time."""
+    """Waits for its next start time."""
     LAUNCHING = "launching"
-    """Its crawls were ordered, and none has begun."""
+    """Its crawls were requested, and none has begun."""
     EXECUTING = "executing"
     INDEXING_PENDING = "indexing pending"
     """It crawled in the mode `examine`, and documents wait for approval."""
     STOPPED = "stopped"
-    """It was ended by a person; `resume` has it go on."""
+    """A person stopped it; `resume` continues it."""
     FAILED = "failed"
-    """All its sources failed; it is tried again at its next time."""
+    """All its sources failed; it is tried again at its next start time."""
     PARTIALLY_FAILED = "partially failed"
     DISABLED = "disabled"
     """It is not launched."""
@@ -33,7 +33,7 @@ class ScheduleStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """The counts of one run; `scheduled` equals the sums of `outcomes` and `given_up` when it ended normally."""
+    """The counts of one run; after a normal end `scheduled` is the sum of `outcomes` and `given_up`."""
 
     source: str
     run_id: str
@@ -45,59 +45,59 @@ class RunReport:
     fetched: int = 0
     indexed: int = 0
     indexed_earlier: int = 0
-    """Documents among `indexed` that an earlier process had read, so that they are no URLs of this run."""
+    """Documents among `indexed` that an earlier process fetched; they are not URLs of this run."""
     deleted: int = 0
     bytes: int = 0
     sitemaps: int = 0
-    """Sitemaps that were read, or found unchanged."""
+    """Sitemaps read or found unchanged."""
     not_asked: int = 0
-    """URLs that were not asked for, because a sitemap says that they have not changed."""
+    """URLs not requested because a sitemap says that they have not changed."""
     orphans: int = 0
-    """Documents that were deleted without being asked for, because nothing had led to them for several cycles."""
+    """Documents deleted without a request because nothing had linked to them for several cycles."""
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
     excluded_later: int = 0
-    """URLs that were accepted and excluded later; they have an outcome, and count in `rejected_by` too."""
+    """URLs accepted first and excluded later; they have an outcome and count in `rejected_by` too."""
     given_up: Counter[str] = field(default_factory=Counter)
-    """Sites that were given up after network errors, with the number of their URLs that wait for the next run."""
+    """Sites given up after network errors, with the number of their URLs that wait for the next run."""
     lost: int = 0
-    """URLs of which nothing was read, unless they failed at the visit before, too."""
+    """URLs of which no content was read, although the visit before read some."""
     cut: Counter[str] = field(default_factory=Counter)
-    """Pages that were read in part, by what was left out."""
+    """Pages read in part, by the part left out."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
     problems: list[str] = field(default_factory=list)
-    """One line each: what failed in this run besides single URLs (index process died, disk full)."""
+    """One line each: failures of the run apart from single URLs (index process died, disk full)."""
     remarks: list[str] = field(default_factory=list)
-    """One line each: what happened besides, without being a failure (the index was brought up to date)."""
+    """One line each: events that are not failures (the index was brought up to date)."""
     resumed: bool = False
     ended_by: str = ""
-    """What ended the run before everything was asked for: a limit, or a reason for which Scrapy closes spiders."""
+    """What ended the run before the queue was empty: a limit, or the reason for which Scrapy closed the spider."""
     refresh_only: bool = False
-    """New URLs were kept out for a while, because the source or the disk was too full."""
+    """New URLs were not accepted for a while, because the source or the disk was too full."""
     interrupted: bool = False
-    """Stopped by the user before the queue was empty; the next run goes on."""
+    """Stopped by the user before the queue was empty; the next run continues it."""
 
     @classmethod
     def not_begun(cls, source: str, error: Exception) -> RunReport:
-        """Return the report of a source that could not be crawled at all."""
+        """Return the report of a source whose crawl could not be started."""
         findings = error.findings if isinstance(error, DefinitionError) else (error,)
-        return cls(source, "", "", problems=[str(one) for one in findings])
+        return cls(source, "", "", problems=[str(finding) for finding in findings])
 
     @property
     def begun(self) -> bool:
-        """Whether there was a run."""
+        """Whether the run was started."""
         return bool(self.run_id)
 
     @property
     def queued(self) -> int:
-        """URLs that were scheduled in this run and have no outcome yet."""
+        """URLs scheduled in this run that have no outcome yet."""
         return self.scheduled - self.outcomes.total()
 
     @property
     def statistics(self) -> CrawlStatistics:
-        """The few numbers that a log ends with."""
+        """The summary numbers that a log ends with."""
         return CrawlStatistics.count(
             self.outcomes,
             self.status_codes,
@@ -108,13 +108,13 @@ class RunReport:
 
     @property
     def reached_nothing(self) -> bool:
-        """Whether URLs were asked for and nothing was read; a document that left the index counts as a result."""
-        asked = +self.outcomes or +self.given_up
-        return bool(asked) and not self.deleted and all(one.in_vain for one in +self.outcomes)
+        """Whether URLs were requested, but no content was read and no document was deleted."""
+        requested = +self.outcomes or +self.given_up
+        return bool(requested) and not self.deleted and all(o.without_content for o in +self.outcomes)
 
     @property
     def failed(self) -> bool:
-        """Whether the run did not do what it was asked for, apart from single URLs."""
+        """Whether the run had problems or was interrupted; failures of single URLs do not count."""
         return bool(self.problems) or self.interrupted
 
     def summary(self) -> str:

@@ -1,4 +1,4 @@
-"""What became of the URLs of a run, in the few numbers that a log ends with (Ultra Search 3.2)."""
+"""The summary numbers of a run that a log ends with (Ultra Search 3.2)."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ _CONVERSION = (StatusCode.CONVERSION_FAILED, StatusCode.CONVERTER_MISSING)
 
 @dataclass(frozen=True, slots=True)
 class CrawlStatistics:
-    """Numbers of documents; a URL counts once in one of the first four, a link that was excluded as well."""
+    """Counts of URLs; each URL or excluded link counts in exactly one of the first four."""
 
     to_fetch: int
-    """Still waiting when the run ended."""
+    """Still queued when the run ended."""
     fetched: int
     """Answered with a document, a redirect, or 304 (not modified)."""
     failures: int  # word: the key of the report
-    """Not fetched: no connection, a time-out, an error of the server, no permission, not found."""
+    """Not fetched: no connection, time-out, server error, no permission, not found."""
     rejected: int
     """Excluded by the boundary, robots.txt, the media type, the depth, the rewriter or a limit."""
     indexed: int
-    """In the index by this run, or waiting for an approval."""
+    """Indexed by this run, or waiting for approval."""
     not_indexable: int
-    """Fetched and kept out of the index by a directive, their size, or because they are read for links only."""
+    """Fetched but not indexed because of a directive or their size, or because only their links are used."""
     conversion_failures: int
-    """Fetched and not converted."""
+    """Fetched but not converted."""
 
     @property
     def discovered(self) -> int:
-        """The sum of the first four."""
+        """The sum of the first four counts."""
         return self.to_fetch + self.fetched + self.failures + self.rejected
 
     @classmethod
@@ -48,24 +48,24 @@ class CrawlStatistics:
         links_excluded: int,
         indexed: int,
     ) -> CrawlStatistics:
-        """Count URLs by how they ended; `links_excluded` are the links that never became a URL of the source."""
+        """Derive the numbers from the counts of a run; `links_excluded` counts links that were never queued."""
         failures = sum(outcomes[outcome] for outcome in _FAILURES)
         wrong_type = sum(codes[code] for code in _WRONG_TYPE)
-        refused = outcomes[UrlOutcome.ROBOTS] + outcomes[UrlOutcome.REJECTED] + wrong_type
+        rejected = outcomes[UrlOutcome.ROBOTS] + outcomes[UrlOutcome.REJECTED] + wrong_type
         unconverted = sum(codes[code] for code in _CONVERSION)
         return cls(
             to_fetch=max(to_fetch, 0),
-            fetched=outcomes.total() - failures - refused,
+            fetched=outcomes.total() - failures - rejected,
             failures=failures,
-            rejected=refused + links_excluded,
+            rejected=rejected + links_excluded,
             indexed=indexed + outcomes[UrlOutcome.PENDING],
             not_indexable=max(outcomes[UrlOutcome.NOT_INDEXED] - wrong_type - unconverted, 0),
             conversion_failures=unconverted,
         )
 
     def items(self) -> Iterator[tuple[str, int]]:
-        """Yield name and number of each, in the order in which a log shows them."""
-        for number, field in enumerate(fields(self)):
-            if number == 4:
+        """Yield (name, count) pairs in the order of the log."""
+        for position, field in enumerate(fields(self)):
+            if position == 4:
                 yield "discovered", self.discovered
             yield field.name, getattr(self, field.name)

@@ -1,20 +1,20 @@
-"""URL status codes: HTTP's own below 600, and the crawler's for what HTTP has no word for (Ultra Search 14.1)."""
+"""URL status codes: those of HTTP below 600, and the crawler's own (Ultra Search 14.1)."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-"""The statuses that send a client elsewhere by their Location, for everybody who asks (RFC 9110 15.4).
+"""Statuses that redirect to their Location (RFC 9110 15.4).
 
-Not 300, which leaves the choice to a reader, 304, 305 and 306, nor those that nobody has defined.
+Not 300, which leaves the choice to the user, not 304, 305 and 306, nor undefined ones.
 """
-_DEFINED = range(100, 600)
-"""What a server may send (RFC 9110 15); everything else could be mistaken for a code of ours."""
+_HTTP_STATUSES = range(100, 600)
+"""What a server may send (RFC 9110 15); anything else could be mistaken for a code of the crawler."""
 
 
 class StatusCode(IntEnum):
-    """Codes of situations outside HTTP, and the HTTP codes that the crawler itself tells apart."""
+    """The crawler's own codes, and the HTTP statuses that it treats specially."""
 
     QUEUED = 0
     OK = 200
@@ -107,16 +107,16 @@ _TEXTS: dict[int, str] = {
 }
 
 
-def recorded_as(status: int) -> int:
-    """Return the code under which the status that a server sent is recorded."""
-    return status if status in _DEFINED else StatusCode.HTTP_FAILURE
+def recorded_status(status: int) -> int:
+    """Return the code to record for an HTTP status: `HTTP_FAILURE` for one outside 100 to 599."""
+    return status if status in _HTTP_STATUSES else StatusCode.HTTP_FAILURE
 
 
-def answer_text(status: int) -> str:
-    """Return the text of the status that a server sent, which is none of our codes."""
-    return status_text(status) if status in _DEFINED else f"HTTP status {status}"
+def http_status_text(status: int) -> str:
+    """Return the text of an HTTP status; one outside 100 to 599 is not taken for a code of the crawler."""
+    return status_text(status) if status in _HTTP_STATUSES else f"HTTP status {status}"
 
 
 def status_text(code: int) -> str:
-    """Return the text of a status code; a code outside the table is shown as the server sent it."""
+    """Return the text of a status code, `HTTP status <code>` for an unknown one."""
     return _TEXTS.get(code, f"HTTP status {code}")

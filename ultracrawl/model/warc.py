@@ -1,4 +1,4 @@
-"""Stored answers as WARC/1.1 records (ISO 28500:2017)."""
+"""Stored responses as WARC/1.1 records (ISO 28500:2017)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import uuid
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.dates import as_text
 
-_NO_LONGER_TRUE = frozenset(
+_TRANSFER_HEADERS = frozenset(
     {"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"}
 )
-"""Headers of how the body came over the wire; it is stored and written without that."""
+"""Headers about the transfer of the body, which is stored without content and transfer encoding."""
 
 
 def warc_info(software: str, now: float, *, compress: bool) -> bytes:
-    """Return the record at the beginning of a file; it names the program that wrote it."""
+    """Return the warcinfo record that begins a file and names the program that wrote it."""
     block = f"software: {software}\r\nformat: WARC File Format 1.1\r\n".encode()
     head = {"WARC-Type": "warcinfo", "WARC-Date": as_text(now), "Content-Type": "application/warc-fields"}
     return _record(head, block, compress)
 
 
 def warc_response(answer: StoredAnswer, *, compress: bool) -> bytes:
-    """Return an answer as a response record; with `compress` as a gzip member of its own."""
-    kept = [(name, value) for name, value in answer.headers if name.lower() not in _NO_LONGER_TRUE]
+    """Return a stored response as a response record; with `compress` as a separate gzip member."""
+    kept = [(name, value) for name, value in answer.headers if name.lower() not in _TRANSFER_HEADERS]
     lines = ["HTTP/1.1 200 OK", *(f"{name}: {_one_line(value)}" for name, value in kept)]
     http = "\r\n".join([*lines, f"Content-Length: {len(answer.body)}", "", ""]).encode("latin-1", "replace")
     head = {

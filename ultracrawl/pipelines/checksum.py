@@ -10,7 +10,7 @@ from scrapy.exceptions import DropItem
 from ultracrawl.crawl import Visit
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import UrlOutcome
-from ultracrawl.model.cause import part_of
+from ultracrawl.model.cause import truncation_cause
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.pipelines.fields import CHECKSUM, ItemFields, content_of, fill_field, readers_of, text_of
 from ultracrawl.rules.recrawl.change import checksum, classify
@@ -53,7 +53,7 @@ class ChecksumPipeline(DocumentPipeline):
         visit.note_checksum(value)
         if self._context.run.force or visit.page.renewed or not self._is_known(visit, value):
             return
-        ending = Ending(UrlOutcome.UNMODIFIED, cause=part_of(visit.fetch.truncated))
+        ending = Ending(UrlOutcome.UNMODIFIED, cause=truncation_cause(visit.fetch.truncated))
         self._context.endings.end_visit(visit, ending)
         raise DropItem("unchanged", log_level="DEBUG")
 

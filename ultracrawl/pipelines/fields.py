@@ -114,7 +114,7 @@ def sections_of(item: ItemFields, text: str) -> tuple[Section, ...]:
     found = item.get("sections")
     if not isinstance(found, list | tuple):
         return ()
-    return tuple(one for one in found if isinstance(one, Section) and one.stands_in(text))
+    return tuple(one for one in found if isinstance(one, Section) and one.matches_text(text))
 
 
 def readers_of(item: ItemFields) -> list[str]:

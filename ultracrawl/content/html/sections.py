@@ -67,7 +67,7 @@ def text_and_sections(found: Harvest, most: int) -> tuple[str, tuple[Section, ..
     if rest := _folded(parts[kept_from:]):
         pieces.append(rest)
     text, cut = limit_text(" ".join(pieces), most)
-    return text, tuple(one for one in sections if one.stands_in(text)) if cut else tuple(sections), cut
+    return text, tuple(one for one in sections if one.matches_text(text)) if cut else tuple(sections), cut
 
 
 def _folded(parts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
-from ultracrawl.model.status import recorded_as
+from ultracrawl.model.status import recorded_status
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class RetryPolicy:
 
     def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
         """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
-        code, cause = recorded_as(status), Cause(CauseCode.STATUS, str(status))
+        code, cause = recorded_status(status), Cause(CauseCode.STATUS, str(status))
         self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, cause, passes))
 
     def handle_ftp_reply(self, visit: Visit, reply: str) -> None:

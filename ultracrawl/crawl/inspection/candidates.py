@@ -12,7 +12,7 @@ from ultracrawl.crawl.run.limits import limits_over
 from ultracrawl.crawl.run.start_chain import let_in_led_to
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision, UrlRecord
-from ultracrawl.model.candidate import Candidate, LimitOver
+from ultracrawl.model.candidate import Candidate, ExceededLimit
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.sources import CompiledSource, DataSource, Project
@@ -27,7 +27,7 @@ class CandidateJudge(NamedTuple):
     seeds: frozenset[str]
     closed: str
     """The rule that keeps all new URLs out now, empty for none."""
-    over: tuple[LimitOver, ...] = ()
+    over: tuple[ExceededLimit, ...] = ()
 
     def candidate(self, url: str, record: UrlRecord | None = None) -> Candidate:
         """Return a URL as a link to it would be judged now; `record` is what is known of it."""

@@ -12,7 +12,7 @@ from ultracrawl.crawl.removal.scope import NO_CHANGE, Change, ScopeCheck, change
 from ultracrawl.crawl.run.start_chain import let_in_led_to
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.candidate import Candidate
-from ultracrawl.model.cause import RECHECKED
+from ultracrawl.model.cause import RECHECKED_REMOVALS
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.recrawl.cycle import RefreshMode
@@ -181,7 +181,7 @@ def _begins_with(
 def rechecked(state: Store) -> list[int]:
     """Return the keys of documents that were held back from leaving, and are asked for once more."""
     leaving = state.records.records_to_remove()
-    return [url_key(one.url) for one in leaving if one.leaves_for(*RECHECKED)]
+    return [url_key(one.url) for one in leaving if one.leaves_for(*RECHECKED_REMOVALS)]
 
 
 def _waiting(state: Store) -> Iterator[int]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from ultracrawl.crawl.logs.appended import AppendedLog, older
 from ultracrawl.model import LinkKind
-from ultracrawl.model.candidate import Candidate, LimitOver, TrapCounts
+from ultracrawl.model.candidate import Candidate, ExceededLimit, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
 from ultracrawl.sources import LimitsSection, Project
@@ -143,5 +143,5 @@ def _judged(line: dict[str, Any]) -> JudgedCandidate:
     given = {name: line[name] for name in Candidate._fields if name in line}
     given["kind"] = LinkKind(line.get("kind", _DEFAULTS.kind))
     given["counts"] = TrapCounts(**line.get("counts", {}))
-    given["over"] = tuple(LimitOver(**one) for one in line.get("over", ()))
+    given["over"] = tuple(ExceededLimit(**one) for one in line.get("over", ()))
     return JudgedCandidate(line["time"], line["run"], Candidate(**given), line["stage"], line["rule"])

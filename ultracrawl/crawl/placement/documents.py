@@ -13,7 +13,7 @@ from ultracrawl.crawl.placement.pending import PendingDocuments
 from ultracrawl.crawl.placement.succession import same_content
 from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
-from ultracrawl.model.cause import part_of
+from ultracrawl.model.cause import truncation_cause
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.canonical import url_key
 
@@ -73,7 +73,7 @@ class Documents:
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
             self._duplicates.displace(visit)
-            ending = Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, part_of(visit.fetch.truncated))
+            ending = Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, truncation_cause(visit.fetch.truncated))
             endings.end_visit(visit, ending)
             return Retained(visit.url)
         leaving = self._duplicates.wait_for_place(visit, document)
@@ -82,7 +82,7 @@ class Documents:
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
-        endings.end_visit(visit, Ending(outcome, StatusCode.OK, part_of(visit.fetch.truncated)))
+        endings.end_visit(visit, Ending(outcome, StatusCode.OK, truncation_cause(visit.fetch.truncated)))
         return Placed(visit.url, outcome)
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:

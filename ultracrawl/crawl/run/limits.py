@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome
-from ultracrawl.model.candidate import LimitOver
+from ultracrawl.model.candidate import ExceededLimit
 from ultracrawl.rules.frontier.limits import SlackLimit
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RunLimits(Feature):
         """How much of the disk was free at the last look."""
         self._stored = 0
         """Documents in the index, or on their way into it, when the run began."""
-        self.over: tuple[LimitOver, ...] = ()
+        self.over: tuple[ExceededLimit, ...] = ()
         """The limits that keep new URLs out, with what was counted."""
         self._reasons = ""
         self._ticks = 0
@@ -134,7 +134,7 @@ class RunLimits(Feature):
             told()
 
 
-def limits_over(limits: LimitsSection, state: Store, folder: Path) -> tuple[LimitOver, ...]:
+def limits_over(limits: LimitsSection, state: Store, folder: Path) -> tuple[ExceededLimit, ...]:
     """Return what has a run that begins now ask only for what it knows already; `folder` is that of the state."""
     documents = SlackLimit(limits.documents, limits.documents_slack)
     disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
@@ -145,9 +145,11 @@ def limits_over(limits: LimitsSection, state: Store, folder: Path) -> tuple[Limi
     return _over(documents, number, disk, percent)
 
 
-def _over(documents: SlackLimit, number: int, disk: SlackLimit, percent: float) -> tuple[LimitOver, ...]:
+def _over(documents: SlackLimit, number: int, disk: SlackLimit, percent: float) -> tuple[ExceededLimit, ...]:
     counted = (("limits.documents", documents, float(number)), ("limits.disk_free", disk, percent))
-    return tuple(LimitOver(name, limit.limit or 0.0, value) for name, limit, value in counted if limit.over)
+    return tuple(
+        ExceededLimit(name, limit.limit or 0.0, value) for name, limit, value in counted if limit.over
+    )
 
 
 def _free_percent(path: Path) -> float:

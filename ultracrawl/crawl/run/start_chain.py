@@ -111,7 +111,7 @@ def _was_read(context: CrawlContext) -> bool:
     One of an earlier run does not count if it was to be visited again, and its site was given up.
     """
     ends = (_end(context, url) for url in _canonical(context, context.source.beginnings))
-    read = (end for end in ends if end is not None and end.last_fetched and not end.outcome.in_vain)
+    read = (end for end in ends if end is not None and end.last_fetched and not end.outcome.without_content)
     return any(site_of(end.url) not in context.report.given_up for end in read)
 
 
@@ -120,7 +120,7 @@ def _in_vain(context: CrawlContext, url: str) -> str:
     record = _end(context, url)
     if record is None:
         return f"{url} was not asked for"
-    if not record.outcome.in_vain or record.outcome is UrlOutcome.REDIRECTED:
+    if not record.outcome.without_content or record.outcome is UrlOutcome.REDIRECTED:
         return ""
     return f"{record.url}: {record.reason or status_text(record.status_code)}"
 

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ultracrawl.model.candidate import Candidate, LimitOver
+from ultracrawl.model.candidate import Candidate, ExceededLimit
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
@@ -63,7 +63,7 @@ class CandidateFilter:
         self._keys = UrlKeys()
         self._closed = self._closed_always = ""
         self._rules_hold = True
-        self.limits_over: Callable[[], tuple[LimitOver, ...]] = tuple
+        self.limits_over: Callable[[], tuple[ExceededLimit, ...]] = tuple
         """Tells which limits close the source to new URLs; asked only if there is somebody to tell."""
         self._level_of = level_of
         self.seen = SeenUrls()

@@ -11,7 +11,7 @@ import sqlite3
 from functools import lru_cache
 
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome
-from ultracrawl.model.status import answer_text
+from ultracrawl.model.status import http_status_text
 
 _C = CauseCode
 _WHOLE = frozenset({UrlOutcome.GONE, UrlOutcome.HTTP_ERROR, UrlOutcome.NOT_INDEXED})
@@ -105,7 +105,7 @@ def cause_of(text: str, outcome: str, status: int) -> Cause:
 
 def _of_status(text: str, status: int) -> Cause | None:
     told, colon, detail = text.partition(": error ")
-    if told != answer_text(status):
+    if told != http_status_text(status):
         return None
     return Cause(_C.STATUS, str(status), f"error {detail}" if colon else "")
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from ultracrawl.model import StatusCode
-from ultracrawl.model.cause import RECHECKED
+from ultracrawl.model.cause import RECHECKED_REMOVALS
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
@@ -75,7 +75,7 @@ _CHOSEN = """
 _HELD_BACK = f"""
     INSERT INTO queue (site, level, depth, seq, id)
     SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, id), id FROM url
-    WHERE removal_code<>'' AND removal_code IN {tuple(map(str, sorted(RECHECKED)))}
+    WHERE removal_code<>'' AND removal_code IN {tuple(map(str, sorted(RECHECKED_REMOVALS)))}
     AND id NOT IN (SELECT id FROM queue)"""  # noqa: S608 - constant texts
 _WAITING_IS_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
