@@ -12,7 +12,7 @@ from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
 from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 from ultracrawl.scheduler.candidates import seen_urls
-from ultracrawl.scheduler.candidates.candidate_filter import OUTSIDE, CandidateFilter
+from ultracrawl.scheduler.candidates.candidate_filter import OUTSIDE_BOUNDARY, CandidateFilter
 from ultracrawl.scheduler.candidates.link_urls import MALFORMED, TOO_LONG
 from ultracrawl.scheduler.candidates.seen_urls import SeenUrls
 from ultracrawl.stores import SqliteStore
@@ -105,7 +105,7 @@ def test_a_shorter_route_to_a_known_url_is_told(state: CountingStore) -> None:
     admit, _ = admit_with(state)
     admit.admit(["/x"], PAGE, 5)
     admit.admit(["/x"], PAGE, 2)
-    assert admit.shorter == [(url_key("http://a.example/x"), 2)]
+    assert admit.shorter_routes == [(url_key("http://a.example/x"), 2)]
 
 
 @pytest.mark.parametrize(("depth", "shorter"), [(2, [2]), (5, []), (6, [])])
@@ -117,11 +117,13 @@ def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
     later, _ = admit_with(state)
     for _ in range(2):
         later.admit(["/x"], PAGE, depth)
-        assert later.shorter == [(url_key("http://a.example/x"), one) for one in shorter], "at once, and once"
+        assert later.shorter_routes == [(url_key("http://a.example/x"), one) for one in shorter], (
+            "at once, and once"
+        )
 
 
 def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen_urls, "GENERATION", 10)
+    monkeypatch.setattr(seen_urls, "GENERATION_SIZE", 10)
     seen = SeenUrls()
     for key in range(100):
         seen.add_key(key, 1)
@@ -135,7 +137,7 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("http://a.example/" + "x" * 3000, ("URL too long", TOO_LONG)),
         ("http://a..example/", ("malformed URL", MALFORMED)),
-        ("http://b.example/", ("no include domain matches", OUTSIDE)),
+        ("http://b.example/", ("no include domain matches", OUTSIDE_BOUNDARY)),
         ("mailto:me", None),
         ("ftp://a.example/", None),
     ],

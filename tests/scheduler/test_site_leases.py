@@ -13,8 +13,8 @@ from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
 from ultracrawl.rules.frontier.politeness.pace import Pace
-from ultracrawl.scheduler.leasing.lease_turns import LEASE, MARGIN, PATIENCE, TURN
-from ultracrawl.scheduler.leasing.site_leases import LOOK_EVERY, SiteLeases
+from ultracrawl.scheduler.leasing.lease_turns import DRAIN_TIMEOUT, EXPIRY_MARGIN, LEASE_SECONDS, TURN_SECONDS
+from ultracrawl.scheduler.leasing.site_leases import POLL_INTERVAL, SiteLeases
 from ultracrawl.stores import QueueEntry, SqliteSiteStore
 
 STEP = 0.1
@@ -91,7 +91,7 @@ class Crawl:
         if self.paused:
             return
         while True:
-            self.leases.attend()
+            self.leases.lease_wanted_sites()
             entry = self.frontier.pop_entry(self._time.at)
             if entry is None:
                 return
@@ -175,7 +175,7 @@ def test_a_crawl_that_waits_goes_on_with_its_other_sites_and_does_not_spin(
     waited = 20 * 0.5
     assert "a" not in two.sites
     assert not two.done, "it neither ends nor forgets"
-    assert calls["BEGIN"] <= 2 + waited / LOOK_EVERY + waited / 2, "a look now and then"
+    assert calls["BEGIN"] <= 2 + waited / POLL_INTERVAL + waited / 2, "a look now and then"
 
 
 def test_one_crawl_alone_asks_the_store_once_a_site(store: SqliteSiteStore, time: Time) -> None:
@@ -198,7 +198,7 @@ def test_who_is_killed_counts_as_having_asked_until_its_lease_was_over(
     killed = time.at
     two.queue(a=2)
     go_on(time, two)
-    assert killed + LEASE + 3.0 - 5.0 - STEP <= two.asked[0][1] <= killed + LEASE + 3.0 + 1.0
+    assert killed + LEASE_SECONDS + 3.0 - 5.0 - STEP <= two.asked[0][1] <= killed + LEASE_SECONDS + 3.0 + 1.0
     assert two.asked[0][1] - killed > 3.0
 
 
@@ -215,7 +215,9 @@ def test_the_next_crawl_of_a_killed_source_goes_on_after_one_delay(
     assert killed + 3.0 <= again.asked[0][1] + 1e-6 <= killed + 3.5
 
 
-@pytest.mark.parametrize("stall", [LEASE - MARGIN - 6.0, LEASE + 1.0, 3 * LEASE])
+@pytest.mark.parametrize(
+    "stall", [LEASE_SECONDS - EXPIRY_MARGIN - 6.0, LEASE_SECONDS + 1.0, 3 * LEASE_SECONDS]
+)
 def test_a_crawl_that_stood_still_asks_for_its_sites_again(
     store: SqliteSiteStore, time: Time, stall: float
 ) -> None:
@@ -226,7 +228,7 @@ def test_a_crawl_that_stood_still_asks_for_its_sites_again(
     for _ in range(int(stall / STEP)):
         two.run()
         time.at += STEP
-    assert bool(two.asked) is (stall > LEASE)
+    assert bool(two.asked) is (stall > LEASE_SECONDS)
     go_on(time, one, two)
     assert (one.sites.count("a"), len(two.asked)) == (30, 30)
     assert least(all_times(one, two)) >= 1.0
@@ -239,14 +241,14 @@ def test_requests_in_flight_keep_a_site_whose_turn_is_over(store: SqliteSiteStor
     two.queue(a=1)
     go_on(time, one, end=lambda: one.asked)
     began = time.at
-    for _ in range(int((TURN + 3.0) / STEP)):
+    for _ in range(int((TURN_SECONDS + 3.0) / STEP)):
         one.run()
         two.run()
         time.at += STEP
     assert not two.asked
     one.frontier.finish_entry("a")
     go_on(time, one, two, end=lambda: two.asked)
-    assert two.asked[0][1] <= began + TURN + 3.0 + 2.0
+    assert two.asked[0][1] <= began + TURN_SECONDS + 3.0 + 2.0
     go_on(time, one, two, end=lambda: len(one.asked) == 2)
 
 
@@ -257,7 +259,11 @@ def test_a_request_that_never_ends_does_not_keep_a_site_for_ever(store: SqliteSi
     go_on(time, one, end=lambda: one.asked)
     two.queue(a=1)
     go_on(time, one, two, end=lambda: two.asked)
-    assert TURN + PATIENCE <= two.asked[0][1] - one.asked[0][1] <= TURN + PATIENCE + 3.0
+    assert (
+        TURN_SECONDS + DRAIN_TIMEOUT
+        <= two.asked[0][1] - one.asked[0][1]
+        <= TURN_SECONDS + DRAIN_TIMEOUT + 3.0
+    )
 
 
 def test_a_site_that_has_nothing_to_do_goes_at_once_and_takes_its_delay_along(
@@ -410,7 +416,7 @@ def test_a_request_that_is_no_entry_waits_for_the_site(store: SqliteSiteStore, t
         turn = asyncio.ensure_future(two.leases.take_turn("a"))
         await asyncio.sleep(0)
         assert not turn.done()
-        for _ in range(int(2 * LOOK_EVERY / STEP) + 1):
+        for _ in range(int(2 * POLL_INTERVAL / STEP) + 1):
             time.at += STEP
             two.leases.tick()
             one.leases.tick()

@@ -1,12 +1,11 @@
-"""The scheduler: a durable frontier behind Scrapy's scheduler interface.
+"""The scheduler: a persistent frontier behind Scrapy's scheduler interface.
 
-`UltracrawlScheduler` (the Scrapy face), made of the parts that `assembly` names: `CrawlQueue` (the port through which
-things come in), `EntryPicker` (what goes out next), `VisitsInFlight` (what is out, or waits to be tried again),
-`EntryGate` and `PageBudget` (pages left of each site), `SitemapBarrier` (pages that wait for sitemaps), `Pacing` (how
-requests went, and what of it is kept), `RequestFactory`, `AddressResolver`, `Alarm` (its timer), `CycleEnd` (orphans).
-The room `candidates` takes in what is found: `LinkIngest`, `LinkUrls`, `CandidateFilter` (from link to queue entry),
-`LinkRewriting`, `OffFocusHops`, `RecrawlActivator` and `RepeatVisits` (known URLs that are to be fetched again).
-`ReplayScheduler` hands out stored answers instead.
+`scheduler` has `UltracrawlScheduler`, Scrapy's entry point; `assembly` builds its parts. `crawl_queue` is the port
+through which URLs come in, `entry_picker` chooses the next entry, `flight` tracks visits from request to outcome,
+`budget` counts pages per site, `sitemap_barrier` holds pages back until sitemaps are read, `pacing` updates delays.
+
+`candidates` turns links into queue entries and re-queues known URLs; `leasing` shares sites between crawls. `replay`
+schedules stored responses in place of requests, `inspection` only the requests of a person who looks at single pages.
 """
 
 from ultracrawl.scheduler.scheduler import UltracrawlScheduler

@@ -1,4 +1,4 @@
-"""The addresses of sites, for sources whose hosts share a clock by address."""
+"""IP addresses of sites, for sources that keep one politeness clock per address (`politeness.per_address`)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from ultracrawl.stores import QueueEntry
 
 
 class AddressResolver:
-    """Looks up the sites that the frontier names, in threads, and tells it what they are.
+    """Looks up the addresses of the sites that the frontier lists as `unlocated`, in threads.
 
-    Of several addresses the lowest counts, IPv4 before IPv6, so that hosts with the same addresses share one clock
-    whatever the order of an answer. A site without an address has a clock of its own.
+    The lowest of several addresses counts, IPv4 before IPv6: hosts with the same addresses share one clock whatever
+    the order of a DNS answer. A site without an address has its own clock. `wake` schedules the next look for a
+    request.
     """
 
     def __init__(
@@ -28,24 +29,26 @@ class AddressResolver:
         self._frontier = frontier
         self._wake = wake
 
-    def attend(self) -> None:
-        """Begin to look up every site that waits for its address."""
+    def start_look_ups(self) -> None:
+        """Start the look-up of every site whose address is not known."""
         while self._frontier.unlocated:
             site = self._frontier.unlocated.pop()
             loop = asyncio.get_running_loop()
-            found = self._hosts.begin_look_up(host_of(f"http://{site}/"))
-            found.add_done_callback(partial(self._pass_on, loop, site))
+            look_up = self._hosts.begin_look_up(host_of(f"http://{site}/"))
+            look_up.add_done_callback(partial(self._hand_to_loop, loop, site))
 
-    def _pass_on(self, loop: asyncio.AbstractEventLoop, site: str, found: Future[tuple[str, ...]]) -> None:
-        if not (found.cancelled() or loop.is_closed()):
-            loop.call_soon_threadsafe(self._found, site, found.result())
+    def _hand_to_loop(
+        self, loop: asyncio.AbstractEventLoop, site: str, look_up: Future[tuple[str, ...]]
+    ) -> None:
+        if not (look_up.cancelled() or loop.is_closed()):
+            loop.call_soon_threadsafe(self._set_address, site, look_up.result())
 
-    def _found(self, site: str, addresses: Iterable[str]) -> None:
-        self._frontier.clocks.set_address(site, lowest(addresses))
+    def _set_address(self, site: str, addresses: Iterable[str]) -> None:
+        self._frontier.clocks.set_address(site, lowest_address(addresses))
         self._wake(0.0)
 
 
-def lowest(addresses: Iterable[str]) -> str:
-    """Return the lowest address, IPv4 before IPv6; empty for none."""
+def lowest_address(addresses: Iterable[str]) -> str:
+    """Return the lowest address, IPv4 before IPv6; the empty string if there is none."""
     known = [ip_address(address) for address in addresses]
-    return str(min(known, key=lambda one: (one.version, int(one)))) if known else ""
+    return str(min(known, key=lambda address: (address.version, int(address)))) if known else ""

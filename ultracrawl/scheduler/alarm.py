@@ -1,4 +1,4 @@
-"""The one timer of the scheduler: rings when the next site falls due."""
+"""The timer that wakes the scheduler when the next site is due."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Alarm:
-    """A timer that calls `ring` once, at the earliest of the times that were set; never again after `close`."""
+    """A timer that calls `ring` once, at the earliest of the times that were set, and never after `close`."""
 
     def __init__(self, ring: Callable[[], None]) -> None:
         self._ring = ring
@@ -22,7 +22,7 @@ class Alarm:
         self.closed = False
 
     def set_timer(self, seconds: float) -> None:
-        """Call `ring` after so many seconds; a timer that is set for an earlier time stays."""
+        """Call `ring` in `seconds`; does nothing if the timer is set for an earlier time or was closed."""
         at = time.monotonic() + seconds
         if self.closed or (self._call is not None and self._at <= at):
             return
@@ -32,7 +32,7 @@ class Alarm:
         self._call = call_later(seconds, self._ring_now)
 
     def close(self) -> None:
-        """Cancel the timer; setting it again does nothing."""
+        """Cancel the timer for good."""
         self.closed = True
         if self._call is not None:
             self._call.cancel()

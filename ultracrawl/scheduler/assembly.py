@@ -1,4 +1,4 @@
-"""What the scheduler is made of, once the crawl has begun."""
+"""Builds the parts of the scheduler when the crawl begins."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Features(NamedTuple):
-    """The features of the crawl that the scheduler works with."""
+    """The features of the crawl that the scheduler uses."""
 
     control: CrawlControl
     limits: RunLimits
@@ -72,8 +72,8 @@ class Features(NamedTuple):
         )
 
 
-class Parts(NamedTuple):
-    """What takes entries in and hands them out."""
+class SchedulerParts(NamedTuple):
+    """The parts of the scheduler that `UltracrawlScheduler` uses directly."""
 
     queue: CrawlQueue
     picker: EntryPicker
@@ -88,22 +88,22 @@ def assemble(
     pacing: Pacing,
     alarm: Alarm,
     direct: deque[Request],
-) -> Parts:
-    """Make the parts of a scheduler whose crawl has begun, and give the frontier what the store has queued.
+) -> SchedulerParts:
+    """Build the parts of a scheduler whose crawl has begun, and load the stored queue into the frontier.
 
-    Parts join hooks in the order in which they are to be called: a visit that ended gives its place back before its
-    links are told again.
+    The order in which parts join `hooks.visit_ended` matters: the place of a visit at its site is given back before
+    its stored links are re-asserted.
     """
     sitemaps, hooks = features.sitemaps, context.hooks
-    retries: dict[int, Visit] = {}
-    gate = EntryGate(context, frontier, retries, sitemaps.waiting_sites, sitemaps.abandon)
+    retries_by_key: dict[int, Visit] = {}
+    gate = EntryGate(context, frontier, retries_by_key, sitemaps.waiting_sites, sitemaps.abandon)
     candidates = make_filter(context, features)
     activator = RecrawlActivator(
-        context, candidates.seen, gate.leave_entry, lambda key: sitemaps.task(key) is not None
+        context, candidates.seen, gate.leave_in_store, lambda key: sitemaps.task(key) is not None
     )
-    repeats = RepeatVisits(context, gate.place_entry, activator.is_fresh)
+    repeats = RepeatVisits(context, gate.add_entry, activator.is_fresh)
     flight = VisitsInFlight(
-        context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries, alarm.set_timer
+        context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries_by_key, alarm.set_timer
     )
     hooks.resumed.append(partial(alarm.set_timer, 0.0))
     hooks.visit_ended.append(flight.visit_ended)
@@ -111,11 +111,11 @@ def assemble(
         frontier.watch_sites(watch)
     pacing.begin()
     ingest = LinkIngest(
-        context, candidates, gate.place_entry, activator, repeats, lambda: features.limits.refresh_only
+        context, candidates, gate.add_entry, activator, repeats, lambda: features.limits.refresh_only
     )
     queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set_timer)
     context.open_queue(queue)
-    gate.take_up_queue()
+    gate.load_stored_queue()
     picker = EntryPicker(
         context,
         frontier,
@@ -125,15 +125,15 @@ def assemble(
         ingest,
         activator,
         flight,
-        SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_ask),
+        SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_fetch),
         features.robots,
-        GivenUrls(context, features.items.given, gate.place_entry),
+        GivenUrls(context, features.items.given, gate.add_entry),
     )
-    return Parts(queue, picker, flight, activator)
+    return SchedulerParts(queue, picker, flight, activator)
 
 
 def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
-    """Return what decides which links of a source become queue entries."""
+    """Return the filter that decides which links of a source become queue entries."""
     rules, hooks = context.rules, context.hooks
     candidates = CandidateFilter(
         rules.url_policy,

@@ -1,4 +1,4 @@
-"""How many pages of each site a run may still fetch, and what becomes of the URLs beyond."""
+"""The page budget per site of a run (`limits.pages_per_site`), and the exclusion of URLs beyond it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.sources import LimitsSection
 from ultracrawl.stores import QueueEntry
 
-REFILL = 2000
-"""Entries of one site that are excluded at once."""
+EXCLUSION_BATCH = 2000
+"""Entries of a site that are excluded per batch."""
 
 
 class PageBudget:
-    """Counts the pages of each site against `limits.pages_per_site` (FAST 5.1 B11).
+    """Counts the fetched pages of each site against `limits.pages_per_site` (FAST 5.1 B11).
 
-    A page counts once it was fetched: answered with success, or with 304. Errors and redirects do not count. A run
-    that is resumed goes on with what it has fetched.
+    A page counts if the response was a success or 304; errors and redirects do not count. A resumed run includes the
+    pages that it fetched before the interruption.
     """
 
     def __init__(self, limits: LimitsSection) -> None:
@@ -26,28 +26,28 @@ class PageBudget:
         self._fetched: Counter[str] = Counter()
 
     def resume(self, fetched: Mapping[str, int]) -> None:
-        """Start from the number of pages of each site that this run fetched before it was interrupted."""
+        """Add the pages per site that this run fetched before it was interrupted."""
         self._fetched.update(fetched)
 
     def is_begun(self, site: str) -> bool:
-        """Tell whether some of the pages of a site are used up."""
+        """Return whether the site has a limit and some of its pages are used up."""
         return self.per_site is not None and self._fetched[site] > 0
 
     @property
     def rule(self) -> str:
-        """The name under which further URLs of a site are excluded."""
+        """The exclusion rule under which further URLs of a site are counted."""
         return f"pages_per_site {self.per_site}"
 
     def left(self, site: str) -> int:
-        """Return how many pages of a site may still be fetched; meant for sources with a limit."""
+        """Return how many pages of a site may still be fetched; only meaningful for sources with a limit."""
         return max((self.per_site or 0) - self._fetched[site], 0)
 
     def is_spent(self, site: str) -> bool:
-        """Tell whether nothing more of a site may be fetched."""
+        """Return whether all pages of a site are used up."""
         return self.per_site is not None and self._fetched[site] >= self.per_site
 
     def count(self, visit: Visit) -> bool:
-        """Count a visit that ended; True if it used up a page of a limited site."""
+        """Count a finished visit; returns whether it used up a page of a limited site."""
         if (
             self.per_site is None
             or visit.sitemap
@@ -59,9 +59,9 @@ class PageBudget:
 
 
 class EntryGate:
-    """Lets entries into the frontier as long as pages of their site are left; the others end without a request.
+    """Adds entries to the frontier while their site has pages left; the others end without a request.
 
-    `retries` are the visits that wait to be tried again, `held` the sites whose pages wait for their sitemaps;
+    `retries` holds visits that wait for another attempt, by key; `held` the sites whose pages wait for their sitemaps.
     `abandon` is called with the key of a sitemap that will not be fetched.
     """
 
@@ -79,11 +79,11 @@ class EntryGate:
         self._held = held
         self._abandon = abandon
         self._budget = PageBudget(context.source.limits)
-        self.keeps_places = self._budget.per_site is not None
-        """Whether a visit keeps its place at its site until it ends, because pages are counted then."""
+        self.holds_places_until_end = self._budget.per_site is not None
+        """Whether a visit keeps its place at the site until it ends, because pages are counted at the end."""
 
-    def take_up_queue(self) -> None:
-        """Give the frontier every site with stored entries, except those whose pages a resumed run has used up."""
+    def load_stored_queue(self) -> None:
+        """Add every site with stored entries to the frontier, except those that used up their pages before a resume."""
         store = self._context.store
         if self._context.counters.resumed and self._budget.per_site is not None:
             self._budget.resume(store.visits.fetched_since(self._context.mark.started))
@@ -93,51 +93,51 @@ class EntryGate:
             if not self._budget.is_spent(site):
                 self._frontier.entries.leave_stored(site)
 
-    def place_entry(self, entry: QueueEntry) -> None:
-        """Put an entry that was accepted just now into the frontier."""
-        if self._is_let_in(entry):
+    def add_entry(self, entry: QueueEntry) -> None:
+        """Add a newly admitted entry to the frontier."""
+        if self._count_and_check(entry):
             self._frontier.entries.add_entry(entry)
 
-    def leave_entry(self, entry: QueueEntry) -> None:
-        """Leave an entry in the store, to be read in the order of ranks and checked against the dates of sitemaps."""
-        if self._is_let_in(entry):
+    def leave_in_store(self, entry: QueueEntry) -> None:
+        """Leave an entry in the store: it is read later by rank, and checked against sitemap dates."""
+        if self._count_and_check(entry):
             self._frontier.entries.leave_stored(entry.site)
 
-    def _is_let_in(self, entry: QueueEntry) -> bool:
-        """Count an entry; returns whether it may go on now, and ends it if pages of its site are used up."""
+    def _count_and_check(self, entry: QueueEntry) -> bool:
+        """Count an entry; returns whether it may go on now. Ends it if its site has used up its pages."""
         self._context.counters.count_scheduled()
         spent = self._budget.is_spent(entry.site)
         if spent:
             self.exclude_entry(entry)
         return not spent and entry.site not in self._held
 
-    def place_sitemap(self, entry: QueueEntry) -> bool:
-        """Put a sitemap ahead of the pages of its site; False if nothing more of the site may be fetched."""
-        if self.is_over(entry.site):
+    def add_sitemap(self, entry: QueueEntry) -> bool:
+        """Put a sitemap ahead of the pages of its site; returns False if nothing more of the site may be fetched."""
+        if self.is_finished(entry.site):
             self._abandon(entry.key)
             return False
         self._frontier.entries.add_first(entry)
         return True
 
     def exclude_entry(self, entry: QueueEntry) -> None:
-        """End a waiting entry without a request, because its site has used up its pages."""
+        """End a waiting entry without a request because its site has used up its pages."""
         self._retries.pop(entry.key, None)
         if not entry.seq:
             self._abandon(entry.key)
             return
         self._context.endings.skip(entry, self._budget.rule)
 
-    def is_over(self, site: str) -> bool:
-        """Whether nothing more of a site may be fetched."""
+    def is_finished(self, site: str) -> bool:
+        """Return whether nothing more of a site may be fetched: its budget is spent, or it was given up."""
         return self._budget.is_spent(site) or site in self._frontier.given_up
 
     def count_page(self, visit: Visit) -> None:
-        """Count the page of a visit that ended."""
+        """Count the page of a finished visit."""
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
 
     def _keep_to_budget(self, site: str) -> None:
-        """Limit the requests in flight of a site to the pages it has left; with none left, exclude what waits."""
+        """Limit the concurrency of a site to its remaining pages; with none left, exclude its waiting entries."""
         left = self._budget.left(site)
         if left:
             self._frontier.limit_site(site, min(left, self._frontier.concurrency))
@@ -146,4 +146,4 @@ class EntryGate:
         while waiting:
             for entry in waiting:
                 self.exclude_entry(entry)
-            waiting = self._context.store.queue.entries_of(site, REFILL)
+            waiting = self._context.store.queue.entries_of(site, EXCLUSION_BATCH)

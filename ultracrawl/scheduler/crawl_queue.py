@@ -1,4 +1,4 @@
-"""The port through which features and components give the scheduler something to fetch (`LinkQueue`)."""
+"""The scheduler's implementation of the port `queue` (`LinkQueue`): URLs that features and components want fetched."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class CrawlQueue:
-    """Gives whatever comes in to the part of the scheduler that it is for.
+    """Passes each call of the port to the part of the scheduler that handles it.
 
-    `waiting_requests` are the requests that Scrapy gave back; `wake` looks again for the next request in so many
+    `waiting_requests` are requests that Scrapy gave back; `wake` schedules the next look for a request in so many
     seconds.
     """
 
@@ -43,7 +43,7 @@ class CrawlQueue:
         self._pacing = pacing
         self.waiting_requests = waiting_requests
         self._wake = wake
-        # What one part does alone is asked of it without a detour.
+        # Methods that one part implements alone are bound directly, without a wrapper.
         self.seed = ingest.queue_seeds
         self.follow = ingest.follow_links
         self.redirect = ingest.queue_redirect
@@ -58,24 +58,24 @@ class CrawlQueue:
         self.forget_urls = candidates.forget
         self.take_turn = pacing.take_turn
         self.hold_site = pacing.hold_site
-        self.rules_recalled = pacing.robots_recalled
+        self.rules_recalled = pacing.apply_stored_robots
 
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
-        """Have a sitemap asked for before the pages of its site; if it is `noted`, links to it lead to no page."""
+        """Queue a sitemap ahead of the pages of its site; if `noted`, links to its URL are not queued as pages."""
         if noted:
-            self._candidates.note(entry.key)
-        if self._gate.place_sitemap(entry):
+            self._candidates.mark_known(entry.key)
+        if self._gate.add_sitemap(entry):
             self._wake(0.0)
 
     def listing_changed(self) -> None:
-        """Look again for something to fetch."""
+        """Look for the next request: the lister named more, or has finished."""
         self._wake(0.0)
 
     def release_site(self, site: str) -> None:
-        """Let the pages of a site out that waited for its sitemaps."""
+        """Release the pages of a site that waited for its sitemaps."""
         self._frontier.entries.leave_stored(site)
         self._wake(0.0)
 
     def asked_url(self, url: str) -> str:
-        """Return the URL under which a URL is asked for: a copy may stand in for its site."""
+        """Return the URL to request for a URL: a mirror may stand in for its site."""
         return self._pacing.mirrors.url(url)

@@ -1,4 +1,4 @@
-"""What is done once a cycle has nothing left to do: documents whose time is over, and orphans."""
+"""Removes expired documents and orphans when a cycle has no more work."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ logger = logging.getLogger(__name__)
 
 
 class CycleEnd:
-    """Called when nothing is queued or in flight (Scrapy's `spider_idle`); what it queues keeps the crawl going.
+    """Runs when nothing is queued or in flight (Scrapy's `spider_idle`); URLs that it queues keep the crawl going.
 
-    Nothing is done while URLs wait that this run does not fetch, because of a limit for example: their links are
-    not known.
+    Does nothing while the queue holds URLs that this run does not fetch, because of a limit for example: their links
+    are not known.
     """
 
     def __init__(
@@ -37,31 +37,31 @@ class CycleEnd:
         dispatcher.connect(self.idle, signals.spider_idle)
 
     def idle(self) -> None:
-        """Remove expired documents and orphans; called for each wave, as what an orphan linked to may be one next."""
+        """Remove expired documents and orphans; called again after their removal, which may make further orphans."""
         context = self._context
         try:
             if context.run.failed or context.store.queue.waiting_sites():
                 return
             if sum(end_cycle() for end_cycle in context.hooks.cycle_ended):
-                self._wake(0.0)  # copies may take their places
+                self._wake(0.0)  # duplicates may take the places of removed documents
             if self._activator.on:
-                self._deal_with_orphans()
+                self._handle_orphans()
         except WorkError as error:
             context.run.fail(str(error))
 
-    def _deal_with_orphans(self) -> None:
+    def _handle_orphans(self) -> None:
         context = self._context
         sweep = self._sweeper.sweep()
         if sweep.remove or sweep.forget:
             remove_orphans(context.store, sweep, context.source.orphans.after)
             context.counters.count_orphans(len(sweep.remove))
-            for one in sweep.remove:
-                record = context.store.records.get_record(one.key)
+            for orphan in sweep.remove:
+                record = context.store.records.get_record(orphan.key)
                 if record is not None:
-                    for told in context.hooks.document_leaving:
-                        told(record)
+                    for on_leaving in context.hooks.document_leaving:
+                        on_leaving(record)
             logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))
-        for one in sweep.ask:
-            self._activator.queue_orphan(one.key)
+        for orphan in sweep.ask:
+            self._activator.queue_orphan(orphan.key)
         if sweep.ask or sweep.remove:
             self._wake(0.0)

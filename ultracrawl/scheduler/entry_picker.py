@@ -1,4 +1,4 @@
-"""Which entry goes out next: the frontier is kept filled, and each site knows its robots.txt first."""
+"""Chooses the next entry to request: refills the frontier from the store and has robots.txt fetched first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ultracrawl.stores import QueueEntry
 
 
 class EntryPicker:
-    """Takes entries out of the frontier that may be asked for now, and refills it from the store."""
+    """Takes the next due entry from the frontier, and keeps the frontier filled from the store."""
 
     def __init__(
         self,
@@ -52,32 +52,32 @@ class EntryPicker:
         self._given = given
 
     def next_entry(self) -> QueueEntry | None:
-        """Return the next entry whose robots.txt is known; a site without one spends its turn on fetching it."""
+        """Return the next due entry whose robots.txt is known, or None; other sites spend their turn on robots.txt."""
         while True:
             self._refill()
-            self._addresses.attend()
-            self._pacing.leases.attend()
-            # Only now is it known when the request begins: stores may have kept us waiting.
+            self._addresses.start_look_ups()
+            self._pacing.leases.lease_wanted_sites()
+            # The time is read here because the store calls above may have taken long.
             entry = self._frontier.pop_entry(time.monotonic())
             if entry is None:
                 return None
-            if self._given.keeps(entry):
+            if self._given.holds_back(entry):
                 self._flight.return_turn(entry)
                 continue
-            if rule := self._ingest.refuses(entry):
+            if rule := self._ingest.refusal_rule(entry):
                 self._flight.refuse_entry(entry, rule)
                 continue
             self._pacing.note_request(entry.site)
-            if self._barrier.rules_known(entry):
-                if self._barrier.keeps(entry):
+            if self._barrier.robots_known(entry):
+                if self._barrier.holds_back(entry):
                     continue
                 return entry
             self._frontier.spend_turn(entry)
             task = self._robots.fetch(entry.url, has_turn=True)
-            task.add_done_callback(partial(self._robots_known, entry))
+            task.add_done_callback(partial(self._resume_site, entry))
 
-    def _robots_known(self, entry: QueueEntry, task: asyncio.Task[RobotsRules]) -> None:
-        """Release a site whose robots.txt has come, with its rules and its Crawl-delay."""
+    def _resume_site(self, entry: QueueEntry, task: asyncio.Task[RobotsRules]) -> None:
+        """Resume a site whose robots.txt was fetched, with its rules and Crawl-delay."""
         if self._alarm.closed or task.cancelled():
             return
         if error := task.exception():
@@ -85,32 +85,34 @@ class EntryPicker:
                 f"robots.txt of {entry.site} cannot be judged: {type(error).__name__}: {error}"
             )
             return
-        self._pacing.robots_known(entry.site, task.result())
+        self._pacing.apply_robots(entry.site, task.result())
         self._frontier.resume_site(entry.site)
         self._alarm.set_timer(0.0)
 
     def _refill(self) -> None:
         while self._frontier.hungry:
             site = next(iter(self._frontier.hungry))
-            if self._barrier.holds(site):
+            if self._barrier.is_waiting(site):
                 self._frontier.hungry.discard(site)
                 continue
-            found = [self._refill_level(site, level) for level in self._frontier.entries.hungry_levels(site)]
+            loaded = [self._refill_level(site, level) for level in self._frontier.entries.hungry_levels(site)]
             self._activator.catch_up()
-            if not all(found):
-                # A pause: one batch after the other would hold up everything else.
+            if not all(loaded):
+                # Continue in a later call: batch after batch would block everything else.
                 self._frontier.entries.leave_stored(site)
                 self._alarm.set_timer(0.0)
                 return
 
     def _refill_level(self, site: str, level: int) -> bool:
-        """Load stored entries of a level for a site; False if none of those that were read needs a request."""
+        """Load stored entries of a level for a site; returns False if a full batch held none that needs a request."""
         batch = self._frontier.entries.batch_size
         levels = self._context.rules.levels.levels
-        # A resumed run may hold levels that the definition no longer has; they count as the last one.
+        # A resumed run may have levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize
         stored = self._context.store.queue.entries_of(site, batch, range(level, stop))
-        asked = self._barrier.asked([one for one in stored if one.key not in self._context.visits])
+        needed = self._barrier.needing_request(
+            [entry for entry in stored if entry.key not in self._context.visits]
+        )
         more = len(stored) == batch
-        self._frontier.entries.refill_site(site, asked, more=more, level=level)
-        return bool(asked) or not more
+        self._frontier.entries.refill_site(site, needed, more=more, level=level)
+        return bool(needed) or not more

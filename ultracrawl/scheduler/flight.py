@@ -1,4 +1,4 @@
-"""Visits between the frontier and their outcome: begun, tried again, finished."""
+"""Visits in flight: begun, retried, finished."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ultracrawl.stores import QueueEntry
 
 
 class SitemapJobs(Protocol):
-    """What visits in flight need of the sitemap manager."""
+    """What `VisitsInFlight` uses of the sitemap manager."""
 
     def task(self, key: int) -> SitemapJob | None:
-        """Return the task of a URL that this run reads as a sitemap."""
+        """Return the job of a URL that this run reads as a sitemap."""
 
     def abandon(self, key: int) -> None:
         """Release the pages that wait for a sitemap that will not be fetched."""
 
 
 class VisitsInFlight:
-    """Makes the visit of an entry whose turn has come, and gives its place at its site back when it ended.
+    """Begins the visit of an entry that is due, and gives its place at the site back when the visit ends.
 
-    `retries` are the visits that wait to be tried again, by key; `wake` looks again for the next request in so many
-    seconds.
+    `retries` holds the visits that wait for another attempt, by key; `wake` schedules the next look for a request in
+    so many seconds.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class VisitsInFlight:
         self._retries = retries
         self._wake = wake
         self._released = set[Visit]()
-        """Visits whose place was given back: the answer is here, and what follows asks nothing of the site."""
+        """Visits that gave their place back early: the response is here, and no further request follows."""
 
-    def must_ask(self, key: int) -> bool:
-        """Whether the URL of a key has to be fetched, for reasons of this run."""
-        return key in self._retries or self._repeats.must_ask(key)
+    def must_fetch(self, key: int) -> bool:
+        """Return whether this run has to fetch the URL of a key: it is retried, or queued as a repeat."""
+        return key in self._retries or self._repeats.must_fetch(key)
 
     def begin_visit(self, entry: QueueEntry) -> Visit:
-        """Return the visit of an entry whose turn has come, a new one or that of the attempt before."""
+        """Return the visit of an entry that is due: the one of the previous attempt, or a new one."""
         visit = self._retries.pop(entry.key, None) or self._new_visit(entry)
         self._watch.begin(visit)
         if entry.seq:
@@ -78,7 +78,7 @@ class VisitsInFlight:
         if record is None:
             record = UrlRecord(entry.url, context.source.name, entry.depth, first_seen=context.clock())
         shorter_depth = self._repeats.shorter_depth(entry, record)
-        # The links of a page that is nearer are a step nearer too, and may be inside now.
+        # The links of a page with a lower depth have a lower depth too, and may be within the limit now.
         rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or shorter_depth is not None
         task = self._sitemaps.task(entry.key)
         if task is not None:
@@ -100,18 +100,18 @@ class VisitsInFlight:
         self._return_place(visit)
 
     def refuse_entry(self, entry: QueueEntry, rule: str) -> None:
-        """End an entry that was handed out and is not asked for."""
+        """End an entry that was handed out, without a request."""
         self._context.endings.skip(entry, rule)
         self.return_turn(entry)
 
     def return_turn(self, entry: QueueEntry) -> None:
-        """Give back the turn and the place of an entry that was handed out and is not asked for."""
+        """Give back the turn and the place of an entry that was handed out and is not requested."""
         self._frontier.clocks.refund_turn(entry.site)
         self._frontier.finish_entry(entry.site)
 
     def release_place(self, visit: Visit) -> None:
-        """Give back the place of a visit whose answer is here; not where pages are counted by site as they end."""
-        if not self._gate.keeps_places and visit.entry.seq and visit not in self._released:
+        """Give back the place of a visit whose response has arrived, unless pages per site are counted at the end."""
+        if not self._gate.holds_places_until_end and visit.entry.seq and visit not in self._released:
             self._released.add(visit)
             self._frontier.finish_entry(visit.entry.site)
             self._wake(0.0)
@@ -123,7 +123,7 @@ class VisitsInFlight:
             self._frontier.finish_entry(visit.entry.site)
 
     def retry_visit(self, visit: Visit, delay: float) -> None:
-        """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
+        """Queue a failed visit for another attempt; its site waits at least `delay` seconds."""
         self._pacing.visit_ended(visit)
         self._watch.retried(visit)
         visit.count_attempt()
@@ -134,13 +134,13 @@ class VisitsInFlight:
         self._frontier.clocks.hold_site(entry.site, time.monotonic() + delay)
         if entry.seq:
             self._frontier.entries.add_entry(entry)
-        elif not self._gate.is_over(entry.site):
+        elif not self._gate.is_finished(entry.site):
             self._frontier.entries.add_first(entry)
         else:
             self._sitemaps.abandon(entry.key)
 
     def replace_record(self, record: UrlRecord) -> None:
-        """Replace the record of a visit in flight, if there is one, by a changed one."""
+        """Replace the record of the visit in flight to the same URL, if there is one."""
         key = url_key(record.url)
         visit = self._context.visits.get(key) or self._retries.get(key)
         if visit is not None and not visit.done:

@@ -1,4 +1,4 @@
-"""Hands out the requests of somebody who looks at single pages through the spider of a source, and no others."""
+"""A scheduler for looking at single pages: it hands out only the requests of the inspecting code."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class InspectionScheduler(BaseScheduler):
-    """A scheduler without a frontier: requests go out as they come, dressed as those of the source.
+    """A scheduler without a frontier: requests go out in their order, with the headers and cookies of the source.
 
-    Each gets a visit of its own, so that the middlewares of the source judge it as they would in a crawl. Links that a
-    page turns out to have are told of (`links_placed`), and nothing is asked for because of them.
+    Each gets a visit, so that the middlewares of the source judge it as in a crawl. Links of a page are reported
+    (`hooks.links_placed`) and never requested.
     """
 
     def __init__(self, crawler: Crawler, context: CrawlContext, features: Features) -> None:
@@ -49,31 +49,31 @@ class InspectionScheduler(BaseScheduler):
         return cls(crawler, context_of(crawler), Features.of(crawler))
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Open what judges a page."""
+        """Begin the crawl, with a queue that reports links."""
         begin_crawl(self._crawler)
-        self._context.open_queue(LinkSight(self._context, make_filter(self._context, self._features)))
+        self._context.open_queue(LinkReporter(self._context, make_filter(self._context, self._features)))
         return None
 
     def close(self, reason: str) -> Deferred[None]:
-        """Let go of everything."""
+        """End the crawl."""
         return deferred_from_coro(end_crawl(self._crawler, reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether a request waits."""
+        """Return whether a request waits."""
         return bool(self._waiting)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request, and give it what the source says to servers."""
-        self._dress(request)
+        """Queue a request, completed with the headers, timeout and cookie jar of the source."""
+        self._complete(request)
         self._waiting.append(request)
         return True
 
     def next_request(self) -> Request | None:
-        """Hand out the next request."""
+        """Return the next request, or None."""
         return self._waiting.popleft() if self._waiting else None
 
-    def _dress(self, request: Request) -> None:
-        """Complete a request in place, because whoever made it waits for this very object."""
+    def _complete(self, request: Request) -> None:
+        """Complete a request in place: its caller waits for this very object."""
         rules, url, site = self._context.rules, request.url, site_of(request.url)
         for name, value in rules.headers.items():
             request.headers.setdefault(name, value)
@@ -87,33 +87,33 @@ class InspectionScheduler(BaseScheduler):
             request.meta["cookiejar"] = rules.grouping.of(host_of(url))
 
 
-class LinkSight(ReplayQueue):
-    """The port `queue` while pages are looked at: links are judged and told of, and lead nowhere."""
+class LinkReporter(ReplayQueue):
+    """The port `queue` of an inspection: links are judged and reported, and not queued."""
 
     def __init__(self, context: CrawlContext, candidates: CandidateFilter) -> None:
         super().__init__(context, [], set())
         self._candidates = candidates
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
-        """Tell of the links of a page that are inside."""
-        return len(self._tell(visit, self._candidates.located(hrefs, base), named))
+        """Report the links of a page; returns how many are inside the boundary."""
+        return len(self._report(visit, self._candidates.located(hrefs, base), named))
 
     def feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
-        """Tell of what a feed names, and is inside."""
+        """Report the links of a feed; returns (key, True) of those inside the boundary, by link as written."""
         located = self._candidates.located(hrefs, visit.url)
         with self._candidates.without_rules() if ignore_rules else nullcontext():
-            inside = self._tell(visit, located)
+            inside = self._report(visit, located)
         return {href: (url_key(url), True) for href, url in located.items() if url_key(url) in inside}
 
-    def _tell(self, visit: Visit, located: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
+    def _report(self, visit: Visit, located: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
         _, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
-        for told in self._context.hooks.links_placed:
-            told(visit, located, inside, named)
+        for on_links in self._context.hooks.links_placed:
+            on_links(visit, located, inside, named)
         return set(inside)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
-        """Tell of the target of a redirect that a page asks for."""
-        for told in self._context.hooks.links_placed:
-            told(visit, {target: target}, array("q", [url_key(target)]), ())
+        """Report the target of a redirect in the page."""
+        for on_links in self._context.hooks.links_placed:
+            on_links(visit, {target: target}, array("q", [url_key(target)]), ())

@@ -1,4 +1,4 @@
-"""Between the frontier and what outlives it: answers and errors go in, the clocks of sites are kept durable."""
+"""Feeds download results into the frontier and persists the politeness state of sites."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import CrawlContext, Visit
@@ -24,34 +25,31 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DELIVERED_AT_ONCE = 64
-"""Documents that came with a listing and are worked on at once."""
+LISTED_CONCURRENCY = 64
+"""Concurrent documents of a source whose lister delivers the content itself."""
 
 
-def make_frontier(context: CrawlContext, at_once: int) -> Frontier[QueueEntry]:
-    """Return the frontier of a source, as its definition says; `at_once` requests may be out (0: any number)."""
+def make_frontier(context: CrawlContext, concurrency: int) -> Frontier[QueueEntry]:
+    """Return the frontier of a source; `concurrency` is the limit of requests in flight (0: none)."""
     source = context.source
     pace = replace(context.rules.pace, wall=lambda at: at - time.monotonic() + context.clock())
     return Frontier(
         pace,
-        slow=max(at_once // 2, 1) if at_once else None,
+        slow=max(concurrency // 2, 1) if concurrency else None,
         max_sites=source.sites.max_sites,
         max_inter_docs=source.sites.max_inter_docs,
         selector=compile_level_selector(source),
-        level_of=_level_of,
+        level_of=attrgetter("level"),
         leases=True,
     )
 
 
-def _level_of(entry: QueueEntry) -> int:
-    return entry.level
-
-
 class Pacing:
-    """Tells the frontier how requests went, and remembers sites: their clocks for all sources, the rest for this one.
+    """Updates the clocks of the frontier after each request, and stores what is known of sites.
 
-    A site with too many network errors is given up for this run: what waits of it stays in the queue. `abandon` is
-    called with the key of a sitemap that will not be fetched; `wake` has the scheduler look for the next request.
+    Clocks are stored for all sources, everything else for this one. A site with too many network errors is given up
+    for this run; its entries stay in the queue. `abandon` is called with the key of a sitemap that will not be
+    fetched; `wake` has the scheduler look for the next request.
     """
 
     def __init__(
@@ -69,13 +67,13 @@ class Pacing:
         self._wake = wake
         self._paused = paused
         self.mirrors = Mirrors(context.source.sites.aliases)
-        """Which copy of a site is asked, once the site itself was given up."""
-        self._asked: dict[int, str] = {}
-        """The copies that are asked by visits in flight, by key; not those that ask the site itself."""
+        """Which mirror of a site is requested after the site itself was given up."""
+        self._mirrors_in_use: dict[int, str] = {}
+        """The mirror that each visit in flight requests, by key; visits to the site itself are not included."""
         self._changed: set[str] = set()
 
     def begin(self) -> None:
-        """Load what earlier runs stored about sites, and begin to ask for leases."""
+        """Load what earlier runs stored about sites, and register for leases."""
         context = self._context
         context.sites.forgive_sites(context.store.sites.renewed)
         self.leases = SiteLeases(
@@ -88,11 +86,10 @@ class Pacing:
             wall=context.clock,
         )
         self.leases.begin()
-        if kind_schemes(
-            context.source.type
-        ):  # what a lister delivers stands below a site of the source's name
+        if kind_schemes(context.source.type):
+            # Documents that a lister delivers belong to a site with the name of the source.
             self._frontier.clocks.set_delay(context.source.name, 0.0)
-            self._frontier.limit_site(context.source.name, DELIVERED_AT_ONCE)
+            self._frontier.limit_site(context.source.name, LISTED_CONCURRENCY)
         context.hooks.before_flush.append(self.store_sites)
         context.hooks.tick.append(self.leases.tick)
         for row in context.store.sites.special_sites():
@@ -103,32 +100,32 @@ class Pacing:
             elif row.own_delay is not None and context.rules.robots.obey_delay:
                 self._frontier.clocks.set_delay(row.site, row.own_delay)
 
-    # ---- what happens to sites
+    # ---- events of sites
 
     def visit_begun(self, visit: Visit) -> None:
-        """Note which copy of its site a visit asks."""
+        """Note which mirror a visit requests."""
         if mirror := self.mirrors.stand_in(visit.entry.site):
-            self._asked[visit.entry.key] = mirror
+            self._mirrors_in_use[visit.entry.key] = mirror
 
     def note_request(self, site: str) -> None:
         """Note that a request to a site is about to be made."""
         self._changed.add(site)
 
     async def take_turn(self, site: str) -> None:
-        """Wait for the turn of a site for a request that the frontier does not hand out."""
+        """Wait for the turn of a site, for a request that the frontier does not hand out."""
         site = self.mirrors.queue_of(site)
         await self.leases.take_turn(site)
         self._changed.add(site)
 
     def hold_site(self, site: str, seconds: float) -> None:
-        """Send a site no requests for as many seconds as it asked for (`Retry-After`)."""
+        """Send no requests to a site for as many seconds as it asked for (`Retry-After`)."""
         site = self.mirrors.queue_of(site)
         self._frontier.clocks.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
 
     def visit_ended(self, visit: Visit) -> None:
-        """Learn from the end of a visit, or of an attempt; a site that fails too often is given up."""
-        site, mirror = visit.entry.site, self._asked.pop(visit.entry.key, "")
+        """Update the clock of the site after a visit or an attempt; a site that fails too often is given up."""
+        site, mirror = visit.entry.site, self._mirrors_in_use.pop(visit.entry.key, "")
         if not visit.asked or mirror != self.mirrors.stand_in(site):
             return
         self._changed.add(site)
@@ -138,42 +135,44 @@ class Pacing:
             if visit.fetch.retry_after:
                 self.hold_site(site, visit.fetch.retry_after)
         elif visit.fetch.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
-            self._failed(site, visit.fetch.error)
+            self._note_failure(site, visit.fetch.error)
 
-    def _failed(self, site: str, error: str) -> None:
+    def _note_failure(self, site: str, error: str) -> None:
         self.leases.note_error(site, error)
         if not self._frontier.clocks.note_failure(site) or site in self._frontier.given_up:
             return
-        if self.switch_copy(site, error):
+        if self.switch_mirror(site, error):
             return
         withdrawn = self._frontier.entries.give_up_site(site)
         for entry in withdrawn:
-            if not entry.seq:  # it stands in no store
+            if not entry.seq:  # not in the stored queue
                 self._abandon(entry.key)
         limit = self._frontier.pace.backoff.limit
         logger.warning(
             "%s is given up for this run after %d network errors, the last: %s", site, limit, error
         )
-        self._put(site)
+        self._store_site(site)
 
-    def switch_copy(self, site: str, error: str) -> bool:
-        """Ask the next copy of a site from now on, which begins without errors; False if there is none left."""
+    def switch_mirror(self, site: str, error: str) -> bool:
+        """Switch to the next mirror of a site, with a clean error count; returns False if there is none left."""
         before = self.mirrors.stand_in(site) or site
-        copy = self.mirrors.switch(site)
-        if not copy:
+        mirror = self.mirrors.switch(site)
+        if not mirror:
             return False
-        logger.warning("%s is given up for this run (%s); its copy %s stands in for it", before, error, copy)
+        logger.warning(
+            "%s is given up for this run (%s); its copy %s stands in for it", before, error, mirror
+        )
         self.leases.change_host(site)
-        self._put(site)
+        self._store_site(site)
         return True
 
-    def robots_recalled(self, url: str, rules: RobotsRules) -> None:
-        """Apply the stored robots.txt rules of a URL to the pace of its site."""
-        self.robots_known(self.mirrors.queue_of(site_of(url)), rules)
+    def apply_stored_robots(self, url: str, rules: RobotsRules) -> None:
+        """Apply the stored robots.txt rules of a URL to the clock of its site."""
+        self.apply_robots(self.mirrors.queue_of(site_of(url)), rules)
 
-    def robots_known(self, site: str, rules: RobotsRules) -> None:
-        """Apply the Crawl-delay of a site's robots.txt; if that cannot be read, switch to a mirror of the site."""
-        if rules.unavailable and self.switch_copy(site, rules.unavailable):
+    def apply_robots(self, site: str, rules: RobotsRules) -> None:
+        """Apply the Crawl-delay of robots.txt to a site; if robots.txt is unavailable, switch to a mirror."""
+        if rules.unavailable and self.switch_mirror(site, rules.unavailable):
             return
         policy = self._context.rules.robots
         asked = policy.delay(rules, -1.0)
@@ -182,11 +181,11 @@ class Pacing:
         else:
             self._frontier.clocks.reset_delay(site)
         known = self._context.store.sites.get_site(site) or StoredSite(site, self._context.clock())
-        self._context.store.sites.put_site(replace(known, robots=_in_words(rules)))
+        self._context.store.sites.put_site(replace(known, robots=_summary_of(rules)))
         self._changed.add(site)
 
     def release_sites(self) -> None:
-        """Give all sites back; report those that were given up, with the number of their URLs that wait."""
+        """Give all leases back, and count the waiting URLs of sites that were given up."""
         try:
             self.store_sites()
             self.leases.close()
@@ -199,13 +198,13 @@ class Pacing:
     # ---- the table of sites
 
     def store_sites(self) -> None:
-        """Hand the sites that changed to the stores; called before each flush."""
+        """Write changed sites to the stores; called before each flush."""
         changed, self._changed = self._changed, set()
         for site in changed:
-            self._put(site)
+            self._store_site(site)
         self.leases.store_clocks(changed)
 
-    def _put(self, name: str) -> None:
+    def _store_site(self, name: str) -> None:
         sites, site = self._context.store.sites, self._frontier.site(name)
         row = sites.get_site(name) or StoredSite(name)
         given_up = self._context.mark.number if name in self._frontier.given_up else 0
@@ -215,5 +214,5 @@ class Pacing:
         sites.put_site(row if site is None else replace(row, own_delay=site.clock.own))
 
 
-def _in_words(rules: RobotsRules) -> str:
+def _summary_of(rules: RobotsRules) -> str:
     return rules.unavailable or (f"{len(rules.rules)} rules" if rules.rules else "forbids nothing")

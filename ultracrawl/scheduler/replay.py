@@ -1,4 +1,4 @@
-"""Hands out stored answers in place of requests: every document of a source is made again, nothing is asked for."""
+"""Schedules stored responses in place of requests: the documents of a source are made again without downloads."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
     from ultracrawl.model.page import Link
 
-WAIT = 0.05
-"""Seconds between two looks at an index process that is behind."""
+CONGESTION_POLL_INTERVAL = 0.05
+"""Seconds between checks whether converters and index have caught up."""
 
 
 class ReplayScheduler(BaseScheduler):
-    """A scheduler whose queue is the stored answers of a source."""
+    """A scheduler whose queue is the stored responses of a source."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ReplayScheduler(BaseScheduler):
         self._watch = watch
         self._alarm = Alarm(self._wake)
         self._sites = frozenset(crawler.settings.getlist("ULTRACRAWL_REINDEX_SITES"))
-        """The sites whose documents are made again; empty for all."""
+        """Sites whose documents are made again; empty for all."""
         self._keys: list[int] = []
         self._spare: set[int] = set()
 
@@ -74,7 +74,7 @@ class ReplayScheduler(BaseScheduler):
     # ---- Scrapy's scheduler protocol
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Begin; what is stored and in the index waits then."""
+        """Begin the crawl and queue all stored responses of indexed documents."""
         self._spider = spider
         context = self._context
         if not begin_crawl(self._crawler):
@@ -100,34 +100,34 @@ class ReplayScheduler(BaseScheduler):
         return None
 
     def _of_sites(self, keys: frozenset[int]) -> frozenset[int]:
-        """Return the keys of the documents of the sites that are asked for."""
+        """Return the keys of documents of the chosen sites."""
         if not self._sites:
             return keys
-        found = ((key, self._context.store.records.get_record(key)) for key in keys)
-        return frozenset(key for key, record in found if record and site_of(record.url) in self._sites)
+        records = ((key, self._context.store.records.get_record(key)) for key in keys)
+        return frozenset(key for key, record in records if record and site_of(record.url) in self._sites)
 
     def close(self, reason: str) -> Deferred[None]:
-        """End."""
+        """End the crawl."""
         self._alarm.close()
         self._context.counters.forget_fetched()
         return deferred_from_coro(end_crawl(self._crawler, reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether stored answers wait."""
+        """Return whether stored responses wait."""
         return bool(self._keys) and not self._context.run.failed
 
     def enqueue_request(self, request: Request) -> bool:
-        """Refuse what a spider asks for; what the downloader gives back was handled."""
+        """Refuse requests of the spider; accept those that the downloader gives back, which were handled."""
         return HANDLED in request.meta
 
     def next_request(self) -> Request | None:
-        """Hand out the next stored answer as a request that the download handler answers."""
+        """Return a request for the next stored response; the download handler answers it from the store."""
         if not self.has_pending_requests():
             return None
         if self._control.paused:
             return None
         if self._context.documents.congested or self._conversion.congested:
-            self._alarm.set_timer(WAIT)
+            self._alarm.set_timer(CONGESTION_POLL_INTERVAL)
             return None
         key = self._keys.pop()
         record = self._context.store.records.get_record(key)
@@ -146,7 +146,7 @@ class ReplayScheduler(BaseScheduler):
                 META_KEY: visit,
                 "download_slot": entry.site,
                 "handle_httpstatus_all": True,
-                "verbatim_url": True,  # Scrapy would look at its characters, and take `table:///` for no scheme
+                "verbatim_url": True,  # Scrapy would escape it, and finds no scheme in `table:///`
             },
             dont_filter=True,
         )
@@ -161,10 +161,10 @@ class ReplayScheduler(BaseScheduler):
 
 
 class ReplayQueue:
-    """The port `queue` of a crawl that asks for nothing: links, redirects and retries lead nowhere.
+    """The port `queue` of a crawl without downloads: links, redirects and retries are dropped.
 
-    `keys` are those of stored answers that wait; `spare` those that are asked for only when a document gives up its
-    place.
+    `keys` are those of the stored responses that wait; `spare` those that are replayed only when a document gives up
+    its place.
     """
 
     waiting_requests: tuple[Request, ...] = ()
@@ -175,78 +175,78 @@ class ReplayQueue:
         self._spare = spare
 
     def seed(self, urls: Iterable[str]) -> int:
-        """Take no start URLs."""
+        """Ignore start URLs."""
         return 0
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
-        """Take no links; those that are known of the page stay."""
+        """Ignore the links of a page; its stored links stay."""
         visit.note_links(visit.record.links)
         return 0
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
-        """Take no target of a redirect."""
+        """Ignore the target of a redirect."""
 
     def retry(self, visit: Visit, delay: float) -> None:
-        """End the visit: what cannot be read now cannot be read later."""
+        """End the visit as failed: the stored response cannot be read later either."""
         ending = Ending(UrlOutcome.FAILED, StatusCode.IO_ERROR, Cause(CauseCode.NOT_STORED))
         self._context.endings.end_visit(visit, ending)
 
     def again(self, record: UrlRecord) -> None:
-        """Make a document of a stored answer; what is not stored is left to the next crawl."""
+        """Replay the stored response of a document; one without is left to the next crawl."""
         key = url_key(record.url)
         if key in self._spare:
             self._spare.discard(key)
             self._keys.append(key)
 
     def release(self, visit: Visit) -> None:
-        """Keep the place of a visit: there are none to give away."""
+        """Do nothing: places are not limited."""
 
     def amended(self, record: UrlRecord) -> None:
-        """Take note of a record that was changed: its visit, if there is one, goes on from it."""
+        """Replace the record of the visit in flight to the same URL, if there is one."""
         for visit in self._context.visits.values():
             if visit.url == record.url and not visit.done:
                 visit.replace_record(record)
 
     def offer_links(self, urls: Iterable[str], depth: int) -> int:
-        """Take no links of other sources."""
+        """Ignore links from other sources."""
         return 0
 
     def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
-        """Fetch nothing that a lister names."""
+        """Ignore entries of listers."""
 
     def listing_changed(self) -> None:
         """Do nothing."""
 
     def forget_urls(self, keys: Iterable[int]) -> None:
-        """Take note that URLs left the document table: there is nothing to forget."""
+        """Do nothing: no URLs are remembered."""
 
     def feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
-        """Take no entries of feeds."""
+        """Ignore entries of feeds."""
         return {}
 
     def enter_entries(
         self, parent: str, hrefs: Iterable[str], sites: set[str] | None
     ) -> tuple[dict[str, int], set[int]]:
-        """Take no entries of sitemaps."""
+        """Ignore entries of sitemaps."""
         return {}, set()
 
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
-        """Ask for no sitemap."""
+        """Ignore sitemaps."""
 
     def release_site(self, site: str) -> None:
-        """Let pages out: none wait."""
+        """Do nothing: no pages wait."""
 
     async def take_turn(self, site: str) -> None:
-        """Wait for nothing: nothing is asked."""
+        """Return at once: nothing is requested."""
 
     def hold_site(self, site: str, seconds: float) -> None:
-        """Let a site alone: nothing is asked."""
+        """Do nothing: nothing is requested."""
 
     def asked_url(self, url: str) -> str:
         """Return the URL itself."""
         return url
 
     def rules_recalled(self, url: str, rules: RobotsRules) -> None:
-        """Take rules as they were stored: there is no pace that they could change."""
+        """Do nothing: there are no delays to change."""

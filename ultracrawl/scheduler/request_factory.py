@@ -1,4 +1,4 @@
-"""From a visit to the request that Scrapy makes for it."""
+"""Builds the Scrapy request of a visit."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl import CrawlContext, Visit
 
-FORM = "application/x-www-form-urlencoded"
-LARGEST_SITEMAP = 50 << 20
-"""Bytes of a sitemap, as the protocol allows; pages have limits of their own."""
+FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
+MAX_SITEMAP_BYTES = 50 << 20
+"""Bytes of a sitemap, as the protocol allows; the limit of pages is a setting."""
 
 
 class RequestFactory:
-    """Builds the requests of a source: to the copy that is asked, with its headers, payload and cookie jar."""
+    """Builds the requests of a source: URL of the mirror in use, headers, payload and cookie jar."""
 
     def __init__(self, context: CrawlContext, spider: Spider, mirrors: Mirrors) -> None:
         rules = context.rules
@@ -48,15 +48,15 @@ class RequestFactory:
                 "download_slot": entry.site,
                 "download_timeout": self._timeout,
                 "handle_httpstatus_all": True,
-                # It is canonical; Scrapy would look at each of its characters.
+                # The URL is canonical; Scrapy would escape it character by character.
                 "verbatim_url": True,
                 **({"cookiejar": self._grouping.of(host_of(entry.url))} if self._grouping else {}),
-                **({"download_maxsize": LARGEST_SITEMAP} if visit.sitemap else {}),
+                **({"download_maxsize": MAX_SITEMAP_BYTES} if visit.sitemap else {}),
             },
             dont_filter=True,
         )
-        headers = Headers() if payload is None else Headers({"Content-Type": FORM})
-        # The names are normal already.
+        headers = Headers() if payload is None else Headers({"Content-Type": FORM_CONTENT_TYPE})
+        # The header names are normalised already.
         dict.update(headers, {name: [*values] for name, values in dict.items(self._headers)})
         request.headers = headers
         return request

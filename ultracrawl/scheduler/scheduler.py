@@ -1,4 +1,4 @@
-"""The Scrapy face of the frontier: takes requests, hands out requests, wakes the engine in time."""
+"""The Scrapy scheduler of a crawl: accepts requests, hands out requests, wakes the engine in time."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
-LONGEST_SLEEP = 60.0  # seconds; the clock on the wall may have been set meanwhile
-CONGESTION_WAIT = 0.1
-"""Seconds until the scheduler looks again whether converters and index have caught up."""
+MAX_SLEEP = 60.0  # seconds; the system clock may be changed meanwhile
+CONGESTION_POLL_INTERVAL = 0.1
+"""Seconds between checks whether converters and index have caught up."""
 
 
 class UltracrawlScheduler(BaseScheduler):
-    """Scrapy's scheduler over a durable frontier.
+    """Scrapy's scheduler over a persistent frontier.
 
     Links come in as strings through the port `queue` of the crawl, in one call per page; a `Request` is built only
-    when its turn has come. Requests that somebody's own spider yields go through the same filter, unless they have
-    a callback or a method of their own: those wait in memory only.
+    when its turn has come. Requests that a user's spider yields go through the same filter, unless they have a
+    callback or a method of their own: those wait in memory only.
     """
 
     def __init__(self, crawler: Crawler, context: CrawlContext, features: Features) -> None:
@@ -47,8 +47,8 @@ class UltracrawlScheduler(BaseScheduler):
         self._context = context
         self._features = features
         self._pages = context.source.limits.pages
-        at_once = crawler.settings.getint("CONCURRENT_REQUESTS")
-        self._frontier: Frontier[QueueEntry] = make_frontier(context, at_once)
+        concurrency = crawler.settings.getint("CONCURRENT_REQUESTS")
+        self._frontier: Frontier[QueueEntry] = make_frontier(context, concurrency)
         self._direct: deque[Request] = deque()
         self._alarm = Alarm(self._wake)
         self._pacing = Pacing(
@@ -68,7 +68,7 @@ class UltracrawlScheduler(BaseScheduler):
     # ---- Scrapy's scheduler protocol
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Begin the crawl and take up the stored queue."""
+        """Begin the crawl and load the stored queue."""
         self._begun = begin_crawl(self._crawler)
         if not self._begun:
             return None
@@ -82,14 +82,14 @@ class UltracrawlScheduler(BaseScheduler):
         return None
 
     def close(self, reason: str) -> Deferred[None]:
-        """End the crawl once nothing is in flight."""
+        """End the crawl; nothing is in flight any more."""
         self._alarm.close()
         if self._begun:
             self._pacing.release_sites()
         return deferred_from_coro(end_crawl(self._crawler, reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether anything waits, in memory or in the store, that this run may still ask for; a paused one waits."""
+        """Return whether this run may still request anything that waits in memory or store; True while paused."""
         if self._features.control.paused:
             return True
         if self._context.run.failed or self._may_fetch() <= 0:
@@ -98,7 +98,7 @@ class UltracrawlScheduler(BaseScheduler):
         return bool(self._direct or waiting or self._context.run.listing)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take a request of a spider or a middleware, or one whose answer was handled by the downloader."""
+        """Accept a request of a spider or middleware, or one that the downloader has handled already."""
         if request.meta.get(HANDLED):
             return True
         if visit_of(request) or request.callback or request.method != "GET" or request.body:
@@ -107,7 +107,7 @@ class UltracrawlScheduler(BaseScheduler):
         return bool(self._context.queue.seed([request.url]))
 
     def next_request(self) -> Request | None:
-        """Hand out the next request, or None until something changes; the engine is woken when a delay is over."""
+        """Return the next request, or None; then a timer wakes the engine when the next site is due."""
         features = self._features
         if features.control.paused:
             return None
@@ -118,22 +118,22 @@ class UltracrawlScheduler(BaseScheduler):
         if self._pages and self._may_fetch() <= self._unanswered():
             return None
         if self._context.documents.congested or features.conversion.congested:
-            self._alarm.set_timer(CONGESTION_WAIT)
+            self._alarm.set_timer(CONGESTION_POLL_INTERVAL)
             return None
         try:
             entry = self._picker.next_entry()
             if entry is not None:
                 return self._requests.request_for(self._flight.begin_visit(entry))
-        except WorkError as error:  # Scrapy would log it and ask again without end
+        except WorkError as error:  # Scrapy would log it and call again endlessly
             self._context.run.fail(str(error))
             return None
         at = self._frontier.next_at()
         if at is not None:
-            self._alarm.set_timer(min(max(at - time.monotonic(), 0.001), LONGEST_SLEEP))
+            self._alarm.set_timer(min(max(at - time.monotonic(), 0.001), MAX_SLEEP))
         return None
 
     def _may_fetch(self) -> int:
-        """Return how many answers this run may still get (`limits.pages`), none after a limit of the run."""
+        """Return how many responses this run may still get (`limits.pages`); 0 once a limit of the run is reached."""
         if self._features.limits.reached:
             return 0
         return sys.maxsize if self._pages is None else self._pages - self._context.counters.fetched
@@ -142,10 +142,10 @@ class UltracrawlScheduler(BaseScheduler):
         return sum(not (visit.fetch.status or visit.sitemap) for visit in self._context.visits.values())
 
     def _wake(self) -> None:
-        """Wake the engine: after a None it asks the scheduler again only when a request comes in."""
+        """Wake the engine: after a None it calls the scheduler again only when a request comes in."""
         request = self.next_request()
         engine = self._crawler.engine
         if request is not None:
             engine.crawl(request)
         elif not self.has_pending_requests() and engine._slot is not None:
-            engine._slot.nextcall.schedule()  # else it sees only seconds later that nothing is left
+            engine._slot.nextcall.schedule()  # otherwise it notices only seconds later that nothing is left

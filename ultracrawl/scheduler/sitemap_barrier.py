@@ -1,4 +1,4 @@
-"""Sitemaps at the frontier: they go ahead of the pages of their site, which wait, and need not be asked for."""
+"""Holds pages back until the sitemaps of their site are read, and skips pages that sitemaps report as unchanged."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ultracrawl.stores import QueueEntry
 
 
 class SitemapBarrier:
-    """Holds back pages of sites whose sitemaps are still to be read, as the `SitemapManager` decides.
+    """Holds back the pages of sites whose sitemaps are still to be read, as the `SitemapManager` decides.
 
-    `must_ask` tells of a key whether the URL has to be fetched, for reasons of this run.
+    `must_fetch` returns whether this run has to fetch the URL of a key.
     """
 
     def __init__(
@@ -25,27 +25,27 @@ class SitemapBarrier:
         frontier: Frontier[QueueEntry],
         manager: SitemapManager,
         robots: RobotsCache,
-        must_ask: Callable[[int], bool],
+        must_fetch: Callable[[int], bool],
     ) -> None:
         self._context = context
         self._frontier = frontier
         self._manager = manager
         self._robots = robots
-        self._must_ask = must_ask
+        self._must_ask = must_fetch
 
-    def rules_known(self, entry: QueueEntry) -> bool:
-        """Whether what is needed of robots.txt is known; one that is not obeyed may still name sitemaps."""
+    def robots_known(self, entry: QueueEntry) -> bool:
+        """Return whether robots.txt is known as far as needed; one that is not obeyed may still name sitemaps."""
         if not self._robots.ready(entry.url):
             return False
         named_there = self._manager.discovers and self._manager.unmet(entry)
         return not named_there or self._robots.known(entry.url) is not None
 
-    def holds(self, site: str) -> bool:
-        """Whether the pages of a site wait for its sitemaps."""
+    def is_waiting(self, site: str) -> bool:
+        """Return whether the pages of a site wait for its sitemaps."""
         return site in self._manager.waiting_sites
 
-    def keeps(self, entry: QueueEntry) -> bool:
-        """Look for the sitemaps of a site; returns whether its pages, this one too, were put back to wait for them."""
+    def holds_back(self, entry: QueueEntry) -> bool:
+        """Look for the sitemaps of a site; returns whether its entries were put back to wait for them."""
         if not self._manager.unmet(entry):
             return False
         if not self._manager.meet(entry, self._robots.known(entry.url)):
@@ -53,18 +53,20 @@ class SitemapBarrier:
         self._frontier.clocks.refund_turn(entry.site)
         self._frontier.finish_entry(entry.site)
         for waiting in self._frontier.entries.withdraw_site(entry.site):
-            if not waiting.seq:  # what stands in the store comes back from there
+            if not waiting.seq:  # stored entries are loaded again later
                 self._frontier.entries.add_first(waiting)
         return True
 
-    def asked(self, entries: list[QueueEntry]) -> list[QueueEntry]:
-        """Return the entries that need a request; pages that a sitemap says are unchanged get their outcome here."""
+    def needing_request(self, entries: list[QueueEntry]) -> list[QueueEntry]:
+        """Return the entries that need a request; pages that a sitemap reports as unchanged get their outcome here."""
         sites = self._context.store.sites
         if not sites.dates_announced or not self._manager.trusts_dates:
             return entries
         dates = sites.announced_dates([entry.key for entry in entries])
         return [
-            one for one in entries if one.key not in dates or not self._is_vouched_for(one, dates[one.key])
+            entry
+            for entry in entries
+            if entry.key not in dates or not self._is_vouched_for(entry, dates[entry.key])
         ]
 
     def _is_vouched_for(self, entry: QueueEntry, latest: int) -> bool:

@@ -16,7 +16,7 @@ from support.project import ROOT, Workspace, kill_group
 from support.site import Site
 from support.until import until
 
-from ultracrawl.scheduler.leasing.lease_turns import LEASE
+from ultracrawl.scheduler.leasing.lease_turns import LEASE_SECONDS
 
 pytestmark = pytest.mark.servers  # much time
 
@@ -56,8 +56,8 @@ def forget_the_crawl(workspace: Workspace) -> None:
     """Let as much time go by as the site stays with a crawl that was killed."""
     sites = workspace.directory / "var" / "state" / "sites" / "sites.sqlite"
     with closing(sqlite3.connect(sites)) as db, db:
-        db.execute("UPDATE crawl SET until=until-?", [LEASE])
-        db.execute("UPDATE site SET next_at=next_at-?", [LEASE])
+        db.execute("UPDATE crawl SET until=until-?", [LEASE_SECONDS])
+        db.execute("UPDATE site SET next_at=next_at-?", [LEASE_SECONDS])
 
 
 def test_a_paused_crawl_asks_for_nothing_and_goes_on_when_resumed__portal_robot_133(

@@ -1,1 +1,1 @@
-"""What is found becomes queue entries: URLs of links, the filter, known URLs that are to be fetched again."""
+"""Turns URLs that were found into queue entries: resolution, filter, and re-queueing of known URLs."""

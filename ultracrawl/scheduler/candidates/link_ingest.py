@@ -1,4 +1,4 @@
-"""What comes in to be fetched: start URLs, links, redirect targets, entries of feeds and sitemaps."""
+"""Queues URLs that come in: start URLs, links, redirect targets, entries of feeds and sitemaps."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ OTHER_SITE = "sitemap entry of another site"
 
 
 class LinkIngest:
-    """Puts whatever comes in through the filter, and places what is let in in the frontier.
+    """Passes incoming URLs through the filter, and adds those that are admitted to the frontier.
 
-    `place` takes an entry that was let in just now. `refresh_only` tells whether only URLs are asked for that were
-    fetched before.
+    `place` adds a newly admitted entry; `refresh_only` returns whether only URLs that were fetched before are
+    requested.
     """
 
     def __init__(
@@ -46,19 +46,19 @@ class LinkIngest:
         self._activator = activator
         self._repeats = repeats
         self._refresh_only = refresh_only
-        context.hooks.limits_changed.append(self._keep_to_limits)
-        self._keep_to_limits()
+        context.hooks.limits_changed.append(self._apply_limits)
+        self._apply_limits()
         if activator.on:
-            candidates.meet = activator.meet
+            candidates.on_known = activator.note_linked
             context.hooks.visit_ended.append(activator.finished)
             context.hooks.vouched.append(activator.vouched)
         self._hops = OffFocusHops(context, repeats.requeue)
 
-    def _keep_to_limits(self) -> None:
+    def _apply_limits(self) -> None:
         self._candidates.close(closing_rule(self._context.rules, refresh_only=self._refresh_only()))
 
-    def refuses(self, entry: QueueEntry) -> str:
-        """Return the rule that keeps an entry from being fetched now: it is new, and only known URLs are asked for."""
+    def refusal_rule(self, entry: QueueEntry) -> str:
+        """Return the rule that keeps a new entry from being fetched while only known URLs are refreshed; else ""."""
         if not self._refresh_only() or not entry.seq:
             return ""
         record = self._context.store.records.get_record(entry.key)
@@ -67,7 +67,7 @@ class LinkIngest:
     # ---- start URLs
 
     def queue_seeds(self, urls: Iterable[str]) -> int:
-        """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them by default."""
+        """Queue start URLs at depth 0; returns how many were new. Domain rules do not apply to them by default."""
         return 0 if self._context.run.failed else sum(map(self._queue_seed, urls))
 
     def _queue_seed(self, url: str) -> bool:
@@ -78,16 +78,16 @@ class LinkIngest:
             return False
         key = url_key(canonical)
         if self._context.store.records.known_urls([key]):
-            return self._activator.start(canonical)
+            return self._activator.queue_known_seed(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
-        for told in self._context.hooks.candidate_judged:
-            told(Candidate(canonical, seed=True), rule or "")
+        for on_judged in self._context.hooks.candidate_judged:
+            on_judged(Candidate(canonical, seed=True), rule or "")
         if rule is None:
-            self._place(self._candidates.enter(key, canonical, 0, level=rules.levels.start))
+            self._place(self._candidates.add_url(key, canonical, 0, level=rules.levels.start))
             return True
         self._context.counters.count_excluded(rule)
-        for note in self._context.hooks.seed_excluded:
-            note(canonical, rule)
+        for on_excluded in self._context.hooks.seed_excluded:
+            on_excluded(canonical, rule)
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
         return False
 
@@ -96,21 +96,21 @@ class LinkIngest:
     def follow_links(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
         """Queue the links of a page that are new and inside the boundary; returns how many.
 
-        The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
+        The keys of all accepted links are stored with the visit, to be re-asserted when the page is unchanged later.
         """
         candidates = self._candidates
         with candidates.closed_by(FOCUSED if visit.page.link_hops == NO_LINKS else ""):
             located = candidates.located(hrefs, base)
             entries, inside = candidates.admit_located(located.values(), visit.url, visit.depth + 1)
         visit.note_links(inside.tobytes())
-        for told in self._context.hooks.links_placed:
-            told(visit, located, inside, named)
+        for on_links in self._context.hooks.links_placed:
+            on_links(visit, located, inside, named)
         self._hops.note(visit.page.link_hops, (entry.key for entry in entries), inside)
         self._place_all(entries)
         return len(entries)
 
     def offer_links(self, urls: Iterable[str], depth: int) -> int:
-        """Queue links that no page of this source has, if they are new and inside; returns how many."""
+        """Queue links from outside this source that are new and inside the boundary; returns how many."""
         if self._context.run.failed:
             return 0
         entries, _ = self._candidates.admit_offered(urls, depth)
@@ -118,16 +118,16 @@ class LinkIngest:
         return len(entries)
 
     def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
-        """Have a document fetched that the lister of the source named."""
+        """Queue a document that the lister of the source named."""
         if known:
             self._activator.queue_known(KnownUrl(key, url, site_of(url), 0, display_url))
         else:
-            self._activator.enqueue(self._candidates.enter(key, url, 0, display_url))
+            self._activator.enqueue(self._candidates.add_url(key, url, 0, display_url))
 
     def feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
-        """Queue what a feed names that is new; returns key, and whether it is new, of all that are inside, by href."""
+        """Queue the new links of a feed; returns (key, is new) of those inside the boundary, by link as written."""
         located = self._candidates.located(hrefs, visit.url)
         with self._candidates.without_rules() if ignore_rules else nullcontext():
             entries, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
@@ -142,14 +142,15 @@ class LinkIngest:
     ) -> tuple[dict[str, int], set[int]]:
         """Queue the entries of the sitemap `parent` that are new, inside the boundary and of one of `sites`.
 
-        A sitemap stands beside the start URLs, so its entries are one step from there.
+        Returns the keys of all accepted entries by link as written, and the set of new keys. Sitemaps count as start
+        URLs, so their entries have depth 1.
         """
         located = self._candidates.located(hrefs, parent)
         if sites is not None:
-            mine = {href: url for href, url in located.items() if site_of(url) in sites}
-            if len(mine) < len(located):
-                self._context.counters.count_excluded(OTHER_SITE, len(located) - len(mine))
-            located = mine
+            allowed = {href: url for href, url in located.items() if site_of(url) in sites}
+            if len(allowed) < len(located):
+                self._context.counters.count_excluded(OTHER_SITE, len(located) - len(allowed))
+            located = allowed
         entries, inside = self._candidates.admit_located(located.values(), parent, 1)
         self._place_all(entries)
         self._hops.note(0, (), inside)
@@ -160,17 +161,19 @@ class LinkIngest:
     def _place_all(self, entries: Iterable[QueueEntry]) -> None:
         for entry in entries:
             self._place(entry)
-        if self._candidates.shorter:
-            shorter, self._candidates.shorter = self._candidates.shorter, []
-            self._repeats.take_shorter_routes(shorter)
+        if self._candidates.shorter_routes:
+            routes, self._candidates.shorter_routes = self._candidates.shorter_routes, []
+            self._repeats.apply_shorter_routes(routes)
 
     def queue_redirect(self, visit: Visit, target: str, display_url: str) -> None:
-        """Queue the target of an allowed redirect, at the depth of the URL that led there."""
+        """Queue the target of an allowed redirect at the depth of the redirecting URL."""
         key = url_key(target)
         known = self._context.store.records.known_urls([key])
         if known and self._activator.on:
-            self._activator.meet(known)
+            self._activator.note_linked(known)
         if not known:
             hops = visit.entry.hops + 1
-            self._place(self._candidates.enter(key, target, visit.depth, display_url=display_url, hops=hops))
+            self._place(
+                self._candidates.add_url(key, target, visit.depth, display_url=display_url, hops=hops)
+            )
         self._hops.pass_on(visit.entry.key, key, new=not known)

@@ -1,4 +1,4 @@
-"""From links as written to URLs: canonical form, rewrite rules, and the source's own rewriter."""
+"""Resolves links as written to URLs: canonical form, rewrite rules, and the rewriter of the source."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ultracrawl.scheduler.candidates.rewriting import LinkRewriting
 
 logger = logging.getLogger(__name__)
 
-UNUSABLE = 20_000
-"""Links without a URL that are remembered, so that each is looked at once."""
+MAX_UNUSABLE = 20_000
+"""Links without a URL that are remembered, so that each is counted once."""
 TOO_LONG = "30054 excessively long URL"
 MALFORMED = "30030 malformed URL"
 
@@ -23,7 +23,7 @@ Excluded = Callable[[str, str, str, str], None]
 
 
 class LinkUrls:
-    """Gives the URL of each link; one without a URL is counted once under the rule that it breaks."""
+    """Resolves links to URLs; a link without a URL is counted once, under the rule that it breaks."""
 
     def __init__(
         self,
@@ -38,27 +38,29 @@ class LinkUrls:
         self._rewriting = LinkRewriting(policy, rewriter, count_excluded, excluded) if rewriter else None
         self._joined = JoinedLinks(policy)
         self._unusable: set[int] = set()
-        """Hashes of links that lead to no URL: some hold whole pictures (`data:`)."""
+        """Hashes of links without a URL: some contain whole images (`data:`)."""
         self.shown: Mapping[str, str] = self._rewriting.shown if self._rewriting else {}
-        """The display URL, by access URL, of the links located last, where that is another one."""
+        """The display URLs that differ, by access URL, of the links of the latest call of `located`."""
 
     def located(self, hrefs: Iterable[str], base: str) -> dict[str, str]:
         """Return the URL of each link that has one, by link as written."""
         if self._rewriting:
             self._rewriting.shown.clear()
             rewritten = self._rewriting.canonical
-            found = {href: rewritten(href, base) for href in dict.fromkeys(hrefs)}
+            url_by_href = {href: rewritten(href, base) for href in dict.fromkeys(hrefs)}
         else:
-            found = self._joined.joined(hrefs, base)
-        if None not in found.values():
-            return cast("dict[str, str]", found)
-        for href in [href for href, url in found.items() if url is None and hash(href) not in self._unusable]:
+            url_by_href = self._joined.joined(hrefs, base)
+        if None not in url_by_href.values():
+            return cast("dict[str, str]", url_by_href)
+        for href in [
+            href for href, url in url_by_href.items() if url is None and hash(href) not in self._unusable
+        ]:
             self._count_unusable(href, base)
-        return {href: url for href, url in found.items() if url is not None}
+        return {href: url for href, url in url_by_href.items() if url is not None}
 
     def _count_unusable(self, href: str, base: str) -> None:
-        """Count a link that leads to no URL; links of other schemes (`mailto:`) are not counted."""
-        if len(self._unusable) >= UNUSABLE:
+        """Count and report a link without a URL, except those of other schemes (`mailto:`)."""
+        if len(self._unusable) >= MAX_UNUSABLE:
             self._unusable.clear()
         self._unusable.add(hash(href))
         decision = self._policy.canonicalise(href, base).decision
@@ -66,7 +68,7 @@ class LinkUrls:
             return
         self._count_excluded(decision.rule)
         message = TOO_LONG if decision.rule == UrlRule.LENGTH else MALFORMED
-        for told in self._excluded:
-            told(href, decision.rule, base, message)
+        for on_excluded in self._excluded:
+            on_excluded(href, decision.rule, base, message)
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%s: %.200r in %s", message, href, base)

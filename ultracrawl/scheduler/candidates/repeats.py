@@ -1,4 +1,4 @@
-"""URLs that have to be fetched in this run whatever is known of them: changed records, and shorter routes."""
+"""URLs that are fetched again in this run: changed records, and URLs found at a lower depth."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ultracrawl.stores import QueueEntry
 
 
 class RepeatVisits:
-    """Queues URLs once more, and knows of which pages the whole content is wanted.
+    """Queues URLs again, and knows which pages have to be read in full.
 
-    `place` takes an entry that is to be asked for; `is_fresh` tells of a key whether nothing led to the URL in this
-    cycle yet, which counts as the first time then.
+    `place` adds an entry to the frontier; `is_fresh` marks the URL of a key as seen in this cycle, and returns whether
+    it was not before.
     """
 
     def __init__(
@@ -25,31 +25,31 @@ class RepeatVisits:
         self._place = place
         self._is_fresh = is_fresh
         self._depths: dict[int, int] = {}
-        """Depths by shorter routes than those that URLs were queued with."""
+        """Lower depths of URLs that were queued or fetched with a greater depth, by key."""
         self._unconditional: set[int] = set()
         self._once_more: set[int] = set()
-        """Keys in flight whose record was changed after their request went out."""
+        """Keys of visits in flight whose record changed after the request was made."""
 
-    def must_ask(self, key: int) -> bool:
-        """Whether the URL of a key has to be fetched, for reasons of this run."""
+    def must_fetch(self, key: int) -> bool:
+        """Return whether this run has to fetch the URL of a key."""
         return key in self._unconditional or key in self._depths
 
     def shorter_depth(self, entry: QueueEntry, record: UrlRecord) -> int | None:
-        """Return the depth of an entry that goes out by a shorter route that turned up while it waited, if one did."""
+        """Return the lower depth that was found while an entry waited, or None; the depth is then forgotten."""
         shorter = self._depths.pop(entry.key, None)
         if shorter is None and record.depth < entry.depth:  # found before the run was interrupted
             return record.depth
         return shorter
 
     def pop_unconditional(self, key: int) -> bool:
-        """Return whether a page that goes out has to be read in full, and forget it."""
+        """Return whether a page has to be read in full; the key is then forgotten."""
         if key not in self._unconditional:
             return False
         self._unconditional.discard(key)
         return True
 
     def visit_finished(self, visit: Visit) -> None:
-        """Queue a URL once more whose record was changed while it was fetched."""
+        """Queue a URL again whose record changed while it was fetched."""
         if visit.entry.key in self._once_more:
             self._once_more.discard(visit.entry.key)
             depth = self._depths.pop(visit.entry.key, visit.depth)
@@ -72,11 +72,11 @@ class RepeatVisits:
         return record.last_fetched >= self._context.mark.started
 
     def _was_vouched_for(self, key: int) -> bool:
-        """Whether a lister said of a URL that it is as it was, so that it waits for no visit."""
+        """Return whether a lister reported a URL as unchanged, so that it is not queued."""
         return self._context.rules.listed and not self._context.store.queue.is_waiting(key)
 
     def requeue(self, key: int, record: UrlRecord, depth: int) -> None:
-        """Have a known URL fetched, and its page read in full."""
+        """Queue a known URL for a fetch in full."""
         self._unconditional.add(key)
         state, level = self._context.store, self._context.rules.levels.of(record.url)
         site, seq = site_of(record.url), state.queue.next_seq()
@@ -84,14 +84,14 @@ class RepeatVisits:
         state.queue.requeue_url(entry)
         self._place(entry)
 
-    def take_shorter_routes(self, shorter: Iterable[tuple[int, int]]) -> None:
-        """Lower the depth of URLs (by key) to which a shorter route was found; pages already scanned are fetched again.
+    def apply_shorter_routes(self, routes: Iterable[tuple[int, int]]) -> None:
+        """Apply lower depths to URLs, given as (key, depth); pages that were fetched already are fetched again.
 
-        Only where the source has a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
+        Only for sources with a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
         """
         if self._context.rules.depth_limit is None:
             return
-        for key, depth in shorter:
+        for key, depth in routes:
             record = self._context.store.records.get_record(key)
             if key in self._context.visits:
                 self._depths[key] = depth

@@ -1,4 +1,4 @@
-"""The source's own rewriter at work: every link of a page goes through it before it is admitted."""
+"""Applies the rewriter of a source to every link of a page."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ultracrawl.rules.urls.canonical import UrlPolicy
 
 logger = logging.getLogger(__name__)
 
-REMEMBERED = 50_000
-"""Refused links that are remembered, so that each is counted and logged once; a full memory is emptied."""
+MAX_REMEMBERED = 50_000
+"""Limit of refused links that are remembered, so that each is counted and logged once; then the memory is cleared."""
 
 REFUSED = "link refused by the rewriter"
 
 
 class LinkRewriting:
-    """Gives the access URL of each link, and in `shown` the display URL where that is another one (Ultra Search 10).
+    """Returns the access URL of each link, and collects display URLs that differ in `shown` (Ultra Search 10).
 
-    `shown` holds what was found since it was last cleared, by access URL.
+    `shown` maps access URLs to display URLs, since it was last cleared.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class LinkRewriting:
         self.shown: dict[str, str] = {}
 
     def canonical(self, href: str, base: str) -> str | None:
-        """Return the URL to fetch for a link as written, or None if there is none or the rewriter dropped it."""
+        """Return the URL to fetch for a link as written, or None if it has none or the rewriter dropped it."""
         url = self._canonical(href, base)
         if url is None:
             return None
@@ -56,11 +56,11 @@ class LinkRewriting:
     def _refuse(self, url: str, rule: str, reason: str, base: str) -> None:
         if url in self._refused:
             return
-        if len(self._refused) >= REMEMBERED:
+        if len(self._refused) >= MAX_REMEMBERED:
             self._refused.clear()
         self._refused.add(url)
         self._count_excluded(rule)
-        for told in self._excluded:
-            told(url, rule, base, REFUSED)
+        for on_excluded in self._excluded:
+            on_excluded(url, rule, base, REFUSED)
         level = logging.WARNING if rule.endswith(RewriteOutcome.ERROR) else logging.INFO
         logger.log(level, "%s: %s: %s", rule, url, reason)

@@ -1,34 +1,34 @@
-"""The URLs that were met lately, so that the document table is not asked for each link."""
+"""Caches of recently seen URLs, which spare the document table a look-up per link."""
 
 from __future__ import annotations
 
 from ultracrawl.rules.urls.canonical import url_key
 
 REJECTED = -1
-"""Stands for the depth of a URL that is excluded, which no depth is."""
-GENERATION = 200_000
+"""Stored in place of the depth of an excluded URL."""
+GENERATION_SIZE = 200_000
 """Keys of one generation, about 20 MB."""
 
-KEYS_KEPT = 20_000
-"""URLs whose keys are remembered at most, about 4 MB."""
+MAX_CACHED_KEYS = 20_000
+"""Limit of URLs whose keys are cached, about 4 MB."""
 
 
 class UrlKeys(dict[str, int]):
-    """The keys of URLs met lately: most links of a page are those of the page before."""
+    """A cache of URL keys: most links of a page also occur in the previous page."""
 
     def __missing__(self, url: str) -> int:
-        """Compute a key and remember it; a full memory is emptied."""
-        if len(self) >= KEYS_KEPT:
+        """Compute and cache the key of a URL; a full cache is cleared first."""
+        if len(self) >= MAX_CACHED_KEYS:
             self.clear()
         key = self[url] = url_key(url)
         return key
 
 
 class SeenUrls:
-    """The keys met lately, with their depth or `REJECTED`: spares the document table a look-up per link.
+    """Recently seen keys with their depth, or `REJECTED`.
 
-    Bounded: two generations of at most `GENERATION` keys (about 20 MB each); the older one is forgotten when
-    the younger one is full.
+    Bounded: two generations of at most `GENERATION_SIZE` keys (about 20 MB each); the older one is dropped when the
+    younger one is full.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class SeenUrls:
         self._old: dict[int, int] = {}
 
     def get(self, key: int) -> int | None:
-        """Return the depth of a key, `REJECTED`, or None if it was not met lately."""
+        """Return the depth of a key, `REJECTED`, or None if it was not seen recently."""
         depth = self._young.get(key)
         if depth is None:
             depth = self._old.get(key)
@@ -46,7 +46,7 @@ class SeenUrls:
 
     def add_key(self, key: int, depth: int) -> None:
         """Remember a key."""
-        if len(self._young) >= GENERATION:
+        if len(self._young) >= GENERATION_SIZE:
             self._old = self._young
             self._young = {}
         self._young[key] = depth

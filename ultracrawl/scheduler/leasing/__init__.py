@@ -1,1 +1,1 @@
-"""How crawls of several sources share sites: leases, turns, and the clocks that go along."""
+"""Sharing sites between the crawls of several sources: leases, turns, and the transfer of politeness clocks."""

@@ -1,4 +1,4 @@
-"""How long a crawl keeps a site: it has to show signs of life, and to take turns with crawls that wait."""
+"""Renewal of a crawl's leases, and the end of turns for which other crawls wait."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ultracrawl.stores import QueueEntry, SiteStore
 
 logger = logging.getLogger(__name__)
 
-LEASE = 20.0
-"""Seconds for which the sites of a crawl that shows no sign of life are kept from others."""
-MARGIN = 2.0
-"""Seconds before the end of its leases from which a crawl asks nobody, unless it renews them first."""
-RENEW_EVERY = 5.0
-TURN = 5.0
-"""Seconds after which a site goes to the next crawl that waits for it, once it was asked."""
-PATIENCE = 30.0
+LEASE_SECONDS = 20.0
+"""Seconds after its last renewal for which a crawl keeps its sites."""
+EXPIRY_MARGIN = 2.0
+"""Seconds before its leases expire from which a crawl sends no request, unless it renews them first."""
+RENEW_INTERVAL = 5.0
+TURN_SECONDS = 5.0
+"""Seconds of a lease after which a requested site passes to the next crawl that waits for it."""
+DRAIN_TIMEOUT = 30.0
 """Seconds for which requests in flight keep a site whose turn is over."""
 
 
-class SignOfLife:
-    """The number of a crawl in the store of sites, and until when its leases last."""
+class LeaseRenewal:
+    """Registers a crawl with the store of sites and renews its leases."""
 
     def __init__(self, store: SiteStore, source: str, wall: Callable[[], float]) -> None:
         self._store = store
@@ -32,37 +32,35 @@ class SignOfLife:
         self._renewed = 0.0
         self._until = 0.0
         self.number = 0
-        """The fencing token: under another number nothing of this crawl is stored any more."""
+        """The fencing token: once the crawl has a new number, nothing is stored under the old one."""
 
     def enlist(self) -> None:
-        """Begin, under a new number."""
+        """Register the crawl under a new number."""
         now = self._wall()
-        self._renewed, self._until = now, now + LEASE
+        self._renewed, self._until = now, now + LEASE_SECONDS
         self.number = self._store.enlist_crawl(self._source, now, self._until)
 
     @property
-    def lasts(self) -> bool:
-        """Whether sites may be asked by what was said last."""
-        return self._wall() < self._until - MARGIN
+    def is_valid(self) -> bool:
+        """Whether the leases have not expired."""
+        return self._wall() < self._until - EXPIRY_MARGIN
 
     @property
-    def due(self) -> bool:
-        """Whether it is time for the next sign."""
-        return not 0 <= self._wall() - self._renewed < RENEW_EVERY
+    def is_due(self) -> bool:
+        """Whether the leases should be renewed."""
+        return not 0 <= self._wall() - self._renewed < RENEW_INTERVAL
 
     def renew(self) -> bool:
-        """Say that the crawl lives; False if it was taken for dead, and has no site any more."""
+        """Renew the leases; returns False if they had expired, and the crawl holds no site any more."""
         now = self._wall()
-        if self._store.renew_leases(self.number, now + LEASE):
-            self._renewed, self._until = now, now + LEASE
+        if self._store.renew_leases(self.number, now + LEASE_SECONDS):
+            self._renewed, self._until = now, now + LEASE_SECONDS
             return True
-        logger.warning(
-            "%s gave no sign of life for too long; its sites have to be asked for again", self._source
-        )
+        logger.warning("%s did not renew its leases in time; it has to lease its sites again", self._source)
         return False
 
     def strike_off(self) -> None:
-        """End: no site is leased any more, and none is asked for."""
+        """Unregister the crawl: it holds no lease and waits for none."""
         self._store.strike_off(self.number)
         self._until = float("inf")
 
@@ -73,38 +71,40 @@ class LeaseTurns:
     def __init__(
         self,
         frontier: Frontier[QueueEntry],
-        held: LeasedSites,
+        leases: LeasedSites,
         monotonic: Callable[[], float],
         paused: Callable[[], bool],
     ) -> None:
         self._frontier = frontier
-        self._held = held
+        self._leases = leases
         self._monotonic = monotonic
         self._paused = paused
         self._leaving: set[str] = set()
-        """Sites whose turn is over, and whose requests are not."""
+        """Sites whose turn is over and whose requests are still in flight."""
 
-    def end_turns(self, waited: Iterable[str]) -> list[str]:
-        """End turns that are over, of sites for which others wait; returns the sites whose requests are done."""
+    def end_turns(self, wanted: Iterable[str]) -> list[str]:
+        """End finished turns of the sites that other crawls wait for; returns those without requests in flight."""
         now = self._monotonic()
-        for name in self._held.sites_with(waited):
-            lease = self._held[name]
-            if not lease.over and self._is_over(name, lease, now):
-                lease.over = now
+        for name in self._leases.sites_with(wanted):
+            lease = self._leases[name]
+            if not lease.ended_at and self._is_turn_over(name, lease, now):
+                lease.ended_at = now
                 self._leaving.add(name)
                 self._frontier.clocks.end_lease(name)
-        self._leaving = {name for name in self._leaving if name in self._held and self._held[name].over}
-        return [name for name in self._leaving if self._is_quiet(name, now - self._held[name].over)]
+        self._leaving = {
+            name for name in self._leaving if name in self._leases and self._leases[name].ended_at
+        }
+        return [name for name in self._leaving if self._is_drained(name, now - self._leases[name].ended_at)]
 
-    def _is_over(self, name: str, lease: Lease, now: float) -> bool:
+    def _is_turn_over(self, name: str, lease: Lease, now: float) -> bool:
         site = self._frontier.site(name)
         if site is None or site.idle or self._paused():
             return True
-        if now - lease.since < TURN:
+        if now - lease.since < TURN_SECONDS:
             return False
-        # Long delays: a turn has one request at least, but who does not use it does not keep it.
-        return site.clock.started > lease.started or now >= max(site.next_at, lease.since) + TURN
+        # With long delays a turn has at least one request, but an unused turn ends too.
+        return site.clock.started > lease.started or now >= max(site.next_at, lease.since) + TURN_SECONDS
 
-    def _is_quiet(self, name: str, seconds: float) -> bool:
+    def _is_drained(self, name: str, seconds: float) -> bool:
         site = self._frontier.site(name)
-        return site is None or not (site.in_flight or site.asking) or seconds >= PATIENCE
+        return site is None or not (site.in_flight or site.asking) or seconds >= DRAIN_TIMEOUT

@@ -1,4 +1,4 @@
-"""The sites that a crawl has leased, and their clocks on the way between the frontier and the store of the project."""
+"""The sites that a crawl has leased, and the transfer of their clocks between frontier and project store."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ultracrawl.rules.frontier.site import Site
 from ultracrawl.stores import QueueEntry, SiteClock
 
 HELD_BACK = "held back"
-"""Why a site waits that asked to be left alone, or whose URL is to be tried again; for people to read."""
+"""Stored as the reason for the delay of a site that asked for a pause, or has a URL to be retried; for display."""
 
 
 @dataclass(slots=True)
 class Lease:
-    """A site that this crawl may ask; times are monotonic seconds."""
+    """A site that this crawl may request; times are monotonic seconds."""
 
     clocks: list[SiteClock]
-    """What was known of it, and of its address if that counts, when the lease began."""
+    """The stored clock of the site, and that of its address if addresses count, when the lease began."""
     since: float
     started: float
-    """When the site had been asked before."""
-    over: float = 0.0
-    """When its turn ended; requests in flight keep it a little longer. 0 if it goes on."""
+    """When the latest request before the lease was made."""
+    ended_at: float = 0.0
+    """When the turn ended; requests in flight extend the lease a little. 0 while the turn lasts."""
     error: tuple[str, float] = ("", 0.0)
     """Text and time (epoch) of the latest network error."""
 
 
 class LeasedSites:
-    """The leases of a crawl by site, and the sites by what is leased for them: several may share an address."""
+    """The leases of a crawl by site, with an index from lease key to sites: several sites may share an address."""
 
     def __init__(self) -> None:
         self._leases: dict[str, Lease] = {}
@@ -43,11 +43,11 @@ class LeasedSites:
         return len(self._leases)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the sites."""
+        """Yield the leased sites."""
         return iter(self._leases)
 
     def __contains__(self, site: object) -> bool:
-        """Whether a site is leased."""
+        """Return whether a site is leased."""
         return site in self._leases
 
     def __getitem__(self, site: str) -> Lease:
@@ -61,31 +61,31 @@ class LeasedSites:
             self._sites[clock.site].add(site)
 
     def remove_leases(self, sites: Iterable[str]) -> set[str]:
-        """Remove the leases of sites; returns what needs not be leased for any site now."""
-        left = set()
+        """Remove the leases of sites; returns the lease keys that no remaining site needs."""
+        unused = set()
         for site in sites:
             for clock in self._leases.pop(site).clocks:
                 sharing = self._sites[clock.site]
                 sharing.discard(site)
                 if not sharing:
-                    left.add(clock.site)
+                    unused.add(clock.site)
                     del self._sites[clock.site]
-        return left
+        return unused
 
     def clear(self) -> None:
         """Remove all leases."""
         self._leases.clear()
         self._sites.clear()
 
-    def sites_with(self, leased: Iterable[str]) -> set[str]:
-        """Return the sites for which something of this is leased."""
-        return {site for one in leased for site in self._sites.get(one, ())}
+    def sites_with(self, keys: Iterable[str]) -> set[str]:
+        """Return the sites whose leases include one of the keys."""
+        return {site for key in keys for site in self._sites.get(key, ())}
 
 
 class ClockExchange:
-    """Gives clocks of the store to the frontier, and those of the frontier to the store.
+    """Copies clocks from the store to the frontier and back.
 
-    The frontier counts in monotonic seconds, the store by the clock on the wall, which all crawls share.
+    The frontier counts in monotonic seconds; the store uses wall-clock time, which all crawls share.
     """
 
     def __init__(
@@ -99,21 +99,21 @@ class ClockExchange:
     ) -> None:
         self._frontier = frontier
         self._mirrors = mirrors
-        self._own = f"source:{source}"
-        """What is leased for URLs without a host: other sources have others."""
+        self._source_key = f"source:{source}"
+        """Lease key for URLs without a host, unique to the source."""
         self._held = held
         self._wall = wall
         self._monotonic = monotonic
 
     def keys_of(self, name: str) -> list[str]:
-        """Return what has to be leased for a site: the host that is asked, and its address where sites share it."""
+        """Return the lease keys of a site: the host that is requested, and its address where sites share a clock."""
         site = self._frontier.site(name)
         address = site.address if site is not None else None
-        asked = self._mirrors.stand_in(name) or name or self._own
-        return [asked] if address is None else [asked, f"ip:{address.name}"]
+        host = self._mirrors.stand_in(name) or name or self._source_key
+        return [host] if address is None else [host, f"ip:{address.name}"]
 
     def restore_clocks(self, site: str, known: list[SiteClock]) -> None:
-        """Let a site go on from its clock, and its address from that of the address."""
+        """Restore the clock of a site, and those of its address, from the store."""
         clock, *addresses = known
         if clock.asked or clock.next_at or clock.errors:
             self._restore_site(site, clock)
@@ -124,7 +124,7 @@ class ClockExchange:
     def _restore_site(self, site: str, known: SiteClock) -> None:
         now, wall, pace = self._monotonic(), self._wall(), self._frontier.pace
         clocks = self._frontier.clocks
-        # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
+        # The wall clock may have jumped: no site waits longer than its delays justify.
         longest = max(pace.longest(Clock(own=clocks.own_delay(site), slowed=known.slowed)), known.delay)
         if known.on_hold:
             longest = max(longest, pace.longest_retry_after)
@@ -137,16 +137,16 @@ class ClockExchange:
     def clocks_of(
         self, names: Iterable[str], forgotten: Mapping[str, Site[QueueEntry]] | None = None
     ) -> list[SiteClock]:
-        """Return the clocks of leased sites, and of their addresses, by which another crawl could go on."""
+        """Return the clocks of leased sites and their addresses, for the next crawl of the sites."""
         return [
             clock
             for name in names
-            for clock in self._as_left(
+            for clock in self._current_clocks(
                 self._held[name], forgotten[name] if forgotten else self._frontier.site(name)
             )
         ]
 
-    def _as_left(self, lease: Lease, site: Site[QueueEntry] | None) -> Iterator[SiteClock]:
+    def _current_clocks(self, lease: Lease, site: Site[QueueEntry] | None) -> Iterator[SiteClock]:
         for number, known in enumerate(lease.clocks):
             if site is None:
                 yield known
@@ -157,7 +157,7 @@ class ClockExchange:
                 yield self._as_stored(known, site.address.clock, site.clock)
 
     def _as_stored(self, known: SiteClock, clock: Clock, paced: Clock) -> SiteClock:
-        """Return a clock in times of the wall; `paced` is the clock that knows the delay."""
+        """Return a clock in wall-clock time; `paced` is the clock that has the delay."""
         now, wall = self._monotonic(), self._wall()
         delay, held = self._frontier.pace.in_force(paced, now), clock.held > clock.due
         return replace(
