@@ -30,7 +30,7 @@ from ultracrawl.settings.presets import (
     unpaced,
 )
 from ultracrawl.sources import DataSource
-from ultracrawl.sources.kinds import listed_kind
+from ultracrawl.sources.kinds import load_kind
 
 if TYPE_CHECKING:
     from typing import Self
@@ -140,7 +140,7 @@ class UltracrawlAddon:
     @staticmethod
     def _install_kind(settings: BaseSettings, source: DataSource) -> None:
         """Have visits answered by the fetcher of a source, or, while documents are made again, from the store."""
-        kind = listed_kind(source.type)
+        kind = load_kind(source.type)
         if kind is not None and not settings.getbool("ULTRACRAWL_REINDEX"):
             settings["DOWNLOADER_MIDDLEWARES"].setdefault(LISTED, 580)
         elif kind is not None:

@@ -31,7 +31,7 @@ from ultracrawl.index.searching import Searcher
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.settings.projects import plain_project
-from ultracrawl.sources import Project, adhoc
+from ultracrawl.sources import Project, adhoc_project
 from ultracrawl.stores.sqlite.database import lock_file
 
 CHECKSUM, ATTRIBUTES, INDEX = (
@@ -389,7 +389,7 @@ def test_the_add_on_leaves_a_spider_without_a_definition_its_pipelines(shop: Fol
 def test_a_source_without_the_add_on_says_that_it_is_off(
     shop: Folder, pipeline: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    project = adhoc(["http://shop.example/"], shop.path)
+    project = adhoc_project(["http://shop.example/"], shop.path)
     (source,) = project.sources.values()
     shop.crawl_by({"name": source.name, "source": source, "project": project}, heron(), pipelines=[pipeline])
     assert f"Disabled {pipeline}: the ultracrawl add-on is not switched on" in caplog.text

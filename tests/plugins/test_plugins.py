@@ -18,9 +18,9 @@ from ultracrawl.model import DefinitionError
 from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.portal_robot.custom_functions import installed_functions
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
-from ultracrawl.sources.dialects.portal_robot.own_functions import installed_functions
-from ultracrawl.sources.mistakes import listed
+from ultracrawl.sources.mistakes import format_names
 from ultracrawl.system import plugins
 from ultracrawl.system.plugins import CONVERTERS, ENGINES, REWRITERS, SOURCE_KINDS, PluginError
 
@@ -98,7 +98,7 @@ def test_nothing_is_imported_before_it_is_loaded(bring: Bring) -> None:
             {},
             {"type": "mailbox"},
             "sources.s.type: there is no type of source `mailbox`; "
-            f"write {listed(sorted(SOURCE_KINDS.names))}, or install the package that brings it",
+            f"write {format_names(sorted(SOURCE_KINDS.names))}, or install the package that brings it",
         ),
         (
             {},

@@ -13,7 +13,7 @@ from ultracrawl.addon import UltracrawlAddon
 from ultracrawl.cli.look.lint import ineffective_settings
 from ultracrawl.settings import ineffective as module
 from ultracrawl.settings.ineffective import REMARKS, ineffective
-from ultracrawl.sources import DataSource, adhoc
+from ultracrawl.sources import DataSource, adhoc_project
 from ultracrawl.spiders.loader import spider_class
 
 STARTPROJECT = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": 1}
@@ -28,7 +28,7 @@ def _nothing_told() -> Iterator[None]:
 
 @pytest.fixture
 def source() -> DataSource:
-    return next(iter(adhoc(("http://127.0.0.1:1/",), Path("/nowhere")).sources.values()))
+    return next(iter(adhoc_project(("http://127.0.0.1:1/",), Path("/nowhere")).sources.values()))
 
 
 def switched_on(source: DataSource, priority: str = "project", **values: object) -> Settings:
@@ -87,7 +87,9 @@ def test_settings_of_a_definition_are_told_with_its_name_in_log_and_report(
 def test_lint_tells_of_those_in_a_definition(source: DataSource) -> None:
     settings = {"RETRY_TIMES": 5, "DOWNLOAD_TIMEOUT": 30, "LOG_LEVEL": "INFO"}
     own = source.model_copy(update={"name": "own", "settings": settings})
-    project = adhoc(("http://127.0.0.1:1/",), Path("/nowhere")).model_copy(update={"sources": {"own": own}})
+    project = adhoc_project(("http://127.0.0.1:1/",), Path("/nowhere")).model_copy(
+        update={"sources": {"own": own}}
+    )
     (hint,) = ineffective_settings(project)
     assert (hint.key, hint.instead) == ("sources.own.settings.RETRY_TIMES", "write `limits: {retries: 5}`")
     assert not hint.fatal
@@ -124,7 +126,7 @@ def test_other_spiders_keep_their_settings(caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_arguments_are_told(caplog: pytest.LogCaptureFixture) -> None:
-    project = adhoc(("http://127.0.0.1:1/",), Path("/nowhere"))
+    project = adhoc_project(("http://127.0.0.1:1/",), Path("/nowhere"))
     spider = spider_class(project, next(iter(project.sources.values())))
     spider.from_crawler(Crawler(spider), depth="1", note="hello", _job="26")
     nothing = "changes nothing: sources take no arguments"

@@ -6,9 +6,9 @@ from ultracrawl.content.html.main_content import rule_for
 from ultracrawl.errors import UserError
 from ultracrawl.model import Document, Page, RobotsDirectives
 from ultracrawl.rules.robots.policy import RobotsPolicy
-from ultracrawl.sources import DataSource, adhoc, compile_source, load_project, require
+from ultracrawl.sources import DataSource, adhoc_project, compile_source, load_project, require
 from ultracrawl.sources.catalog import Catalog
-from ultracrawl.sources.compilation.access import unread_credentials
+from ultracrawl.sources.compilation.access import credentials_without_passwords
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
 from ultracrawl.sources.sections.section import Section
 
@@ -140,11 +140,11 @@ authentication: {staff: {realm: Staff, user: robot, password: "${P}"}}"""
 def test_own_sites_are_trusted_like_those_of_the_start_urls(tmp_path):
     rules = compiled(tmp_path, OWN)
     assert rules.seeds == ("https://a.example/",)
-    assert rules.own == ("https://a.example/", "http://127.0.0.1:8000/", "https://b.example/x")
+    assert rules.trusted_urls == ("https://a.example/", "http://127.0.0.1:8000/", "https://b.example/x")
     assert rules.addresses.refuses("127.0.0.1") is None
     assert rules.addresses.refuses("127.0.0.2") == "address loopback"
     source = require(load_project(tmp_path / "ultracrawl.yaml")).sources["a"]
-    book = unread_credentials(source, rules.own)
+    book = credentials_without_passwords(source, rules.trusted_urls)
     sites = ("https://a.example/y", "https://b.example/y", "https://c.example/")
     assert [bool(book.covering(url)) for url in sites] == [True, True, False]
 
@@ -248,7 +248,7 @@ def test_compiling_without_a_project():
 
 
 def test_adhoc_bounds_a_source_to_the_hosts_of_its_urls(tmp_path):
-    project = adhoc(["http://127.0.0.1:8000/a", "https://b.example/"], tmp_path)
+    project = adhoc_project(["http://127.0.0.1:8000/a", "https://b.example/"], tmp_path)
     (source,) = project.sources.values()
     assert source.name == "http-127.0.0.1-8000"
     assert project.index.path == tmp_path / "var" / "index"
@@ -269,7 +269,7 @@ def test_adhoc_bounds_a_source_to_the_hosts_of_its_urls(tmp_path):
     ],
 )
 def test_adhoc_names(url, name):
-    assert list(adhoc([url], Path("x")).sources) == [name]
+    assert list(adhoc_project([url], Path("x")).sources) == [name]
 
 
 @pytest.mark.parametrize(
@@ -277,12 +277,12 @@ def test_adhoc_names(url, name):
 )
 def test_adhoc_refuses_what_is_no_url(urls):
     with pytest.raises(Exception, match=r"write it in full|give at least one") as raised:
-        adhoc(urls, Path("x"))
+        adhoc_project(urls, Path("x"))
     assert type(raised.value).__name__ == "UserError"
 
 
 def test_catalog(tmp_path):
-    catalog = Catalog(adhoc(["https://handbook.example/"], tmp_path))
+    catalog = Catalog(adhoc_project(["https://handbook.example/"], tmp_path))
     assert list(catalog) == ["handbook.example"]
     assert catalog.find("handbook.example") is catalog["handbook.example"]
     with pytest.raises(Exception, match=r"did you mean 'handbook.example'"):
@@ -290,11 +290,11 @@ def test_catalog(tmp_path):
 
 
 def test_a_catalog_names_all_unknown_sources_at_once(tmp_path):
-    catalog = Catalog(adhoc(["https://handbook.example/"], tmp_path))
-    assert [one.name for one in catalog.chosen([])] == ["handbook.example"]
-    assert len(catalog.chosen(["handbook.example", "handbook.example"])) == 1
+    catalog = Catalog(adhoc_project(["https://handbook.example/"], tmp_path))
+    assert [one.name for one in catalog.select([])] == ["handbook.example"]
+    assert len(catalog.select(["handbook.example", "handbook.example"])) == 1
     with pytest.raises(UserError) as raised:
-        catalog.chosen(["handbok.example", "wiki", "handbook.example"])
+        catalog.select(["handbok.example", "wiki", "handbook.example"])
     first, second = str(raised.value).split("; no source")
     assert first == "no source is named 'handbok.example'; did you mean 'handbook.example'?"
     assert second == " is named 'wiki'; the sources are: handbook.example"
@@ -339,7 +339,7 @@ def test_what_cannot_be_content_is_told_with_its_line(tmp_path, options, path, p
 
 
 def test_a_new_option_has_no_document_made_again_as_long_as_nobody_writes_it(tmp_path):
-    """If this fails because of a new option, name it in `ADDED`; if a default changed, documents are made again."""
+    """If this fails because of a new option, name it in `ADDED_OPTIONS`; a changed default remakes all documents."""
     assert compiled(tmp_path).recipe == "5c34b36234b29434c5d8591b0e811f30"
 
 
@@ -351,7 +351,7 @@ def groups_of_options(group=Section):
 
 def test_options_that_only_fetch_are_options():
     groups = list(groups_of_options())
-    assert sum(bool(one.FETCHING) for one in groups) > 10
-    assert [one for one in groups if not one.only_fetching() <= one.model_fields.keys()] == []
-    assert [one for one in groups if not one.model_fields.keys() >= one.ADDED] == []
-    assert AccessOptions.model_fields.keys() == AccessOptions.FETCHING
+    assert sum(bool(one.FETCH_OPTIONS) for one in groups) > 10
+    assert [one for one in groups if not one.fetch_options() <= one.model_fields.keys()] == []
+    assert [one for one in groups if not one.model_fields.keys() >= one.ADDED_OPTIONS] == []
+    assert AccessOptions.model_fields.keys() == AccessOptions.FETCH_OPTIONS

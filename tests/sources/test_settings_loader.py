@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ultracrawl.sources import Loaded, Project, require
-from ultracrawl.sources.loading.settings_loader import load_settings, source_name, url_steps
+from ultracrawl.sources.loading.settings_loader import load_settings, parse_rewrite_steps, source_name
 
 START = ("http://www.example.com/",)
 
@@ -141,7 +141,7 @@ def test_what_only_sources_heed_is_an_advice() -> None:
 
 
 def test_rules_and_steps_of_w3lib_go_in_their_order() -> None:
-    steps = url_steps(
+    steps = parse_rewrite_steps(
         {
             "ULTRACRAWL_REWRITE_RULES": [
                 {"url_query_cleaner": {"parameterlist": ["sid"], "remove": True}},

@@ -19,10 +19,10 @@ KINDS = (_agent, _file, _table)
 """Loaded, so that their groups are there."""
 PROGRAM = """
 from pathlib import Path
-from ultracrawl.sources import adhoc, compile_source
+from ultracrawl.sources import adhoc_project, compile_source
 from ultracrawl.sources.project import Section
 def below(one): return [one, *(inner for each in one.__subclasses__() for inner in below(each))]
-(source,) = adhoc(("http://a.example/",), Path("/")).sources.values()
+(source,) = adhoc_project(("http://a.example/",), Path("/")).sources.values()
 def told(): return compile_source(source).scope + compile_source(source).recipe
 before, built = told(), {one for one in below(Section) if one.__pydantic_complete__}
 for one in below(Section): one.model_rebuild()

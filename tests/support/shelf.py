@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class ShelfSection(Section):
     """The options of a shelf."""
 
-    FETCHING: ClassVar = frozenset({"shelf", "room"})
+    FETCH_OPTIONS: ClassVar = frozenset({"shelf", "room"})
 
     shelf: Path = Field(examples=["shelf"])
     """The folder with `shelf.json` and the documents."""

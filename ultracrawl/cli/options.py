@@ -85,8 +85,8 @@ def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     wanted = tuple(names)
     from ultracrawl.sources import Catalog  # noqa: PLC0415 - not every verb reads definitions
 
-    found = Catalog(project).chosen(wanted)
-    for name, source in project.mistaken.items() if not wanted else ():
+    found = Catalog(project).select(wanted)
+    for name, source in project.invalid_sources.items() if not wanted else ():
         tell(f"{name}: left out: {first_of(source.findings)}", err=True)
     return found
 
@@ -95,7 +95,7 @@ def known_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     """Return the named sources, or all, to look at what they hold. Raises `UserError` for an unknown name."""
     from ultracrawl.sources import Catalog  # noqa: PLC0415 - as above
 
-    return Catalog(project).known(names)
+    return Catalog(project).select_known(names)
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

@@ -62,7 +62,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.settings.presets import FOREIGN_HANDLERS
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.sources.kinds import listed_kind
+from ultracrawl.sources.kinds import load_kind
 from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.opening import state_file
 
@@ -132,7 +132,7 @@ class CrawlFeatures:
 
     def _make_listing(self) -> None:
         """Make what lists the source, and what fetches its documents, if its kind brings that."""
-        context, kind = self.context, listed_kind(self.context.source.type)
+        context, kind = self.context, load_kind(self.context.source.type)
         self.listing: SourceListing | None = None
         self.fetching: EntryFetching | None = None
         if isinstance(kind, ListedKind):
@@ -265,4 +265,4 @@ def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> Com
     """Return the rules of a source, with the addresses that its start hosts have now."""
     rules = compile_source(source, project, hosts)
     networks = [str(network) for network in source.boundary.networks]
-    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.own), networks))
+    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks))

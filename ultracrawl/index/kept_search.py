@@ -18,7 +18,7 @@ from ultracrawl.model import Finding
 from ultracrawl.settings.places import ADHOC_FILE, scrapy_settings
 from ultracrawl.settings.projects import find_project, found_definitions
 from ultracrawl.sources.dialects import is_yaml
-from ultracrawl.sources.reading.locations import Version, noted_files, version_of
+from ultracrawl.sources.reading.locations import Version, file_version, tracked_files
 from ultracrawl.system.files import replace_file
 
 FORMAT = 3
@@ -38,10 +38,10 @@ def find_searched(config: str | None = None) -> tuple[SearchedProject, Iterable[
         return known, ()
     from ultracrawl.index.opening import searched_of  # noqa: PLC0415 - it loads what reads definitions
 
-    with noted_files() as files:
+    with tracked_files() as files:
         project, found = find_project(config, plain=True)
         hints, searched = list(found), searched_of(project)
-    if kept_file and not (hints or project.mistaken or project.mistakes):
+    if kept_file and not (hints or project.invalid_sources or project.mistakes):
         kept_file.keep(searched, files)
     return searched, hints
 
@@ -77,7 +77,7 @@ class _KeptFile:
         try:
             values = json.loads(self.file.read_bytes())
             if values["head"] == self._head() and all(
-                version_of(Path(path)) == tuple(version) for path, version in values["files"].items()
+                file_version(Path(path)) == tuple(version) for path, version in values["files"].items()
             ):
                 return SearchedProject.from_json(
                     values["project"], lambda: find_project(self.config, plain=True)[0]

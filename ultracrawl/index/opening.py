@@ -9,7 +9,7 @@ from ultracrawl.index.searched import SearchedProject, SearchOptions
 from ultracrawl.rules.attributes.boosts import Boosts
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.kinds import hit_codes
-from ultracrawl.sources.reading.locations import note_file
+from ultracrawl.sources.reading.locations import track_file
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.boost_store import BoostStore
 
@@ -22,7 +22,7 @@ def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
 def searched_of(project: Project) -> SearchedProject:
     """Return what a search needs of a project. Raises `StateError` if the loaded boosts cannot be read."""
     loaded = BoostStore(project.state.path)
-    note_file(loaded.path)
+    track_file(loaded.path)
     return _with_boosts(project, loaded.read())
 
 

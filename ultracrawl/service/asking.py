@@ -113,5 +113,5 @@ def probe_client_of(source: DataSource, project: Project) -> ProbeClient:
     """Return the client for single requests of a source: with its headers, and only to addresses that it may reach."""
     rules = compile_source(source, project)
     networks = [str(network) for network in source.boundary.networks]
-    policy = AddressPolicy.for_source(seed_addresses(rules.own), networks)
+    policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
     return ProbeClient(policy, rules.headers, source.limits.timeout)

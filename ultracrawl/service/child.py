@@ -53,7 +53,7 @@ def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[Ru
         project, made = remember((where,), Path.cwd())
         return run_sources(project, [made], force=force, settings=settings, asked=(where,))
     project, _ = find_project(where)
-    chosen, refused = Catalog(project).to_crawl(sources)
+    chosen, refused = Catalog(project).select_for_crawl(sources)
     return [*run_sources(project, chosen, force=force, settings=settings), *refused]
 
 

@@ -36,7 +36,7 @@ def status_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _status(project: Project, name: str, held: Holdings) -> dict[str, Any]:
-    mistaken, latest = project.mistaken.get(name), held.latest
+    mistaken, latest = project.invalid_sources.get(name), held.latest
     row: dict[str, Any] = {
         "source": name,
         "state": _state(held),

@@ -10,7 +10,7 @@ import yaml
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.settings.places import ADHOC_FILE
-from ultracrawl.sources import DataSource, Project, adhoc, load_project, require
+from ultracrawl.sources import DataSource, Project, adhoc_project, load_project, require
 
 FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}
 """Where data lie, seen from the folder of the file: where they lie without one."""
@@ -25,7 +25,7 @@ def remembered(base: Path) -> Project | None:
 
 def remember(urls: tuple[str, ...], base: Path) -> tuple[Project, DataSource]:
     """Add a source for some URLs and return it with its project. Raises `UserError` for a text that is no URL."""
-    made = next(iter(adhoc(urls, base).sources.values()))
+    made = next(iter(adhoc_project(urls, base).sources.values()))
     known = remembered(base)
     sources = {name: list(source.start_urls) for name, source in known.sources.items()} if known else {}
     sites = set(map(site_of, made.start_urls))

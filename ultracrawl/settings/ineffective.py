@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from ultracrawl.settings.presets import hardened
-from ultracrawl.sources.kinds import written_kind
+from ultracrawl.sources.kinds import find_kind
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource
@@ -126,7 +126,7 @@ def warn_of_ineffective(settings: BaseSettings, source: DataSource) -> None:
 
 def _unfit(source: DataSource, option: str) -> str:
     """Return what to do about a setting whose option makes no sense for the type of a source; empty if it does."""
-    kind = written_kind(source.type)
+    kind = find_kind(source.type)
     return "" if kind is None else kind.unfit.get(option) or kind.unfit.get(option.partition(".")[0], "")
 
 

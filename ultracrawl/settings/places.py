@@ -28,7 +28,7 @@ def placed(project: Project, folder: str | Path | None = None) -> Project:
     if not named:
         return project
     base = Path(named).expanduser().absolute()
-    return project.model_copy(update={**project.storage_below(base, project.base), "base": base})
+    return project.model_copy(update={**project.resolved_storage(base, project.base), "base": base})
 
 
 def data_folder(settings: BaseSettings | Mapping[str, Any]) -> Path | None:

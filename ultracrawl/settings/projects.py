@@ -27,11 +27,13 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     """
     location, data = found_definitions(config)
     from ultracrawl.settings.adhoc import remembered  # noqa: PLC0415 - what looks for definitions need not read them
-    from ultracrawl.sources import usable  # noqa: PLC0415 - as above
+    from ultracrawl.sources import usable_project  # noqa: PLC0415 - as above
 
     if location is not None:
         loaded = read_definitions(location)
-        return placed(usable(loaded), data), [finding for finding in loaded.findings if not finding.fatal]
+        return placed(usable_project(loaded), data), [
+            finding for finding in loaded.findings if not finding.fatal
+        ]
     settings = scrapy_settings() if plain and not config else None
     own = None if settings is None else plain_project(settings)
     if own is not None and own.index.path.exists():

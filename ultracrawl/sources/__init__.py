@@ -13,22 +13,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ultracrawl.sources.catalog import Catalog, adhoc
+    from ultracrawl.sources.catalog import Catalog, adhoc_project
     from ultracrawl.sources.compilation.pace import compile_level_selector
     from ultracrawl.sources.compilation.source import CompiledSource, compile_source
     from ultracrawl.sources.definition import DataSource
-    from ultracrawl.sources.loading.loaded import Loaded, render_findings, require, usable
+    from ultracrawl.sources.loading.loaded import Loaded, render_findings, require, usable_project
     from ultracrawl.sources.loading.yaml_loader import load_project, load_tree
-    from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
+    from ultracrawl.sources.project import DefinitionHead, InvalidSource, Project, make_project
     from ultracrawl.sources.reading.locations import PROJECT_FILE
-    from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place
+    from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding, Place
     from ultracrawl.sources.schema import json_schema
     from ultracrawl.sources.sections.scope.limits import LimitsSection
     from ultracrawl.sources.writing import definition_text
 
 _LAZY_NAMES = {
     "Catalog": "catalog",
-    "adhoc": "catalog",
+    "adhoc_project": "catalog",
     "compile_level_selector": "compilation.pace",
     "CompiledSource": "compilation.source",
     "compile_source": "compilation.source",
@@ -36,16 +36,16 @@ _LAZY_NAMES = {
     "Loaded": "loading.loaded",
     "render_findings": "loading.loaded",
     "require": "loading.loaded",
-    "usable": "loading.loaded",
+    "usable_project": "loading.loaded",
     "load_project": "loading.yaml_loader",
     "load_tree": "loading.yaml_loader",
     "DefinitionHead": "project",
-    "MistakenSource": "project",
+    "InvalidSource": "project",
     "Project": "project",
     "make_project": "project",
     "PROJECT_FILE": "reading.locations",
     "Data": "reading.tree",
-    "Path": "reading.tree",
+    "OptionPath": "reading.tree",
     "PathFinding": "reading.tree",
     "Place": "reading.tree",
     "json_schema": "schema",
@@ -60,14 +60,14 @@ __all__ = [
     "Data",
     "DataSource",
     "DefinitionHead",
+    "InvalidSource",
     "LimitsSection",
     "Loaded",
-    "MistakenSource",
-    "Path",
+    "OptionPath",
     "PathFinding",
     "Place",
     "Project",
-    "adhoc",
+    "adhoc_project",
     "compile_level_selector",
     "compile_source",
     "definition_text",
@@ -77,7 +77,7 @@ __all__ = [
     "make_project",
     "render_findings",
     "require",
-    "usable",
+    "usable_project",
 ]
 
 

@@ -35,7 +35,7 @@ SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
     """The options that `defaults` may set for all sources and each source for itself."""
 
-    FETCHING: ClassVar = frozenset({"settings", "takes_submissions"})
+    FETCH_OPTIONS: ClassVar = frozenset({"settings", "takes_submissions"})
 
     groups: GroupNames = Field(default=(), examples=[["handbooks", "staff"]])
     """Data groups that the source belongs to; a search may be restricted to groups."""
@@ -50,8 +50,8 @@ class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
 class SourceEntry(SourceOptions):
     """One source as it stands in a definition file, below its name."""
 
-    FETCHING: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links"})
-    ADDED: ClassVar = frozenset({"options"})
+    FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links"})
+    ADDED_OPTIONS: ClassVar = frozenset({"options"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
     """What kind of source it is: `web` follows links, `file`, `table` and `agent` are listed."""
@@ -85,13 +85,13 @@ class SourceEntry(SourceOptions):
 class DataSource(SourceEntry):
     """A data source with everything that is said about it, defaults included."""
 
-    FETCHING: ClassVar = frozenset({"name"})
+    FETCH_OPTIONS: ClassVar = frozenset({"name"})
 
     name: SourceName = Field(examples=["handbook"])
     """The name of the source."""
 
     @property
-    def beginnings(self) -> tuple[str, ...]:
+    def seed_urls(self) -> tuple[str, ...]:
         """Where crawling begins: the start URLs and the feeds."""
         return (*self.start_urls, *self.feeds.urls)
 

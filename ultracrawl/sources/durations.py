@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 
 _UNITS = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
@@ -30,13 +30,14 @@ def parse_interval(value: object) -> float | None:
     unit = _UNITS.get(found[2].lower()) if found else None
     if found is None or unit is None:
         raise mistake(
-            f"{shown(value)} is not a length of time",
+            f"{format_value(value)} is not a length of time",
             "write minutes, or a number with s, min, h, d or w, as `36 h`",
         )
     seconds = float(found[1]) * unit
     if not 0 < seconds <= _LONGEST:
         raise mistake(
-            f"the length of time {shown(value)} is out of range", "write more than 0 and at most a year"
+            f"the length of time {format_value(value)} is out of range",
+            "write more than 0 and at most a year",
         )
     return seconds
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 from ultracrawl.rules.boundary.expressions import check_expression, compiled
 from ultracrawl.rules.boundary.rules import PatternError
-from ultracrawl.sources.mistakes import matching, shown, unusable
+from ultracrawl.sources.mistakes import format_value, must_match, unusable_expression
 from ultracrawl.sources.values import one_or_list
 
 
@@ -18,7 +18,7 @@ def _accepted_by(engine: Callable[[str], object], instead: str) -> AfterValidato
         try:
             engine(value)
         except PatternError as error:
-            raise unusable(f"the expression {shown(value)}", error, instead) from None
+            raise unusable_expression(f"the expression {format_value(value)}", error, instead) from None
         return value
 
     return AfterValidator(check)
@@ -26,7 +26,7 @@ def _accepted_by(engine: Callable[[str], object], instead: str) -> AfterValidato
 
 HeaderName = Annotated[
     str,
-    matching(
+    must_match(
         r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", "is not the name of a header", "write it as in `Content-Language`"
     ),
 ]

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeVar
 
 from ultracrawl.errors import UserError
 from ultracrawl.sources.definition import WEB, DataSource, SourceEntry
-from ultracrawl.sources.reading.tree import Data, Path, PathFinding
+from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.system.plugins import SOURCE_KINDS
 
@@ -23,11 +23,11 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedFolders:
     """Folders of this machine whose changes mean that a source is to be crawled."""
 
     folders: tuple[pathlib.Path, ...]
-    concerns: Callable[[str], bool]
+    affects_source: Callable[[str], bool]
     """Whether the change of a path below them means that."""
 
 
@@ -54,7 +54,7 @@ class SourceKind:
     Written in a source of the kind, such an option is a mistake; written in `defaults:` it says nothing to it.
     """
 
-    def watched(self, source: DataSource, base: pathlib.Path) -> Watched | None:
+    def watched(self, source: DataSource, base: pathlib.Path) -> WatchedFolders | None:
         """Return what the service watches for a source; None if it waits for schedules and persons alone.
 
         Relative paths of a definition are taken from `base`.
@@ -62,7 +62,7 @@ class SourceKind:
         return None
 
 
-def listed_kind(name: str) -> SourceKind | None:
+def load_kind(name: str) -> SourceKind | None:
     """Return the kind of a type of sources; None for those that are spiders, as `web` is. Raises `UserError`."""
     found = None if name == WEB else SOURCE_KINDS.load(name)
     return found if isinstance(found, SourceKind) else None
@@ -70,36 +70,36 @@ def listed_kind(name: str) -> SourceKind | None:
 
 def kind_schemes(name: str) -> frozenset[str]:
     """Return the schemes of URLs that a type of sources fetches itself."""
-    kind = written_kind(name)
+    kind = find_kind(name)
     return frozenset() if kind is None else kind.schemes
 
 
 def keeps_attributes(source: DataSource) -> bool:
     """Return whether document attributes of a source that are not mapped are found by their own names."""
-    kind = written_kind(source.type)
+    kind = find_kind(source.type)
     return source.filters.file is not None or (kind is not None and kind.keeps_attributes)
 
 
 def hit_codes(sources: Iterable[DataSource]) -> dict[str, int]:
     """Return the numbers by which hits of sources tell what kind those are (Ultra Search 14.1)."""
-    kinds = ((source.name, written_kind(source.type)) for source in sources)
+    kinds = ((source.name, find_kind(source.type)) for source in sources)
     return {name: WEB_CODE if kind is None else kind.hit_code for name, kind in kinds}
 
 
-def written_kind(name: object) -> SourceKind | None:
+def find_kind(name: object) -> SourceKind | None:
     """Return the kind that a source names as its type, as it is written.
 
     One that is not there, or cannot be loaded, has no options of its own; the checks tell of it.
     """
     try:
-        return listed_kind(name) if isinstance(name, str) and name in SOURCE_KINDS.names else None
+        return load_kind(name) if isinstance(name, str) and name in SOURCE_KINDS.names else None
     except UserError:
         return None
 
 
-def watched_sources(sources: Iterable[DataSource], base: pathlib.Path) -> dict[str, Watched]:
+def watched_sources(sources: Iterable[DataSource], base: pathlib.Path) -> dict[str, WatchedFolders]:
     """Return what the service watches for sources, of those that want it."""
-    kinds = ((source, written_kind(source.type)) for source in sources)
+    kinds = ((source, find_kind(source.type)) for source in sources)
     found = {source.name: kind.watched(source, base) for source, kind in kinds if kind is not None}
     return {name: watched for name, watched in found.items() if watched is not None}
 
@@ -127,24 +127,24 @@ def _by_type(base: type[E]) -> Callable[[E], tuple[object, ...]]:
 
 
 def _empty_source(name: str, base: type[E]) -> E:
-    kind = listed_kind(name)
+    kind = load_kind(name)
     assert kind is not None, "who pickled it had this kind"
     made: E = object.__new__(entry_model(kind, base))
     return made
 
 
-def check_unfit(written: Mapping[str, object]) -> Iterator[PathFinding]:
+def check_unsuitable_options(written: Mapping[str, object]) -> Iterator[PathFinding]:
     """Yield the options that are written in a source, and that make no sense for its type."""
-    kind = written_kind(written.get("type"))
+    kind = find_kind(written.get("type"))
     for option, instead in kind.unfit.items() if kind else ():
-        path: Path = tuple(option.split("."))
+        path: OptionPath = tuple(option.split("."))
         if _is_written(written, path):
             yield PathFinding(
                 path, f"`{option}` says nothing about a source of type `{written['type']}`", instead
             )
 
 
-def _is_written(written: object, path: Path) -> bool:
+def _is_written(written: object, path: OptionPath) -> bool:
     for step in path:
         if not isinstance(written, Mapping) or step not in written:
             return False

@@ -22,25 +22,25 @@ def mistake(problem: str, instead: str) -> PydanticCustomError:
     return PydanticCustomError(MISTAKE, "{problem}; {instead}", {"problem": problem, "instead": instead})
 
 
-def matching(expression: str, problem: str, instead: str) -> AfterValidator:
+def must_match(expression: str, problem: str, instead: str) -> AfterValidator:
     """Return a validator of texts that an expression has to cover; `problem` goes on behind the text."""
     covers = re.compile(expression).fullmatch
 
     def check(text: str) -> str:
         if not covers(text):
-            raise mistake(f"{shown(text)} {problem}", instead)
+            raise mistake(f"{format_value(text)} {problem}", instead)
         return text
 
     return AfterValidator(check)
 
 
-def unusable(what: str, error: PatternError, instead: str) -> PydanticCustomError:
+def unusable_expression(what: str, error: PatternError, instead: str) -> PydanticCustomError:
     """Return the error to raise for an expression that is none; `what` names it."""
     part = f" at `{error.offending}`" if error.offending else ""
     return mistake(f"{what} cannot be used: {error.problem}{part}", instead)
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a value as it could stand in a definition file, cut if it is long."""
     if value is None:
         return "an empty value"
@@ -53,7 +53,7 @@ def shown(value: object) -> str:
     return f"`{cut}`"
 
 
-def closest(word: object, known: Iterable[str]) -> str | None:
+def closest_match(word: object, known: Iterable[str]) -> str | None:
     """Return the known word that was probably meant, or None."""
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
@@ -62,11 +62,11 @@ def closest(word: object, known: Iterable[str]) -> str | None:
 
 def suggestion(word: object, known: Iterable[str], otherwise: str) -> str:
     """Return the advice to write the known word that was probably meant, or another one without any."""
-    guess = closest(word, known)
+    guess = closest_match(word, known)
     return f"write `{guess}`" if guess else otherwise
 
 
-def listed(names: Iterable[str]) -> str:
+def format_names(names: Iterable[str]) -> str:
     """Return names as `a`, `b` or `c`."""
     quoted = [f"`{name}`" for name in names]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)

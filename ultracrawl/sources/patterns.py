@@ -11,7 +11,7 @@ from ultracrawl.rules.boundary.expressions import check_expression
 from ultracrawl.rules.boundary.masks import parse_mask
 from ultracrawl.rules.boundary.matcher import MASK_KINDS
 from ultracrawl.rules.boundary.rules import Kind, PatternError, RuleError
-from ultracrawl.sources.mistakes import listed, mistake, shown, suggestion, unusable
+from ultracrawl.sources.mistakes import format_names, format_value, mistake, suggestion, unusable_expression
 
 EVERY_HOST = "*"
 
@@ -62,7 +62,7 @@ def parse_uri_pattern(value: object) -> Pattern:
     if isinstance(value, str):
         if "://" not in value:
             raise mistake(
-                f"{shown(value)} is not the beginning of a URL",
+                f"{format_value(value)} is not the beginning of a URL",
                 "write it with its scheme, as `https://www.example.com/docs/`, or as `{suffix: .pdf}`",
             )
         return Pattern(Kind.PREFIX, value.strip())
@@ -72,33 +72,39 @@ def parse_uri_pattern(value: object) -> Pattern:
 def _short_host(text: str) -> Pattern:
     if "/" in text:
         host = text.partition("://")[2].partition("/")[0] or text.partition("/")[0]
-        raise mistake(f"{shown(text)} is not a host name", f"write the host alone: `{host}`")
+        raise mistake(f"{format_value(text)} is not a host name", f"write the host alone: `{host}`")
     if text == EVERY_HOST:
         return Pattern(Kind.EXACT, text)
     if text.startswith("*.") and "*" not in text[1:]:
         raise mistake(
-            f"{shown(text)} has its asterisk in front",
+            f"{format_value(text)} has its asterisk in front",
             f"write `{text[1:]}` for a domain and all hosts below it",
         )
     if text.endswith("*") and "*" not in text[:-1]:
         return _checked(Pattern(Kind.PREFIX, text[:-1]))
     if "*" in text:
         raise mistake(
-            f"{shown(text)} has an asterisk inside", "write `www.*`, or an expression: `{regexp: ...}`"
+            f"{format_value(text)} has an asterisk inside", "write `www.*`, or an expression: `{regexp: ...}`"
         )
     return _checked(Pattern(Kind.DOMAIN if text.startswith(".") else Kind.EXACT, text))
 
 
 def _long(value: object, kinds: dict[str, Kind], short_form: str) -> Pattern:
     if not isinstance(value, dict):
-        raise mistake(f"{shown(value)} is not a rule", f"write {short_form}")
+        raise mistake(f"{format_value(value)} is not a rule", f"write {short_form}")
     if len(value) != 1:
-        raise mistake(f"a rule has one kind, this one has {len(value)}", f"write one of {listed(kinds)}")
+        raise mistake(
+            f"a rule has one kind, this one has {len(value)}", f"write one of {format_names(kinds)}"
+        )
     ((name, text),) = value.items()
     if name not in kinds:
-        raise mistake(f"unknown kind of rule `{name}`", suggestion(name, kinds, f"write {listed(kinds)}"))
+        raise mistake(
+            f"unknown kind of rule `{name}`", suggestion(name, kinds, f"write {format_names(kinds)}")
+        )
     if not isinstance(text, str):
-        raise mistake(f"{shown(text)} is not the text of a rule", f"write a text in quotes behind `{name}:`")
+        raise mistake(
+            f"{format_value(text)} is not the text of a rule", f"write a text in quotes behind `{name}:`"
+        )
     return _checked(Pattern(kinds[name], text.strip()))
 
 
@@ -112,7 +118,7 @@ def _checked(pattern: Pattern) -> Pattern:
             parse_mask(pattern.text)
     except PatternError as error:
         instead = "write an RE2 expression, or one that Python's `regex` module takes"
-        raise unusable(f"the expression {shown(pattern.text)}", error, instead) from None
+        raise unusable_expression(f"the expression {format_value(pattern.text)}", error, instead) from None
     except RuleError as error:
         raise mistake(str(error), "write an address, a range or a network, as `192.0.2.0/24`") from None
     return pattern

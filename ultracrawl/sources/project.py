@@ -113,7 +113,7 @@ class DefinitionHead(Section):
     )
     """The processes of crawls that go on at the same time."""
 
-    def storage_below(self, base: Path, instead_of: Path = _HERE) -> dict[str, Any]:
+    def resolved_storage(self, base: Path, instead_of: Path = _HERE) -> dict[str, Any]:
         """Return all places for data, relative ones below `base`; so are those below the other folder."""
         options = ((name, getattr(self, name)) for name in DefinitionHead.model_fields)
         sections = {name: one for name, one in options if isinstance(one, StorageSection)}
@@ -136,7 +136,7 @@ class DefinitionFile(DefinitionHead):
 
 
 @dataclass(frozen=True, slots=True)
-class MistakenSource:
+class InvalidSource:
     """A source whose definition has mistakes: it is not crawled, and what it holds can be looked at."""
 
     known: DataSource
@@ -151,7 +151,7 @@ class Project(DefinitionHead):
     """The folder that relative paths are taken from."""
     sources: Mapping[str, DataSource] = Field(default={})
     """The data sources by name."""
-    mistaken: Mapping[str, MistakenSource] = Field(default={})
+    invalid_sources: Mapping[str, InvalidSource] = Field(default={})
     """Sources with mistakes in their definitions, by name; none of `sources`."""
     mistakes: tuple[Finding, ...] = Field(default=())
     """Mistakes that concern all sources; as long as there is one, none is crawled."""
@@ -162,7 +162,7 @@ class Project(DefinitionHead):
     @property
     def known_sources(self) -> dict[str, DataSource]:
         """All sources by name, of those with mistakes what is well formed: to look at what they hold."""
-        return {**{name: one.known for name, one in self.mistaken.items()}, **self.sources}
+        return {**{name: one.known for name, one in self.invalid_sources.items()}, **self.sources}
 
     def schedule_of(self, source: str) -> str:
         """Return the name of the schedule that a source belongs to; empty if there is none."""
@@ -200,19 +200,19 @@ def make_project(
     sources: Mapping[str, DataSource],
     base: Path,
     *,
-    mistaken: Mapping[str, MistakenSource] | None = None,
+    invalid_sources: Mapping[str, InvalidSource] | None = None,
     mistakes: tuple[Finding, ...] = (),
 ) -> Project:
     """Return the project of a validated head and its sources; paths of the head are taken from `base`."""
     base = base.absolute()
     options = {name: getattr(head, name) for name in DefinitionHead.model_fields}
     options |= {
-        **head.storage_below(base),
+        **head.resolved_storage(base),
         "key_file": base / head.key_file if head.key_file else None,
         "search": head.search.below(base),
         "base": base,
         "sources": {name: _placed(source, base) for name, source in sources.items()},
-        "mistaken": mistaken or {},
+        "invalid_sources": invalid_sources or {},
         "mistakes": mistakes,
     }
     return Project.model_construct(**options)

@@ -13,7 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from ultracrawl.sources.definition import SourceEntry
-from ultracrawl.sources.kinds import entry_model, listed_kind
+from ultracrawl.sources.kinds import entry_model, load_kind
 from ultracrawl.sources.project import DefinitionFile
 from ultracrawl.sources.sections.project import StorageSection
 from ultracrawl.system.plugins import SOURCE_KINDS
@@ -43,7 +43,7 @@ def _add_kinds(schema: Schema, definitions: Schema) -> None:
     sources = cast("dict[str, Schema]", schema["properties"])["sources"]
     ((pattern, described),) = cast(Schema, sources["patternProperties"]).items()
     for name in SOURCE_KINDS.names:
-        kind = listed_kind(name)
+        kind = load_kind(name)
         if kind is None:
             continue
         entry = entry_model(kind, SourceEntry)

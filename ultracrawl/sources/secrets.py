@@ -39,7 +39,7 @@ Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=st
 """A password or the like; its text is never shown, written or compared."""
 
 
-def stands_in_clear(secret: SecretStr) -> bool:
+def is_clear_text(secret: SecretStr) -> bool:
     """Whether the definition itself holds the secret, readable by whoever can read the definition."""
     text = secret.get_secret_value()
     return not (text.startswith((FILE, MARK)) or _VARIABLE.fullmatch(text))

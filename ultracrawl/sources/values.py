@@ -23,7 +23,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from ultracrawl.content.converters.registry import GROUPS
 from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.sources.mistakes import listed, matching, mistake, shown, suggestion
+from ultracrawl.sources.mistakes import format_names, format_value, mistake, must_match, suggestion
 from ultracrawl.system.plugins import REWRITERS, PluginError, PluginGroup
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(?:([kmg])(?:i?b)?|b)?", re.IGNORECASE)
@@ -57,11 +57,14 @@ def parse_size(value: object) -> int:
         found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:
             raise mistake(
-                f"{shown(value)} is not a size", "write bytes or a number with KB, MB or GB, as `20 MB`"
+                f"{format_value(value)} is not a size",
+                "write bytes or a number with KB, MB or GB, as `20 MB`",
             )
         size = int(float(found[1]) * (1 << _SHIFTS.get((found[2] or "").lower(), 0)))
     if size < 1:
-        raise mistake(f"the size {shown(value)} is less than one byte", "write a larger size, as `20 MB`")
+        raise mistake(
+            f"the size {format_value(value)} is less than one byte", "write a larger size, as `20 MB`"
+        )
     return size
 
 
@@ -72,7 +75,9 @@ def _parse_depth(value: object) -> object:
         return int(value)
     if value is None or (type(value) is int and value >= 0):
         return value
-    problem = f"the depth {value} is less than 0" if type(value) is int else f"{shown(value)} is not a depth"
+    problem = (
+        f"the depth {value} is less than 0" if type(value) is int else f"{format_value(value)} is not a depth"
+    )
     raise mistake(problem, "write a whole number from 0 on, or `FULL` for no limit")
 
 
@@ -109,10 +114,10 @@ def _parse_network(value: object) -> IPv4Network | IPv6Network:
         network = ip_network(str(value).strip(), strict=False)
     except ValueError:
         raise mistake(
-            f"{shown(value)} is not a network", "write an address with its length, as `10.1.0.0/16`"
+            f"{format_value(value)} is not a network", "write an address with its length, as `10.1.0.0/16`"
         ) from None
     if str(value).strip() not in {str(network), str(network.network_address), network.exploded}:
-        raise mistake(f"{shown(value)} has bits set behind its length", f"write `{network}`")
+        raise mistake(f"{format_value(value)} has bits set behind its length", f"write `{network}`")
     return network
 
 
@@ -120,7 +125,7 @@ def _check_media_type(value: str) -> str:
     lowered = value.strip().lower()
     if not _MEDIA_TYPE.fullmatch(lowered):
         instead = f"write type and subtype, as `text/html`, `text/*` or `*/*`, or one of {', '.join(GROUPS)}"
-        raise mistake(f"{shown(value)} is not a media type", instead)
+        raise mistake(f"{format_value(value)} is not a media type", instead)
     return lowered
 
 
@@ -128,7 +133,9 @@ def _check_extension(value: str) -> str:
     name = value.strip().lower()
     dotted = name if name.startswith(".") else f".{name}"
     if not _EXTENSION.fullmatch(dotted):
-        raise mistake(f"{shown(value)} is not a file-name extension", "write it with its dot, as `.zip`")
+        raise mistake(
+            f"{format_value(value)} is not a file-name extension", "write it with its dot, as `.zip`"
+        )
     return dotted
 
 
@@ -137,14 +144,16 @@ def _check_charset(value: str) -> str:
         codecs.lookup(value)
     except (LookupError, ValueError):
         raise mistake(
-            f"the character set {shown(value)} is not known", "write its name, as `iso-8859-1`"
+            f"the character set {format_value(value)} is not known", "write its name, as `iso-8859-1`"
         ) from None
     return value
 
 
 def _check_header_text(value: str) -> str:
     if not _HEADER_TEXT.fullmatch(value) or not value.strip():
-        raise mistake(f"{shown(value)} cannot be sent in a header", "write one line of plain ASCII text")
+        raise mistake(
+            f"{format_value(value)} cannot be sent in a header", "write one line of plain ASCII text"
+        )
     return value.strip()
 
 
@@ -173,10 +182,10 @@ class PluginName:
             return name
         known = list(self._group.names)
         if name not in known:
-            words = [*([listed(known)] if known else []), *(["a dotted path"] if self._or_path else [])]
+            words = [*([format_names(known)] if known else []), *(["a dotted path"] if self._or_path else [])]
             otherwise = f"write {' or '.join(words)}, or install the package that brings it"
             raise mistake(
-                f"there is no {self._group.label} {shown(name)}", suggestion(name, known, otherwise)
+                f"there is no {self._group.label} {format_value(name)}", suggestion(name, known, otherwise)
             )
         try:
             self._group.find(name)
@@ -216,7 +225,8 @@ def _check_sites(urls: tuple[str, ...]) -> tuple[str, ...]:
     if wrong is not None:
         host = wrong.rpartition("@")[2]
         raise mistake(
-            f"{shown(host)} is not the URL of a site", "write it in full, as `https://www.example.com/`"
+            f"{format_value(host)} is not the URL of a site",
+            "write it in full, as `https://www.example.com/`",
         )
     return urls
 
@@ -243,7 +253,7 @@ Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
 Language = Annotated[
     str,
-    matching(
+    must_match(
         r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*",
         "is not a language code",
         "write a code as in `lang` of HTML: `en`, `pt-BR`",

@@ -17,7 +17,7 @@ from ultracrawl.rules.boundary.rewriting.rewriting_policy import parse_alias_lin
 from ultracrawl.rules.schedules.times import Step
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.durations import parse_interval
-from ultracrawl.sources.kinds import source_model, written_kind
+from ultracrawl.sources.kinds import find_kind, source_model
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.project import DefinitionHead, Project
 from ultracrawl.sources.reading.tree import Data
@@ -64,7 +64,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
 
 
 def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Data]:
-    kind = written_kind(source.type)
+    kind = find_kind(source.type)
     shared = DataSource(name=source.name, **(kind.fixed if kind else {}))
     usual = source_model(kind).model_construct(**dict(shared))
     written = _section(source, usual, skip=("name", "parameter_file"))

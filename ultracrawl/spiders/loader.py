@@ -16,11 +16,11 @@ from scrapy.utils.httpobj import urlparse_cached
 from ultracrawl.crawl import context_of
 from ultracrawl.errors import UserError
 from ultracrawl.settings.places import placed
-from ultracrawl.sources import Catalog, DataSource, Project, usable
+from ultracrawl.sources import Catalog, DataSource, Project, usable_project
 from ultracrawl.sources.checking.checks import check_crawling_mode
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.sources.kinds import SourceKind
-from ultracrawl.sources.mistakes import listed
+from ultracrawl.sources.mistakes import format_names
 from ultracrawl.spiders.source import SourceSpider
 from ultracrawl.system.plugins import SOURCE_KINDS, load_dotted_path
 
@@ -66,9 +66,9 @@ class SourceSpiderLoader(SpiderLoader):
         if self._location is None:
             return None
         try:
-            project = placed(usable(read_definitions(self._location)), self._data)
+            project = placed(usable_project(read_definitions(self._location)), self._data)
             if project.mistakes or not project.sources:
-                Catalog(project).chosen(())  # tells what is wrong
+                Catalog(project).select(())  # tells what is wrong
         except UserError as error:
             raise SpiderDefinitionError(str(error)) from error
         for name in sorted(project.known_sources.keys() & self._spiders.keys()):
@@ -95,7 +95,7 @@ class SourceSpiderLoader(SpiderLoader):
         found = [
             name
             for name, source in sources.items()
-            if any(urlsplit(url).hostname == host for url in source.beginnings)
+            if any(urlsplit(url).hostname == host for url in source.seed_urls)
         ]
         return [*found, *(name for name in super().find_by_request(request) if name not in sources)]
 
@@ -112,7 +112,7 @@ def _in_mode(source: DataSource, mode: str) -> DataSource:
     """Return a source that is crawled in another mode than its definition says. Raises `UserError`."""
     modes = get_args(DataSource.model_fields["crawling_mode"].annotation)
     if mode not in modes:
-        raise UserError(f"ULTRACRAWL_MODE: {mode!r} is no crawling mode; write {listed(modes)}")
+        raise UserError(f"ULTRACRAWL_MODE: {mode!r} is no crawling mode; write {format_names(modes)}")
     source = source.model_copy(update={"crawling_mode": mode})
     for found in check_crawling_mode(source):
         raise UserError(f"ULTRACRAWL_MODE: {found.problem}; {found.instead}")
@@ -131,8 +131,8 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     }
     if base is not SourceSpider:
         members["start"] = _told(base, source)
-    if base.parse is SourceSpider.parse and source.beginnings:
-        members["parse"] = _with_contract(source.beginnings[0])
+    if base.parse is SourceSpider.parse and source.seed_urls:
+        members["parse"] = _with_contract(source.seed_urls[0])
     members["custom_settings"] = {**(base.custom_settings or {}), **source.settings}
     return type(name, (base,), members)
 

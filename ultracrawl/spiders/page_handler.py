@@ -150,7 +150,7 @@ class PageHandler:
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
         """Return the attributes of a document that are not META: used headers and size, canonical URL, truncation."""
         rules = self._context.rules
-        values, used = values_of(response), rules.read_attributes
+        values, used = values_of(response), rules.used_attributes
         facts = {name: found for name in used if (found := values(name))}
         for name, found in facts.items():
             facts[name] = [*page.meta.get(name, ()), *found]

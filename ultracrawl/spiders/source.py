@@ -102,7 +102,7 @@ class SourceSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
-        context_of(self.crawler).queue.seed(self.source.beginnings)
+        context_of(self.crawler).queue.seed(self.source.seed_urls)
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item

@@ -356,8 +356,8 @@ def test_the_example_of_the_page_runs_as_it_is_printed(workspace: Workspace) -> 
     (folder / "notes_agent.py").write_text(next(iter(blocks(page, "python"))))
     (folder / "ultracrawl.yaml").write_text(next(iter(blocks(page, "yaml"))))
     (folder / "notes").mkdir()
-    note_file = {"url": "https://notes.example.com/heron", "title": "Heron", "text": "grey", "author": "Lee"}
-    (folder / "notes" / "heron.json").write_text(json.dumps(note_file))
+    track_file = {"url": "https://notes.example.com/heron", "title": "Heron", "text": "grey", "author": "Lee"}
+    (folder / "notes" / "heron.json").write_text(json.dumps(track_file))
     assert workspace.command("crawl", "notes").code == 0
     (hit,) = workspace.command("search", "heron", "--json").json["hits"]
     assert (hit["url"], hit["attributes"]["Author"]) == ("https://notes.example.com/heron", ["Lee"])

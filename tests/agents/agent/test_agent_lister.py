@@ -17,7 +17,7 @@ from ultracrawl.agents.agent.lister import AgentLister
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.agents.port import Batch, Complete, KindSetup
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.sources.kinds import listed_kind, source_model
+from ultracrawl.sources.kinds import load_kind, source_model
 from ultracrawl.sources.secrets import SecretReader
 
 
@@ -108,7 +108,7 @@ class NothingWritten(CrawlerAgent):
 def setup(agent: type | str, *, force: bool = False, **options: Any) -> KindSetup[AgentSection]:
     path = agent if isinstance(agent, str) else f"{agent.__module__}.{agent.__qualname__}"
     written = {"name": "cms", "type": "agent", "class": path, "parameters": {"url": "here"}, **options}
-    source: Any = source_model(listed_kind("agent")).model_validate(written)
+    source: Any = source_model(load_kind("agent")).model_validate(written)
     return KindSetup(source, source, Path(), SecretReader({"SECRET": "tells"}), force, lambda: 86_400.0)
 
 

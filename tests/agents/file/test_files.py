@@ -468,7 +468,7 @@ def test_only_changes_of_what_a_walk_looks_at_concern_a_source(docs: Path, write
     (docs / "out").symlink_to(docs.parent)
     (docs.parent / "docs2").mkdir()
     section = FileSection(paths=["docs"], include=["*.pdf"], exclude=["private"], levels=1, watch=True)
-    concerns = watched_files(section, docs.parent).concerns
+    affects_source = watched_files(section, docs.parent).affects_source
     answers = {
         "a.pdf": True,
         "sub/gone.pdf": True,
@@ -481,7 +481,7 @@ def test_only_changes_of_what_a_walk_looks_at_concern_a_source(docs: Path, write
         "out/a.pdf": False,
         "../docs2/a.pdf": False,
     }
-    assert {name: concerns(os.path.normpath(docs / name)) for name in answers} == answers
+    assert {name: affects_source(os.path.normpath(docs / name)) for name in answers} == answers
 
 
 def test_changes_concern_a_source_whose_folder_is_a_link_that_leads_elsewhere_by_now(tmp_path: Path) -> None:
@@ -490,11 +490,11 @@ def test_changes_concern_a_source_whose_folder_is_a_link_that_leads_elsewhere_by
         (tmp_path / name / "a.txt").touch()
     link = tmp_path / "current"
     link.symlink_to("first")
-    concerns = watched_files(FileSection(paths=["current"], watch=True), tmp_path).concerns
-    assert concerns(str(link / "a.txt"))
+    affects_source = watched_files(FileSection(paths=["current"], watch=True), tmp_path).affects_source
+    assert affects_source(str(link / "a.txt"))
     link.unlink()
     link.symlink_to("second")
-    assert concerns(str(link / "a.txt"))
+    assert affects_source(str(link / "a.txt"))
 
 
 def test_a_source_is_watched_only_if_it_says_so(docs: Path) -> None:

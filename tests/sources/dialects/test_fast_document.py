@@ -160,7 +160,7 @@ def test_guesses_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A file full of unknown names is read without looking for a similar one for each."""
     asked: list[object] = []
     monkeypatch.setattr(
-        "ultracrawl.sources.dialects.fast_xml.grammar.closest", lambda name, _known: asked.append(name)
+        "ultracrawl.sources.dialects.fast_xml.grammar.closest_match", lambda name, _known: asked.append(name)
     )
     unknown = "".join(f'<attrib name="delax{number}" type="real">1</attrib>' for number in range(1000))
     assert len(load(tmp_path, fast_xml(START, inside=unknown)).findings) == 1000

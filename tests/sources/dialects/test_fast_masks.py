@@ -9,7 +9,7 @@ import pytest
 from support.fast import attrib, fast_options, fast_xml
 
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.fast_xml.collection import Scope, layered
+from ultracrawl.sources.dialects.fast_xml.collection import Scope, merge_layers
 from ultracrawl.sources.dialects.fast_xml.forms.masks import MASK, masked, unmasked
 from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import read_scopes
@@ -106,12 +106,12 @@ def test_fast_2_8_all_logins_stay_all_of_them_when_a_file_is_written(tmp_path: P
     (again,) = read_scopes(tmp_path / "b.xml", Notices("b"))
     assert again.all_logins
     defaults = read(tmp_path, {}, login("y").replace('"A"', '"B"'))
-    assert list(layered([defaults, again]).logins) == ["A"]
+    assert list(merge_layers([defaults, again]).logins) == ["A"]
     assert "<Login" in collections_xml([found], masked=True), "an export deletes nothing"
 
 
 def test_fast_5_33_an_update_keeps_what_it_does_not_name_of_a_node(tmp_path: Path) -> None:
     both, one = ({"max_sites": 8, "delay": 2.0}, {"delay": 3.0})
     old, new = (read(tmp_path, {}, f'<Node name="n">{fast_options(given)}</Node>') for given in (both, one))
-    node = layered([old, new]).nodes["n"]
+    node = merge_layers([old, new]).nodes["n"]
     assert {key[1]: setting.value for key, setting in node.settings.items()} == {"max_sites": 8, "delay": 3.0}

@@ -11,7 +11,7 @@ from ultracrawl.agents.agent.crawler_agent import AgentParameter, CrawlerAgent, 
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.agents.port import KindSetup
 from ultracrawl.errors import UserError
-from ultracrawl.sources.mistakes import listed
+from ultracrawl.sources.mistakes import format_names
 from ultracrawl.system.plugins import AGENTS, load_dotted_path
 
 _NOT_THERE = "install its package, or name the folder of its file under `plugins`"
@@ -52,7 +52,7 @@ def check_parameters(declared: Sequence[AgentParameter], setup: KindSetup[AgentS
     for name in written:
         if name not in known:
             which = (
-                f"it has {listed(sorted(known))}"
+                f"it has {format_names(sorted(known))}"
                 if known
                 else "it declares none in `parameters` of its class"
             )

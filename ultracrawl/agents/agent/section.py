@@ -26,7 +26,7 @@ Folders = Annotated[tuple[Path, ...], BeforeValidator(as_list, json_schema_input
 class AgentSection(Section):
     """What a source of the type `agent` says beside the shared options."""
 
-    FETCHING: ClassVar = frozenset({"spider_class", "parameters", "plugins", "call_timeout"})
+    FETCH_OPTIONS: ClassVar = frozenset({"spider_class", "parameters", "plugins", "call_timeout"})
 
     spider_class: AgentName = Field(alias="class", examples=["mypackage.MyAgent"])
     """The agent: the dotted path of a subclass of `ultracrawl.agents.CrawlerAgent`, or the name of one that a package

@@ -12,7 +12,7 @@ from ultracrawl.agents.port import WEB_OPTIONS, KindSetup, ListedKind
 if TYPE_CHECKING:
     from ultracrawl.agents.port import Fetcher, Lister
     from ultracrawl.sources.definition import DataSource
-    from ultracrawl.sources.kinds import Watched
+    from ultracrawl.sources.kinds import WatchedFolders
 
 
 class FileKind(ListedKind[FileSection]):
@@ -35,7 +35,7 @@ class FileKind(ListedKind[FileSection]):
 
         return FileFetcher(setup)
 
-    def watched(self, source: DataSource, base: Path) -> Watched | None:
+    def watched(self, source: DataSource, base: Path) -> WatchedFolders | None:
         """Return the folders, if they are to be watched."""
         if not isinstance(source, FileSection) or not source.watch:
             return None

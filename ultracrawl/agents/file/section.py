@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field
 
 from ultracrawl.agents.file.file_urls import canonical_prefix
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
 
@@ -17,10 +17,12 @@ from ultracrawl.sources.values import one_or_list
 def _check_prefixes(value: Mapping[str, str]) -> Mapping[str, str]:
     for prefix, other in value.items():
         if canonical_prefix(prefix) is None:
-            raise mistake(f"{shown(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`")
+            raise mistake(
+                f"{format_value(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`"
+            )
         if "://" not in other:
             raise mistake(
-                f"{shown(other)} is not the beginning of a URL", "write `https://files.example.com/`"
+                f"{format_value(other)} is not the beginning of a URL", "write `https://files.example.com/`"
             )
     return value
 
@@ -31,7 +33,7 @@ Patterns = Annotated[tuple[str, ...], one_or_list(str)]
 class FileSection(Section):
     """Folders whose files are documents."""
 
-    FETCHING: ClassVar = frozenset(
+    FETCH_OPTIONS: ClassVar = frozenset(
         {"paths", "include", "exclude", "levels", "hidden", "symlinks", "mailboxes", "watch"}
     )
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from ultracrawl.agents.file.opening import BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import FolderWalk
-from ultracrawl.sources.kinds import Watched
+from ultracrawl.sources.kinds import WatchedFolders
 
 
-def watched_files(options: FileSection, base: Path) -> Watched:
+def watched_files(options: FileSection, base: Path) -> WatchedFolders:
     """Return the folders of a source, and what tells of a path below them whether the crawl would look at it."""
 
     def folders() -> BaseFolders:
@@ -20,7 +20,7 @@ def watched_files(options: FileSection, base: Path) -> Watched:
     bases = folders()
     walk = FolderWalk(options, bases)
 
-    def concerns(changed: str) -> bool:
+    def affects_source(changed: str) -> bool:
         path = os.fsencode(changed)
         holder = bases.holder(path)
         if holder is None or not walk.looks_at(path, os.fsencode(holder)):
@@ -34,4 +34,4 @@ def watched_files(options: FileSection, base: Path) -> Watched:
         except OSError:
             return False
 
-    return Watched(bases.paths, concerns)
+    return WatchedFolders(bases.paths, affects_source)

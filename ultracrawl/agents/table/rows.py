@@ -231,7 +231,7 @@ def first_line(text: str) -> str:
 
 
 def _written(options: TableSection) -> str:
-    names = set(TableSection.model_fields) - TableSection.FETCHING
+    names = set(TableSection.model_fields) - TableSection.FETCH_OPTIONS
     return options.model_dump_json(include=names)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ultracrawl.sources.mistakes import listed, mistake, shown
+from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
@@ -22,7 +22,7 @@ PLACE = re.compile(r"\{([^{}]+)\}")
 def _check_template(template: str) -> str:
     if not PLACE.search(template) or re.search(r"[{}]", PLACE.sub("", template)):
         raise mistake(
-            f"{shown(template)} names no column",
+            f"{format_value(template)} names no column",
             "write columns in braces, as `https://tickets.example.com/{id}`, or one alone: `{url}`",
         )
     return template
@@ -31,7 +31,7 @@ def _check_template(template: str) -> str:
 def _check_twice(names: tuple[str, ...]) -> tuple[str, ...]:
     lowered = [name.lower() for name in names]
     if double := next((name for name in names if lowered.count(name.lower()) > 1), None):
-        raise mistake(f"{shown(double)} stands here twice", "write each column once")
+        raise mistake(f"{format_value(double)} stands here twice", "write each column once")
     return names
 
 
@@ -117,7 +117,7 @@ class ChangesSection(Section):
 class TableSection(Rows):
     """The options of a source of the type `table`."""
 
-    FETCHING: ClassVar = frozenset({"connection", "password", "changes", "value_lists"})
+    FETCH_OPTIONS: ClassVar = frozenset({"connection", "password", "changes", "value_lists"})
 
     connection: Secret = Field(examples=["postgresql://reader@db.example.com/tickets", "${TICKETS_DATABASE}"])
     """The URL of the database; as a whole it may be a secret. A file of SQLite is taken from the folder of the
@@ -160,7 +160,7 @@ class TableSection(Rows):
         mapped = [name for name in getattr(self, "attributes", {}) if name.lower() in texts]
         if mapped:
             raise mistake(
-                f"the text column {listed(mapped)} is mapped to an attribute as well",
+                f"the text column {format_names(mapped)} is mapped to an attribute as well",
                 "take it out of `attributes`, or out of `text`",
             )
         return self

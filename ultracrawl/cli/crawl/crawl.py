@@ -102,7 +102,7 @@ def _wanted(
         project, source = remember(urls, Path.cwd())
         return project, [source], []
     project = open_project(config)
-    return project, *Catalog(project).to_crawl(sources)
+    return project, *Catalog(project).select_for_crawl(sources)
 
 
 def _at_once(project: Project, sources: int, jobs: int | None) -> int:

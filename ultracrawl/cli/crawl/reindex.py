@@ -30,7 +30,7 @@ def command(sources: tuple[str, ...], project: Project, as_json: bool, sites: tu
       ultracrawl reindex handbook --json
       ultracrawl reindex handbook --site www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    chosen, refused = Catalog(project).to_crawl(sources)
+    chosen, refused = Catalog(project).select_for_crawl(sources)
     with ProgressLine(enabled=True) as progress:
         reports = reindex_sources(
             project, chosen, sites=sites, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update

@@ -20,7 +20,7 @@ from ultracrawl.cli.look import explain, status
 from ultracrawl.cli.look import lint as lint_verb
 from ultracrawl.cli.manage import secret
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.sources.dialects.fast_xml.collection import layered
+from ultracrawl.sources.dialects.fast_xml.collection import merge_layers
 from ultracrawl.sources.dialects.fast_xml.forms.masks import unmasked
 from ultracrawl.sources.dialects.fast_xml.reader import KEY_FILE
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
@@ -62,7 +62,7 @@ def add(file: str, config: str | None) -> None:
     did = {}
     for new in collections_in(Path(file)):
         old = known.get(new.name)
-        known[new.name] = new if old is None else layered([old, unmasked(new, old)])
+        known[new.name] = new if old is None else merge_layers([old, unmasked(new, old)])
         did[new.name] = "added" if old is None else "updated"
     collection_file.check(target, list(known.values()), str(Path(file)))
     collection_file.write(target, list(known.values()))

@@ -12,7 +12,7 @@ from ultracrawl.model.finding import FindingCode, refuse_fatal
 from ultracrawl.service.control import running_crawl
 from ultracrawl.settings.places import placed
 from ultracrawl.settings.projects import found_definitions
-from ultracrawl.sources import Project, usable
+from ultracrawl.sources import Project, usable_project
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.notices import Notices
@@ -67,7 +67,7 @@ def stored_parts(name: str, config: str | None) -> tuple[str, ...]:
 
 def _parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
     file = file_of(config)
-    project = placed(usable(read_definitions(file)), found_definitions(config)[1])
+    project = placed(usable_project(read_definitions(file)), found_definitions(config)[1])
     if project.mistakes:
         raise DefinitionError(project.mistakes)
     found = sources_of(file)

@@ -61,7 +61,9 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
             click.echo(str(finding))
     fatal = sum(finding.fatal for finding in findings)
     if not as_json:
-        sources = sum(len(known.known_sources) for one in loaded if (known := one.project or one.rest))
+        sources = sum(
+            len(known.known_sources) for one in loaded if (known := one.project or one.partial_project)
+        )
         advice = len(findings) - fatal
         counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
         click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)

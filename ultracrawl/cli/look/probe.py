@@ -12,7 +12,7 @@ from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.service.asking import ProbeClient, probe_client_of
 from ultracrawl.service.probe import SiteProbe, probe
-from ultracrawl.sources import adhoc
+from ultracrawl.sources import adhoc_project
 
 
 @click.command("probe")
@@ -46,7 +46,7 @@ def command(
 def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient, str]:
     """Return the client of the named source, or of one made for this URL, and the name that robots.txt is read for."""
     if name is None:
-        project = adhoc([url], Path.cwd())
+        project = adhoc_project([url], Path.cwd())
         source = next(iter(project.sources.values()))
     else:
         project = open_project(config)

@@ -65,7 +65,7 @@ class AuthChain:
         """
         source, rules = context.source, context.rules
         secrets = SecretReader(os.environ, context.project.key_file)
-        own = rules.own
+        own = rules.trusted_urls
         self._proofs: list[Layer] = []
         """What says who asks, outermost first."""
         self._ways: list[Layer] = []

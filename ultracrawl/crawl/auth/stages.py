@@ -11,7 +11,7 @@ from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.sources.compilation.access import sites_of, unread_credentials
+from ultracrawl.sources.compilation.access import credentials_without_passwords, sites_of
 
 _STAGE = "access"
 
@@ -44,7 +44,7 @@ def _headers(source: DataSource, url: str) -> Iterator[Decision]:
 
 
 def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
-    for credential in unread_credentials(source, rules.own).covering(url):
+    for credential in credentials_without_passwords(source, rules.trusted_urls).covering(url):
         when = "at once" if credential.unasked else "when the server asks"
         where = f" for the realm {credential.realm}" if credential.realm else ""
         how = "" if credential.scheme is Scheme.AUTO else f" by {credential.scheme}"
@@ -53,7 +53,7 @@ def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterato
 
 def _certificates(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
     for name, entry in source.client_certificates.items():
-        sites = (UrlPrefix.parse(entry.url),) if entry.url else sites_of(rules.own)
+        sites = (UrlPrefix.parse(entry.url),) if entry.url else sites_of(rules.trusted_urls)
         if any(site.scheme == "https" and site.covers(url) for site in sites):
             yield _said(f"client_certificates.{name}", "the certificate is shown if the server asks")
             return

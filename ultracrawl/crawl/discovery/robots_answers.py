@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def latest_answer(sites: SiteStore, rules: CompiledSource, origin: str) -> StoredRobots | None:
     """Return the last answer of an origin that a source got, or another one that shows the same of itself."""
-    found = (sites.get_robots(origin, shown) for shown in {rules.shown, asked_alone(rules)})
+    found = (sites.get_robots(origin, shown) for shown in {rules.client_identity, asked_alone(rules)})
     return max(filter(None, found), key=lambda row: max(row.asked, row.failed), default=None)
 
 
@@ -21,8 +21,8 @@ def keep_answer(sites: SiteStore, rules: CompiledSource, row: StoredRobots) -> N
     A failure is of this source alone, which may have its own reasons: time-outs, networks that it may not reach.
     """
     sites.put_robots(row, asked_alone(rules))
-    if row.status and not row.failed and rules.shown != asked_alone(rules):
-        sites.put_robots(row, rules.shown)
+    if row.status and not row.failed and rules.client_identity != asked_alone(rules):
+        sites.put_robots(row, rules.client_identity)
 
 
 def asked_alone(rules: CompiledSource) -> str:

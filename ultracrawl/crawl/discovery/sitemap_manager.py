@@ -40,7 +40,7 @@ class SitemapManager(Feature):
         self.on = self._section.use and (self._section.discover or bool(self._section.urls))
         self.discovers = self.on and self._section.discover
         """Whether robots.txt is asked for the sitemaps that it names, obeyed or not."""
-        self._starts = frozenset(map(site_of, context.rules.own))
+        self._starts = frozenset(map(site_of, context.rules.trusted_urls))
         self._form = context.rules.url_policy.without_rewriting
         self._met: set[str] = set()
         self._tasks: dict[int, SitemapJob] = {}

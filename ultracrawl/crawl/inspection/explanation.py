@@ -19,7 +19,7 @@ from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
 from ultracrawl.rules.robots.policy import origin_of
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.sources.kinds import written_kind
+from ultracrawl.sources.kinds import find_kind
 from ultracrawl.stores import StoredRobots
 from ultracrawl.stores.opening import open_sites, state_to_read
 
@@ -91,7 +91,7 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
 
 def _listed_url(project: Project, source: DataSource, url: str) -> str:
     """Return the access URL of a document that a source lists, if hits show it under this URL; else the URL."""
-    if written_kind(source.type) is None:
+    if find_kind(source.type) is None:
         return url
     with state_to_read(project, source.name) as state:
         shown = [] if state is None else state.records.shown_as(url)

@@ -51,7 +51,7 @@ def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: boo
         found = (host.strip("[]"),)
     elif dns:
         networks = [str(network) for network in source.boundary.networks]
-        policy = AddressPolicy.for_source(seed_addresses(rules.own), networks)
+        policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
         found = addresses_of(host)
         if not found:
             yield Decision(False, "address", "address unknown", f"{host} has no address")

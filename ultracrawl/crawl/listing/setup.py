@@ -11,7 +11,7 @@ from ultracrawl.agents.port import KindSetup, ListedKind
 from ultracrawl.errors import MissingExtraError, UltracrawlError, UserError
 from ultracrawl.model import Finding
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.kinds import listed_kind
+from ultracrawl.sources.kinds import load_kind
 from ultracrawl.sources.secrets import SecretReader
 
 
@@ -26,7 +26,7 @@ def setup_of(
 def check_listed(project: Project, *, connect: bool) -> Iterator[Finding]:
     """Yield what is wrong with sources that are listed, and, with `connect`, what keeps them from being reached."""
     for source in project.sources.values():
-        kind = listed_kind(source.type)
+        kind = load_kind(source.type)
         if not isinstance(kind, ListedKind):
             continue
         told = _problem(_reach if connect else _check, kind, setup_of(project, source))

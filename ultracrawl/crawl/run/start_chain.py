@@ -35,7 +35,7 @@ class StartChain:
     def open(self) -> None:
         """Begin with the start URLs; called once the state is open."""
         context = self._context
-        self._urls.update(_canonical(context, context.source.beginnings))
+        self._urls.update(_canonical(context, context.source.seed_urls))
         for url in let_in_led_to(context.source, context.rules, context.store):
             self._urls.add(url)
 
@@ -48,7 +48,7 @@ class StartChain:
     def left(self, url: str, target: str) -> None:
         """Have the report tell of a start URL that leads out of the boundary, and what would let it in."""
         section = self._context.source.boundary
-        others = () if section.domains.include else self._context.source.beginnings
+        others = () if section.domains.include else self._context.source.seed_urls
         hosts = [host_of(one) for one in _canonical(self._context, others)]
         hosts = [*dict.fromkeys(host for host in hosts if host != host_of(url)), host_of(target)]
         self._context.run.add_problem(
@@ -61,7 +61,7 @@ def let_in_led_to(source: DataSource, rules: CompiledSource, store: Store) -> li
     """Let in the hosts that start URLs redirected to in earlier runs, where the source wants that; returns the URLs."""
     if not source.boundary.start_redirects:
         return []
-    starts = map(rules.url_policy.canonical, source.beginnings)
+    starts = map(rules.url_policy.canonical, source.seed_urls)
     led = [one.url for url in starts if url is not None for one in _led_to(store, url)]
     for url in led:
         _let_in(rules.boundary, url)
@@ -83,7 +83,7 @@ def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
     told = [problem for url in _canonical(context, asked) if (problem := _in_vain(context, url))]
     untold = not told and not report.problems and report.reached_nothing
     if untold and _is_news(context):
-        starts = _canonical(context, context.source.beginnings)
+        starts = _canonical(context, context.source.seed_urls)
         reasons = (problem for url in starts if (problem := _in_vain(context, url)))
         given_up = (f"{site} was given up after too many network errors" for site in report.given_up)
         reason = next(reasons, "") or next(given_up, "")
@@ -110,7 +110,7 @@ def _was_read(context: CrawlContext) -> bool:
 
     One of an earlier run does not count if it was to be visited again, and its site was given up.
     """
-    ends = (_end(context, url) for url in _canonical(context, context.source.beginnings))
+    ends = (_end(context, url) for url in _canonical(context, context.source.seed_urls))
     read = (end for end in ends if end is not None and end.last_fetched and not end.outcome.without_content)
     return any(site_of(end.url) not in context.report.given_up for end in read)
 

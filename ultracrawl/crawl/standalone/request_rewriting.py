@@ -16,7 +16,7 @@ from ultracrawl.crawl.user_code.rewriters import close_rewriter, make_rewriter, 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
-from ultracrawl.sources.loading.settings_loader import url_steps
+from ultracrawl.sources.loading.settings_loader import parse_rewrite_steps
 
 if TYPE_CHECKING:
     from typing import Self
@@ -69,7 +69,7 @@ class RequestRewriting:
             raise NotConfigured(f"{REWRITER} has a mistake") from error
         assert crawler.stats is not None
         assert crawler.request_fingerprinter is not None
-        steps = url_steps({RULES: settings.get(RULES)})
+        steps = parse_rewrite_steps({RULES: settings.get(RULES)})
         made = cls(steps, rewriter, crawler.request_fingerprinter.fingerprint, crawler.stats)
         if rewriter is not None:
             open_with_spider(crawler, partial(open_rewriter, rewriter))

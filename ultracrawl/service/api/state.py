@@ -19,7 +19,7 @@ from ultracrawl.service.api.tokens import TokenStore
 from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.orders import Supervision
 from ultracrawl.sources import Catalog, DataSource, Project
-from ultracrawl.sources.reading.locations import Version, note_file, noted_files, version_of
+from ultracrawl.sources.reading.locations import Version, file_version, track_file, tracked_files
 from ultracrawl.stores.opening import open_lists
 
 SEARCHES_AT_ONCE = max(2, 2 * (os.cpu_count() or 1))
@@ -41,7 +41,7 @@ class _OpenSearcher:
 
     def is_for(self, project: Project) -> bool:
         """Whether it answers by what a project, its files included, says now."""
-        return self.project is project and all(version_of(path) == was for path, was in self.files.items())
+        return self.project is project and all(file_version(path) == was for path, was in self.files.items())
 
 
 class SearcherPool:
@@ -91,8 +91,8 @@ class SearcherPool:
 
 
 def _open(project: Project, index: str, principals: Principals) -> _OpenSearcher:
-    with noted_files() as files:
-        note_file(open_lists(project).path)
+    with tracked_files() as files:
+        track_file(open_lists(project).path)
         searcher = Searcher(project, index, principals=principals)
     return _OpenSearcher(project, index, principals, searcher, files)
 

@@ -8,7 +8,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.settings.projects import find_project, found_definitions
 from ultracrawl.sources import Project
-from ultracrawl.sources.reading.locations import noted_files, version_of
+from ultracrawl.sources.reading.locations import file_version, tracked_files
 
 
 class Definitions:
@@ -17,20 +17,20 @@ class Definitions:
     def __init__(self, config: str | None = None) -> None:
         """Raise `UserError` for definitions of which nothing can be used."""
         self._config = config
-        with noted_files() as self._seen:
+        with tracked_files() as self._seen:
             self.project, hints = find_project(config)
         self.hints = tuple(hints)
         """What was found in them besides, and keeps nothing from working."""
 
     def have_changed(self) -> bool:
         """Whether a file that they were read from was changed since the last call, or since that."""
-        changed = {path: now for path, was in self._seen.items() if (now := version_of(path)) != was}
+        changed = {path: now for path, was in self._seen.items() if (now := file_version(path)) != was}
         self._seen |= changed
         return bool(changed)
 
     def read_again(self) -> Sequence[Finding]:
         """Take over what the files say now, unless there is a mistake in them; returns what was found."""
-        with noted_files() as seen:
+        with tracked_files() as seen:
             try:
                 project, hints = find_project(self._config)
             except DefinitionError as error:
@@ -41,7 +41,7 @@ class Definitions:
                 ]
             finally:
                 self._seen = seen  # not before: another thread may be going through them
-        apart = (finding for one in project.mistaken.values() for finding in one.findings)
+        apart = (finding for one in project.invalid_sources.values() for finding in one.findings)
         found = [*project.mistakes, *apart, *self._moved(project)]
         if not found:
             self.project = project

@@ -14,7 +14,7 @@ from pathlib import Path
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.service.orders import Clock
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.kinds import Watched, watched_sources
+from ultracrawl.sources.kinds import WatchedFolders, watched_sources
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class SourceWatch:
     """Watches the folders of one source in a thread of its own, so that no slow mount holds up anybody else."""
 
     def __init__(
-        self, source: str, watched: Watched, own: Iterable[Path], changed: Callable[[], None]
+        self, source: str, watched: WatchedFolders, own: Iterable[Path], changed: Callable[[], None]
     ) -> None:
         """Call `changed`, in the thread, when something changes that concerns the source and lies in no `own` place.
 
@@ -121,7 +121,7 @@ class SourceWatch:
             yield [path for _, path in changes]
 
     def _counts(self, path: str) -> bool:
-        return self._watched.concerns(path) and not f"{os.path.realpath(path)}/".startswith(self._own)
+        return self._watched.affects_source(path) and not f"{os.path.realpath(path)}/".startswith(self._own)
 
     def _tell(self, text: str) -> None:
         if text and text != self._told:

@@ -62,7 +62,7 @@ class SourceStates:
         paused: bool,
         schedule: str,
     ) -> SourceState:
-        last, mistaken = self._last.get(name), project.mistaken.get(name)
+        last, mistaken = self._last.get(name), project.invalid_sources.get(name)
         live = crawl.current.live if crawl and isinstance(crawl.current, ChildCrawl) else None
         return SourceState(
             name,

@@ -198,7 +198,7 @@ class Supervisor:
 
     async def stop_source(self, name: str) -> None:
         """Have the crawl of a source end cleanly; the next one resumes it."""
-        Catalog(self.project).known([name])
+        Catalog(self.project).select_known([name])
         crawl = self._pool.crawls.get(name)
         if crawl is not None and name in self._by_hand:
             await crawl.stop_crawl()
@@ -211,7 +211,7 @@ class Supervisor:
 
     async def pause_source(self, name: str) -> None:
         """Have the crawl of a source pause; one that is idle is not begun until it is resumed."""
-        Catalog(self.project).known([name])
+        Catalog(self.project).select_known([name])
         if readable_sign(self.project, name) is not None:
             steer(self.project, name, Command.PAUSE, timeout=0)
         else:
@@ -219,7 +219,7 @@ class Supervisor:
 
     async def resume_source(self, name: str) -> None:
         """Have a source that was paused go on."""
-        Catalog(self.project).known([name])
+        Catalog(self.project).select_known([name])
         self._runner.resume_source(name)
         with suppress(UserError):  # it is not being crawled
             steer(self.project, name, Command.RESUME, timeout=0)

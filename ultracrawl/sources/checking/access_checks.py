@@ -11,8 +11,8 @@ from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.reading.tree import Path, PathFinding
-from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
+from ultracrawl.sources.reading.tree import OptionPath, PathFinding
+from ultracrawl.sources.secrets import INSTEAD, is_clear_text
 from ultracrawl.sources.sections.fetching.request import SECRET_HEADERS
 
 PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
@@ -24,7 +24,7 @@ PASSWORD_IN_URL = re.compile(r"://[^/@:]*:[^/@]+@")
 def check_secrets(options: object) -> Iterator[PathFinding]:
     """Yield a hint for each secret that is written in clear text: of a source, or of the project."""
     for path, secret in written_values(options):
-        if isinstance(secret, SecretStr) and _is_secret(path, secret) and stands_in_clear(secret):
+        if isinstance(secret, SecretStr) and _is_secret(path, secret) and is_clear_text(secret):
             problem = "the secret stands here for everybody to read"
             yield PathFinding(path, problem, INSTEAD, False, FindingCode.SECRET_IN_CLEAR)
 
@@ -60,7 +60,7 @@ def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFi
             yield PathFinding(("logins", name, "keep_session"), problem, instead)
 
 
-def _is_secret(path: Path, secret: SecretStr) -> bool:
+def _is_secret(path: OptionPath, secret: SecretStr) -> bool:
     """Return whether an option that may be a secret is one: headers, webhooks and fields of forms need not be."""
     name = str(path[-1])
     if path[0] == "logins":

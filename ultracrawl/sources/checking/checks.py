@@ -24,9 +24,9 @@ from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import WEB, DataSource
 from ultracrawl.sources.kinds import SourceKind
-from ultracrawl.sources.mistakes import listed, shown, suggestion
+from ultracrawl.sources.mistakes import format_names, format_value, suggestion
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.sources.reading.tree import Data, Path, PathFinding
+from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.search import SearchSection
 from ultracrawl.system.plugins import SOURCE_KINDS, PluginError
@@ -86,7 +86,7 @@ def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) 
     """Yield the search attributes that a source maps to and that do not exist."""
     for name, target in source.attributes.items():
         if target not in schema:
-            otherwise = f"define it under `attributes:` of the project, or write {listed(schema)}"
+            otherwise = f"define it under `attributes:` of the project, or write {format_names(schema)}"
             problem = f"there is no search attribute `{target}`"
             yield PathFinding(("attributes", name), problem, suggestion(target, schema, otherwise))
 
@@ -133,7 +133,7 @@ def check_types(source: DataSource) -> Iterator[PathFinding]:
     for option in ("types", "follow_only_types") if lost else ():
         for name in getattr(source, option):
             if "*" not in name and not PageReader().reads(name) and converter_for(name) is None:
-                yield PathFinding((option,), f"nothing reads {shown(name)}", "; ".join(lost))
+                yield PathFinding((option,), f"nothing reads {format_value(name)}", "; ".join(lost))
 
 
 def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
@@ -152,7 +152,7 @@ def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -
 def check_start_urls(source: DataSource) -> Iterator[PathFinding]:
     """Yield start URLs that cannot be crawled; a source without any needs a class or a type of its own."""
     own = source.spider_class is not None or source.type != WEB
-    if not (source.beginnings or source.takes_links or own):
+    if not (source.seed_urls or source.takes_links or own):
         problem = "the source has no start URL, so it would crawl nothing"
         instead = "write for example `start_urls: [https://www.example.com/]`"
         yield PathFinding(("start_urls",), problem, instead, code=FindingCode.NO_START)
@@ -169,9 +169,13 @@ def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> It
     for number, name in enumerate(source.send_links_to):
         receiver = sources.get(name)
         if receiver is None or not receiver.takes_links:
-            problem = f"the source {shown(name)} " + ("does not take links" if receiver else "does not exist")
+            problem = f"the source {format_value(name)} " + (
+                "does not take links" if receiver else "does not exist"
+            )
             instead = (
-                "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
+                "write `takes_links: true` in it"
+                if receiver
+                else f"write {format_names(sorted(sources)[:20])}"
             )
             yield PathFinding(("send_links_to", number), problem, instead)
 
@@ -237,7 +241,7 @@ def check_sitemap_urls(source: DataSource) -> Iterator[PathFinding]:
     instead = "write for example `https://www.example.com/sitemap.xml`"
 
     def why(url: str) -> tuple[str, str]:
-        return f"the sitemap {shown(url)} is not an absolute URL of http or https", instead
+        return f"the sitemap {format_value(url)} is not an absolute URL of http or https", instead
 
     yield from _check_urls(("sitemaps", "urls"), source.sitemaps.urls, "sitemap", policy, why)
 
@@ -251,7 +255,7 @@ def check_payloads(source: DataSource) -> Iterator[PathFinding]:
         except ValueError:
             instead = "write for example `https://www.example.com/search`, or `prefix:https://www.example.com/list/`"
             yield PathFinding(
-                ("post_payload", name), f"{shown(name)} is no URL that a body can be sent to", instead
+                ("post_payload", name), f"{format_value(name)} is no URL that a body can be sent to", instead
             )
 
 
@@ -260,19 +264,19 @@ def check_feed_urls(source: DataSource) -> Iterator[PathFinding]:
     instead = "write for example `https://www.example.com/feed.xml`"
 
     def why(url: str) -> tuple[str, str]:
-        return f"the feed {shown(url)} is not an absolute URL that can be crawled", instead
+        return f"the feed {format_value(url)} is not an absolute URL that can be crawled", instead
 
     yield from _check_urls(("feeds", "urls"), source.feeds.urls, "feed", compile_url_policy(source), why)
 
 
 def _check_urls(
-    path: Path, urls: Iterable[str], what: str, policy: UrlPolicy, why: Callable[[str], tuple[str, str]]
+    path: OptionPath, urls: Iterable[str], what: str, policy: UrlPolicy, why: Callable[[str], tuple[str, str]]
 ) -> Iterator[PathFinding]:
     """Yield the URLs of a list that hold a password, or have no canonical form; `why` finds problem and advice."""
     for number, url in enumerate(urls):
         host = url.partition("://")[2].partition("/")[0]
         if "@" in host:
-            problem = f"the {what} of {shown(host.rpartition('@')[2])} holds a user name or password"
+            problem = f"the {what} of {format_value(host.rpartition('@')[2])} holds a user name or password"
             instead = "remove them from the URL; they would be shown in logs and reports"
             yield PathFinding((*path, number), problem, instead)
         elif policy.canonical(url) is None:
@@ -283,26 +287,29 @@ def _why_no_url(url: str, rule: str) -> tuple[str, str]:
     scheme = urlsplit(url).scheme if "://" in url else ""
     if rule == UrlRule.SCHEME and scheme:
         return (
-            f"the start URL {shown(url)} has a scheme that is not crawled",
+            f"the start URL {format_value(url)} has a scheme that is not crawled",
             "write a URL with one of `schemes`",
         )
     if rule == UrlRule.LENGTH:
-        return f"the start URL {shown(url)} is longer than `url_length` allows", "raise `limits.url_length`"
+        return (
+            f"the start URL {format_value(url)} is longer than `url_length` allows",
+            "raise `limits.url_length`",
+        )
     guess = "https://" + url.lstrip("/") if "." in url and "://" not in url else "https://www.example.com/"
-    return f"the start URL {shown(url)} is not an absolute URL", f"write for example `{guess}`"
+    return f"the start URL {format_value(url)} is not an absolute URL", f"write for example `{guess}`"
 
 
 def check_expressions(source: DataSource) -> Iterator[PathFinding]:
     """Yield a hint for each expression that only the slower engine can run."""
     for place, text in _expressions(source):
         if slow_expression(text) is not None:
-            problem = f"the expression {shown(text)} runs on the slower engine, 0.1 s a text at most"
+            problem = f"the expression {format_value(text)} runs on the slower engine, 0.1 s a text at most"
             yield PathFinding(
                 place, problem, "write it without look-around and back-references (RE2)", fatal=False
             )
 
 
-def _expressions(source: DataSource) -> Iterator[tuple[Path, str]]:
+def _expressions(source: DataSource) -> Iterator[tuple[OptionPath, str]]:
     """Yield the expressions of host and URL rules and of headers, with the lists that they stand in."""
     for place, value in written_values(source):
         for one in value if isinstance(value, tuple) else ():
@@ -325,7 +332,7 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
         canonical = policy.canonical(url)
         rule = boundary.rejects(canonical) if canonical else None
         if rule is not None:
-            problem = f"the start URL {shown(url)} is outside the source's own boundary: {rule}"
+            problem = f"the start URL {format_value(url)} is outside the source's own boundary: {rule}"
             instead = "let the rule admit it, or remove it; start URLs are exempt from domain rules only"
             yield PathFinding(("start_urls", number), problem, instead, fatal=False)
 
@@ -338,13 +345,11 @@ def check_value_lists(
         attribute = schema.get(one.attribute)
         if attribute is None:
             problem = f"there is no search attribute `{one.attribute}`"
-            otherwise = f"define it under `attributes:`, or write {listed(schema)}"
+            otherwise = f"define it under `attributes:`, or write {format_names(schema)}"
             instead = suggestion(one.attribute, schema, otherwise)
             yield PathFinding(("lists", one.attribute), problem, instead)
             continue
         for value in one.values:
             if convert(value.value, attribute.type) is None:
-                problem = (
-                    f"{shown(value.value)} is no {attribute.type}, and {attribute.name} holds such values"
-                )
+                problem = f"{format_value(value.value)} is no {attribute.type}, and {attribute.name} holds such values"
                 yield PathFinding(("lists", one.attribute, value.value), problem, "correct it or remove it")

@@ -11,7 +11,7 @@ from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.rules.schedules.times import WEEKDAYS, Unit
 from ultracrawl.sources.checking.checks import FOLLOWING_TYPES
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.mistakes import listed, shown, suggestion
+from ultracrawl.sources.mistakes import format_names, format_value, suggestion
 from ultracrawl.sources.reading.tree import Data, PathFinding
 from ultracrawl.sources.sections.profiles import ProfileSection
 from ultracrawl.sources.sections.schedules import ScheduleSection, TimesSection
@@ -32,15 +32,19 @@ def check_schedules(
         for finding in (*check_times(schedule), *_check_sources(schedule, sources)):
             yield finding._replace(path=(*here, *finding.path))
         if schedule.profile and schedule.profile not in profiles:
-            problem = f"there is no profile {shown(schedule.profile)}"
+            problem = f"there is no profile {format_value(schedule.profile)}"
             otherwise = (
-                f"write {listed(list(profiles)[:20])}" if profiles else "define it below `profiles:` first"
+                f"write {format_names(list(profiles)[:20])}"
+                if profiles
+                else "define it below `profiles:` first"
             )
             yield PathFinding((*here, "profile"), problem, suggestion(schedule.profile, profiles, otherwise))
         for number, source in enumerate(schedule.sources):
             owner = owners.setdefault(source, name)
             if owner != name:
-                problem = f"the source {shown(source)} belongs to the schedule {shown(owner)} already"
+                problem = (
+                    f"the source {format_value(source)} belongs to the schedule {format_value(owner)} already"
+                )
                 yield PathFinding((*here, "sources", number), problem, "name it in one of them")
 
 
@@ -92,17 +96,17 @@ def check_times(section: TimesSection) -> Iterator[PathFinding]:
     for number, day in enumerate(section.on):
         if unit in {Unit.WEEK, Unit.MONTH} and (day in WEEKDAYS) is not (unit is Unit.WEEK):
             instead = "write for example `mon`" if unit is Unit.WEEK else "write for example `15`, or `last`"
-            yield PathFinding(("on", number), f"{shown(day)} is no day of a {unit}", instead)
+            yield PathFinding(("on", number), f"{format_value(day)} is no day of a {unit}", instead)
 
 
-def check_own_rhythm(source: DataSource, schedules: Mapping[str, ScheduleSection]) -> Iterator[PathFinding]:
+def check_refresh_conflicts(
+    source: DataSource, schedules: Mapping[str, ScheduleSection]
+) -> Iterator[PathFinding]:
     """Yield what a source that belongs to a schedule says of its own cycles."""
     name = next((name for name, one in schedules.items() if source.name in one.sources), None)
     for option in ("interval", "when_idle") if name is not None else ():
         if getattr(source.refresh, option):
-            problem = (
-                f"the source is crawled by the schedule {shown(name)}, so `refresh.{option}` has no effect"
-            )
+            problem = f"the source is crawled by the schedule {format_value(name)}, so `refresh.{option}` has no effect"
             yield PathFinding(
                 ("refresh", option), problem, "remove it, or take the source out of the schedule"
             )
@@ -115,15 +119,15 @@ def _check_sources(schedule: ScheduleSection, sources: Mapping[str, DataSource])
     for number, name in enumerate(schedule.sources):
         known = sources.get(name)
         if name in schedule.sources[:number]:
-            yield PathFinding(("sources", number), f"{shown(name)} is named twice", "remove it")
+            yield PathFinding(("sources", number), f"{format_value(name)} is named twice", "remove it")
         elif known is not None and schedule.mode == "examine" and known.type not in FOLLOWING_TYPES:
-            problem = f"the source {shown(name)} cannot be examined: that mode is for web sources only"
+            problem = f"the source {format_value(name)} cannot be examined: that mode is for web sources only"
             yield PathFinding(("sources", number), problem, "give it a schedule of its own")
 
 
 def _check_names(schedule: ScheduleSection, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
-    otherwise = f"write {listed(list(sources)[:20])}" if sources else "define it below `sources:` first"
+    otherwise = f"write {format_names(list(sources)[:20])}" if sources else "define it below `sources:` first"
     for number, name in enumerate(schedule.sources):
         if name not in sources:
-            problem = f"there is no source {shown(name)}"
+            problem = f"there is no source {format_value(name)}"
             yield PathFinding(("sources", number), problem, suggestion(name, sources, otherwise))

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
-from ultracrawl.sources.reading.tree import Path
+from ultracrawl.sources.reading.tree import OptionPath
 
 
-def written_values(value: object, place: Path = ()) -> Iterator[tuple[Path, object]]:
+def written_values(value: object, place: OptionPath = ()) -> Iterator[tuple[OptionPath, object]]:
     """Yield the values below a group of options, each with its place; a list is one value."""
     if isinstance(value, BaseModel):
         for name, info in type(value).model_fields.items():

@@ -119,7 +119,7 @@ def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
     return tuple(dict.fromkeys(UrlPrefix.parse(seed).site for seed in seeds if seed.startswith("http")))
 
 
-def unread_credentials(source: DataSource, seeds: Iterable[str]) -> CredentialStore:
+def credentials_without_passwords(source: DataSource, seeds: Iterable[str]) -> CredentialStore:
     """Return the credentials of a source without their passwords, to see which is for a URL."""
     return CredentialStore(_credentials(source, sites_of(seeds), None))
 

@@ -102,7 +102,7 @@ def domain_rules(source: DataSource) -> Iterator[DomainRule]:
     domains = source.boundary.domains
     include: Iterable[Pattern] = domains.include
     if not domains.include:
-        hosts = dict.fromkeys(map(host_of, canonical_urls(source.beginnings, compile_url_policy(source))))
+        hosts = dict.fromkeys(map(host_of, canonical_urls(source.seed_urls, compile_url_policy(source))))
         include = [Pattern(Kind.EXACT, host) for host in hosts]
     if not any(pattern.every_host for pattern in include):
         yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)

@@ -31,7 +31,7 @@ from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.rules.urls.payloads import Payloads
-from ultracrawl.sources import extraction
+from ultracrawl.sources.compilation import extraction
 from ultracrawl.sources.compilation.boundary import (
     canonical_urls,
     compile_boundary,
@@ -40,7 +40,7 @@ from ultracrawl.sources.compilation.boundary import (
 )
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.kinds import keeps_attributes, written_kind
+from ultracrawl.sources.kinds import find_kind, keeps_attributes
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.sections.section import Section
@@ -53,7 +53,7 @@ class CompiledSource:
     name: str
     seeds: tuple[str, ...]
     """Canonical start URLs, each once, in their order; texts that are no URL are left out."""
-    own: tuple[str, ...]
+    trusted_urls: tuple[str, ...]
     """The seeds, and the other URLs whose sites are trusted like theirs."""
     url_policy: UrlPolicy
     """How URLs as written become those that are fetched, rewrite rules included."""
@@ -62,7 +62,7 @@ class CompiledSource:
     addresses: AddressPolicy
     robots: RobotsPolicy
     attributes: AttributeMap
-    read_attributes: frozenset[str]
+    used_attributes: frozenset[str]
     """Document attributes that the definition uses; headers of other names, JSON-LD and the size are not looked at."""
     acceptance: Acceptance
     """Which answers become pages."""
@@ -88,7 +88,7 @@ class CompiledSource:
     """Most link steps from a seed; None is no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
-    shown: str
+    client_identity: str
     """What servers see of a source that shows nothing of its own: equal for sources that get the same robots.txt."""
     payloads: Payloads
     """Which URLs are asked by POST, and with what."""
@@ -114,20 +114,20 @@ def compile_source(
     Raises `RuleError` for a rule that cannot be used; what was loaded without fatal findings compiles.
     """
     policy = compile_url_policy(source)
-    seeds = tuple(dict.fromkeys(canonical_urls(source.beginnings, policy)))
-    own = (*seeds, *canonical_urls(source.own_sites, policy))
+    seeds = tuple(dict.fromkeys(canonical_urls(source.seed_urls, policy)))
+    trusted = (*seeds, *canonical_urls(source.own_sites, policy))
     schema = project.schema_attributes if project else attribute_schema()
     return CompiledSource(
         name=source.name,
         seeds=seeds,
-        own=own,
+        trusted_urls=trusted,
         url_policy=policy,
         boundary=compile_boundary(source, addresses),
         redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
-        addresses=compile_addresses(source, own),
+        addresses=compile_addresses(source, trusted),
         robots=compile_robots(source),
         attributes=_attribute_map(source, schema),
-        read_attributes=extraction.read_attributes(source.attributes, source.extract),
+        used_attributes=extraction.used_attributes(source.attributes, source.extract),
         acceptance=compile_acceptance(source),
         reader=_page_reader(source),
         converted=source.conversion.types,
@@ -141,12 +141,12 @@ def compile_source(
         limits=source.limits,
         depth_limit=source.depth,
         headers=compile_headers(source),
-        shown=shown_to_servers(source),
+        client_identity=client_identity(source),
         payloads=Payloads(source.post_payload, policy.without_rewriting),
         focus=compile_focus(source),
         feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
         follows_links=source.crawling_mode != "index-only",
-        listed=written_kind(source.type) is not None,
+        listed=find_kind(source.type) is not None,
         scope=_scope(source),
         recipe=_recipe(source),
     )
@@ -154,11 +154,11 @@ def compile_source(
 
 def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) -> AttributeMap:
     return AttributeMap(
-        extraction.mapping(source.attributes, source.extract, schema),
+        extraction.attribute_targets(source.attributes, source.extract, schema),
         schema,
         source.description_fallback,
         source.default_language,
-        extraction.made_values(source.extract),
+        extraction.compile_document_rules(source.extract),
         keeps_all=keeps_attributes(source),
     )
 
@@ -171,10 +171,10 @@ def _page_reader(source: DataSource) -> PageReader:
         default_charset=source.default_charset,
         jsonld=any(
             name.startswith(JSONLD_PREFIX)
-            for name in extraction.read_attributes(source.attributes, source.extract)
+            for name in extraction.used_attributes(source.attributes, source.extract)
         ),
-        picks=extraction.page_picks(source.extract),
-        content=extraction.content_rules(source.content),
+        picks=extraction.compile_page_rules(source.extract),
+        content=extraction.compile_content_rules(source.content),
         limits=PageLimits(source.limits.nodes_per_page, source.limits.links_per_page, source.conversion.text),
     )
 
@@ -197,7 +197,7 @@ def compile_acceptance(source: DataSource) -> Acceptance:
     )
 
 
-def shown_to_servers(source: DataSource) -> str:
+def client_identity(source: DataSource) -> str:
     """Return what stands for all that servers see of a source.
 
     A source with log-ins, passwords, cookies, headers, certificates, proxies or settings of its own is like no other;
@@ -283,9 +283,9 @@ def _accept(types: Iterable[str]) -> str:
 
 def _scope(source: DataSource) -> str:
     """Digest everything that decides which URLs are inside; the start URLs count by the hosts they let in."""
-    kind = written_kind(source.type)
+    kind = find_kind(source.type)
     if kind is not None:  # its lister says what is inside
-        own = source.model_dump(mode="json", include=set(kind.section.only_fetching()))
+        own = source.model_dump(mode="json", include=set(kind.section.fetch_options()))
         return sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:32]
     not_scope = {"networks", "guard", "start_redirects"}
     own = source.model_dump(mode="json", include={"boundary", "urls"}, exclude={"boundary": not_scope})

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.sources.loading.wording import explain
-from ultracrawl.sources.reading.tree import Path, PathFinding, Tree
+from ultracrawl.sources.reading.tree import OptionPath, PathFinding, Tree
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -41,7 +41,7 @@ class FindingCollector:
         return tuple(dict.fromkeys(self._mistakes.get(source, ())))
 
     @property
-    def mistaken(self) -> tuple[str, ...]:
+    def invalid_sources(self) -> tuple[str, ...]:
         """The names of the sources with mistakes."""
         return tuple(name for name in self._mistakes if name)
 
@@ -65,7 +65,7 @@ class FindingCollector:
     def add(
         self,
         tree: Tree,
-        path: Path,
+        path: OptionPath,
         problem: str,
         instead: str,
         fatal: bool = True,
@@ -76,7 +76,7 @@ class FindingCollector:
         if fatal:
             self.fatal.append(PathFinding(path, problem, instead, code=code))
 
-    def add_below(self, tree: Tree, path: Path, found: Iterable[PathFinding]) -> None:
+    def add_below(self, tree: Tree, path: OptionPath, found: Iterable[PathFinding]) -> None:
         """Add what the checks found below a place."""
         for one in found:
             self.add(tree, (*path, *one.path), one.problem, one.instead, one.fatal, one.code)
@@ -86,7 +86,7 @@ class FindingCollector:
         model: type[Model],
         data: object,
         tree: Tree,
-        path: Path,
+        path: OptionPath,
         advice: Mapping[str, str] | None = None,
         context: object = None,
     ) -> Model | None:

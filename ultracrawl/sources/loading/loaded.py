@@ -16,7 +16,7 @@ class Loaded:
 
     project: Project | None
     findings: tuple[Finding, ...] = ()
-    rest: Project | None = None
+    partial_project: Project | None = None
     """What can be worked with although findings are fatal; None if it is not even known where the data are."""
 
     @property
@@ -32,9 +32,9 @@ def require(loaded: Loaded) -> Project:
     return loaded.project
 
 
-def usable(loaded: Loaded) -> Project:
+def usable_project(loaded: Loaded) -> Project:
     """Return the project, mistaken sources set apart. Raises `DefinitionError` if nothing can be worked with."""
-    project = loaded.project or loaded.rest
+    project = loaded.project or loaded.partial_project
     if project is None:
         raise DefinitionError(loaded.fatal)
     return project

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, AttributeType
 from ultracrawl.sources.loading.findings import FindingCollector
-from ultracrawl.sources.mistakes import closest
+from ultracrawl.sources.mistakes import closest_match
 from ultracrawl.sources.project import AttributeKind, AttributeName
 from ultracrawl.sources.reading.tree import PathFinding, Tree
 from ultracrawl.sources.sections.section import Section
@@ -43,7 +43,7 @@ class MappedAttributes(NamedTuple):
     types: Mapping[str, AttributeType]
 
 
-def read_attributes(tree: Tree, findings: FindingCollector) -> MappedAttributes:
+def read_mapped_attributes(tree: Tree, findings: FindingCollector) -> MappedAttributes:
     """Read `attributes` of a tree; both mappings are empty if there are mistakes in it, which are added."""
     written = tree.get("attributes")
     read = None if written is None else findings.validated(_Mapping, {"attributes": written}, tree, ())
@@ -71,6 +71,6 @@ def _check(targets: Mapping[str, TargetSection]) -> Iterator[PathFinding]:
         elif target.type is not None and types.setdefault(known, target.type) is not target.type:
             problem = f"`{known}` has the type `{types[known]}`"
             yield PathFinding(path, problem, "leave `type` out, or choose another name")
-        elif target.type is None and known not in types and (meant := closest(known, _DEFAULTS)):
+        elif target.type is None and known not in types and (meant := closest_match(known, _DEFAULTS)):
             problem = f"`{known}` is a new search attribute"
             yield PathFinding(path, problem, f"write `{meant}` if that is meant, or its type", fatal=False)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import starmap
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
@@ -17,12 +17,12 @@ from ultracrawl.sources.checking.checks import check_source
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
-from ultracrawl.sources.loading.mapped_attributes import read_attributes
-from ultracrawl.sources.mistakes import listed, shown
+from ultracrawl.sources.loading.mapped_attributes import read_mapped_attributes
+from ultracrawl.sources.mistakes import format_names, format_value
 from ultracrawl.sources.project import DefinitionHead, make_project
-from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place
+from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding, Place
 
-SETTINGS: Mapping[str, Path] = {
+SETTINGS: Mapping[str, OptionPath] = {
     "ULTRACRAWL_BOUNDARY": ("boundary",),
     "ULTRACRAWL_REWRITE_RULES": ("urls", "rewrite_rules"),
     "ULTRACRAWL_REWRITER": ("urls", "rewriter"),
@@ -51,7 +51,7 @@ class SettingsTree:
         self.rewriting: list[Data] = rules if isinstance(rules, list) else [rules]
         """Rewrite rules and steps of w3lib, in their order."""
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: OptionPath) -> Place:
         """Return the setting that an option comes from, and what of it is meant; members count from 1."""
         for name, top in SETTINGS.items():
             if path[: len(top)] == top:
@@ -77,7 +77,7 @@ def source_name(spider: str) -> str:
 
 
 def load_settings(
-    settings: Mapping[str, object], spider: str, start_urls: Iterable[str], base: FilePath
+    settings: Mapping[str, object], spider: str, start_urls: Iterable[str], base: Path
 ) -> Loaded:
     """Load the source and the project that settings describe; relative paths are taken from `base`.
 
@@ -86,7 +86,7 @@ def load_settings(
     tree, findings = SettingsTree(settings), FindingCollector()
     findings.begin(tree.file)
     findings.add_below(tree, (), _check_steps(tree))
-    attributes = read_attributes(tree, findings)
+    attributes = read_mapped_attributes(tree, findings)
     head = findings.validated(DefinitionHead, {"index": _index(tree), "cache": _CACHE}, tree, ())
     if head is not None:
         # Without anchors: nobody tells what links to these documents are called.
@@ -106,7 +106,7 @@ def load_settings(
     return Loaded(make_project(head, {name: source}, base), findings.in_order())
 
 
-def url_steps(settings: Mapping[str, object]) -> tuple[UrlStep, ...]:
+def parse_rewrite_steps(settings: Mapping[str, object]) -> tuple[UrlStep, ...]:
     """Return what rewrites a URL, in the order of the setting. Raises `RuleError`; what was loaded does not."""
     steps: list[UrlStep] = []
     for one in SettingsTree(settings).rewriting:
@@ -124,7 +124,7 @@ def _check_steps(tree: SettingsTree) -> Iterator[PathFinding]:
             if is_step(one):
                 parse_step(one)
         except RuleError as error:
-            instead = f"write one of {listed(STEPS)}, or a rule, as '@pattern@replacement@'"
+            instead = f"write one of {format_names(STEPS)}, or a rule, as '@pattern@replacement@'"
             yield PathFinding((*SETTINGS[_RULES], number), str(error), instead)
 
 
@@ -180,4 +180,4 @@ def _plain(value: object) -> Data:
         return [_plain(one) for one in value]
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    return str(value) if isinstance(value, FilePath) else shown(value)
+    return str(value) if isinstance(value, Path) else format_value(value)

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from ultracrawl.sources.mistakes import MISTAKE, listed, shown, suggestion
-from ultracrawl.sources.reading.tree import Path
+from ultracrawl.sources.mistakes import MISTAKE, format_names, format_value, suggestion
+from ultracrawl.sources.reading.tree import OptionPath
 
-Wording = tuple[Path, str, str]
+Wording = tuple[OptionPath, str, str]
 """The place of an error, the problem and what to write instead."""
 
 _KEY_MARK = "[key]"
@@ -45,7 +45,7 @@ def explain(error: ValidationError, model: type[BaseModel]) -> list[Wording]:
     """Return all mistakes of one validation, in the words of this program; each place has at most one."""
     errors = error.errors(include_url=False)
     faulty_lists = {tuple(detail["loc"][:-1]) for detail in errors}
-    found: dict[tuple[Path, str], Wording] = {}
+    found: dict[tuple[OptionPath, str], Wording] = {}
     for detail in errors:
         if detail["type"] == "too_short" and tuple(detail["loc"]) in faulty_lists:
             continue  # the list counts as empty only because its items are wrong
@@ -74,22 +74,22 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
 
 def _unknown_option(name: str, group: type[BaseModel] | None) -> tuple[str, str]:
     names = option_names(group) if group else []
-    return f"unknown option `{name}`", suggestion(name, names, f"the options here are {listed(names)}")
+    return f"unknown option `{name}`", suggestion(name, names, f"the options here are {format_names(names)}")
 
 
 def _problem(error: ErrorDetails) -> str:
-    value = shown(error["input"])
+    value = format_value(error["input"])
     if error["type"] in _BOUNDS:
         words, bound = _BOUNDS[error["type"]]
         return f"{value} {words} {error['ctx'][bound]:g}"
     return f"{value} {_PROBLEMS.get(error['type'], 'cannot be used here')}"
 
 
-def _instead(error: ErrorDetails, model: type[BaseModel], path: Path) -> str:
+def _instead(error: ErrorDetails, model: type[BaseModel], path: OptionPath) -> str:
     context = error.get("ctx", {})
     if error["type"] in ("literal_error", "enum"):
         known = [part.strip("' ") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
-        return suggestion(error["input"], known, f"write {listed(known)}")
+        return suggestion(error["input"], known, f"write {format_names(known)}")
     if error["type"] == "string_type" and isinstance(error["input"], bool | int | float):
         return "put the value in quotes"
     if error["type"] in ("bool_type", "bool_parsing"):
@@ -97,7 +97,7 @@ def _instead(error: ErrorDetails, model: type[BaseModel], path: Path) -> str:
     return _example(model, path)
 
 
-def _example(model: type[BaseModel], path: Path) -> str:
+def _example(model: type[BaseModel], path: OptionPath) -> str:
     _, field = _describe(model, path)
     if field is None or not field[1].examples:
         return "write its options indented below it"
@@ -117,7 +117,7 @@ def _flow(value: Any) -> str:
 
 
 def _describe(
-    model: type[BaseModel], path: Path
+    model: type[BaseModel], path: OptionPath
 ) -> tuple[type[BaseModel] | None, tuple[str, FieldInfo] | None]:
     """Follow a place into the models: the group that it is (if it is one), and the last option on the way."""
     group: type[BaseModel] | None = model

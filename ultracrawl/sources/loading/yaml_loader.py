@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -23,18 +23,18 @@ from ultracrawl.sources.checking.checks import (
     check_value_lists,
 )
 from ultracrawl.sources.checking.schedule_checks import (
-    check_own_rhythm,
     check_profiles,
+    check_refresh_conflicts,
     check_schedules,
     check_times,
 )
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
-from ultracrawl.sources.kinds import check_unfit, source_model, written_kind
+from ultracrawl.sources.kinds import check_unsuitable_options, find_kind, source_model
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
 from ultracrawl.sources.loading.wording import option_names
-from ultracrawl.sources.mistakes import closest, listed, shown, suggestion
-from ultracrawl.sources.project import DefinitionFile, DefinitionHead, MistakenSource, Project, make_project
+from ultracrawl.sources.mistakes import closest_match, format_names, format_value, suggestion
+from ultracrawl.sources.project import DefinitionFile, DefinitionHead, InvalidSource, Project, make_project
 from ultracrawl.sources.reading.locations import (
     PROJECT_FILE,
     Definitions,
@@ -43,7 +43,7 @@ from ultracrawl.sources.reading.locations import (
     read_location,
 )
 from ultracrawl.sources.reading.rule_files import RuleFiles
-from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Tree
+from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding, Tree
 from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
 from ultracrawl.sources.sections.documents.lists import value_lists
 
@@ -57,7 +57,7 @@ _SINGLE_MARKS = frozenset({"start_urls", "type", "class"})
 """Options that tell a file with one source from a file with `sources:`."""
 
 
-def load_project(location: str | FilePath) -> Loaded:
+def load_project(location: str | Path) -> Loaded:
     """Load the YAML definitions of a location: a file, a folder, or `package:folder`."""
     try:
         definitions = read_location(location)
@@ -77,9 +77,7 @@ def load_definitions(definitions: Definitions) -> Loaded:
     return reading.finish(head, definitions.base)
 
 
-def load_tree(
-    tree: Tree, base: FilePath, key_file: FilePath | None = None
-) -> tuple[Loaded, tuple[PathFinding, ...]]:
+def load_tree(tree: Tree, base: Path, key_file: Path | None = None) -> tuple[Loaded, tuple[PathFinding, ...]]:
     """Load sources that were made from another format; relative paths are taken from `base`.
 
     `key_file` has the key of encrypted passwords. The fatal findings come once more, by their paths in the tree.
@@ -102,7 +100,7 @@ def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[PathFinding]
 
 def _part(data: dict[str, Data], key: str) -> DataSource | None:
     try:
-        return source_model(written_kind(data.get("type"))).model_validate(
+        return source_model(find_kind(data.get("type"))).model_validate(
             {"name": "part"} | {one: data[one] for one in (key, "type") if one in data}
         )
     except ValidationError:
@@ -113,7 +111,7 @@ def _well_formed(data: dict[str, Data], name: str) -> DataSource:
     """Return a source with those of its options that are well formed."""
     sound = {key: value for key, value in data.items() if _part(data, key)}
     try:
-        model = source_model(written_kind(sound.get("type")))
+        model = source_model(find_kind(sound.get("type")))
         return model.model_validate({**sound, "name": "nameless"}).model_copy(update={"name": name})
     except ValidationError:
         return DataSource(name="nameless").model_copy(update={"name": name})
@@ -126,9 +124,13 @@ def _source_of(finding: Finding, tree: YamlTree) -> str:
     return next((name for name in names if f"{finding.key}.".startswith(f"sources.{name}.")), "")
 
 
+def _is_single_source(tree: YamlTree) -> bool:
+    return "sources" not in tree.options and not _SINGLE_MARKS.isdisjoint(tree.options)
+
+
 def _unknown_at_top(key: str) -> str:
-    otherwise = f"the options of a file are {listed(_FILE_KEYS)}"
-    if option := closest(key, _SOURCE_KEYS):
+    otherwise = f"the options of a file are {format_names(_FILE_KEYS)}"
+    if option := closest_match(key, _SOURCE_KEYS):
         otherwise = f"write `{option}` below a source, or below `defaults:` for all of them"
     return suggestion(key, _FILE_KEYS, otherwise)
 
@@ -150,14 +152,14 @@ class _Entry:
     """One source as written, and where."""
 
     tree: Tree
-    path: Path
+    path: OptionPath
     data: Data
 
 
 class _Reading:
     """Reads file after file: the head and the defaults of the first, the raw sources of all."""
 
-    def __init__(self, base: FilePath) -> None:
+    def __init__(self, base: Path) -> None:
         self.findings = FindingCollector()
         self._rule_files = RuleFiles(base, self.findings.begin)
         self._entries: dict[str, _Entry] = {}
@@ -171,7 +173,7 @@ class _Reading:
         tree = self._parse(text)
         if tree is None:
             return None
-        if self._is_single(tree):
+        if _is_single_source(tree):
             self._add(text.stem, _Entry(tree, (), tree.data))
             return DefinitionHead()
         self._check_keys(tree)
@@ -191,7 +193,7 @@ class _Reading:
         tree = self._parse(text)
         if tree is None:
             return
-        if self._is_single(tree):
+        if _is_single_source(tree):
             self._add(text.stem, _Entry(tree, (), tree.data))
             return
         self._check_keys(tree)
@@ -214,13 +216,9 @@ class _Reading:
                 self.findings.add_findings([finding])
         if isinstance(tree.data, dict):
             return tree
-        problem = f"holds {shown(tree.data)} instead of options"
+        problem = f"holds {format_value(tree.data)} instead of options"
         self.findings.add(tree, (), problem, "write `sources:` and the sources below it")
         return None
-
-    @staticmethod
-    def _is_single(tree: YamlTree) -> bool:
-        return "sources" not in tree.options and not _SINGLE_MARKS.isdisjoint(tree.options)
 
     # ---- parts of a file
 
@@ -242,7 +240,9 @@ class _Reading:
                 self._add(name, _Entry(tree, ("sources", name), data))
         elif sources is not None:
             instead = "write each source as its name, a colon, and its options indented below"
-            self.findings.add(tree, ("sources",), f"{shown(sources)} is not a group of sources", instead)
+            self.findings.add(
+                tree, ("sources",), f"{format_value(sources)} is not a group of sources", instead
+            )
 
     def _add(self, name: str, entry: _Entry) -> None:
         known = self._entries.setdefault(name, entry)
@@ -275,21 +275,21 @@ class _Reading:
 
     # ---- the result
 
-    def finish(self, head: DefinitionHead | None, base: FilePath) -> Loaded:
+    def finish(self, head: DefinitionHead | None, base: Path) -> Loaded:
         """Validate all sources and return what came out."""
         rest = self._project(head or DefinitionHead(), base)
         whole = None if self.findings.any_fatal else rest
         return Loaded(whole, self.findings.in_order(), rest if head is not None else None)
 
-    def _project(self, head: DefinitionHead, base: FilePath) -> Project:
+    def _project(self, head: DefinitionHead, base: Path) -> Project:
         schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
         sources: dict[str, DataSource | None] = {}
         for name, entry in self._entries.items():
             with self.findings.about(name):
                 sources[name] = self._read_source(name, entry, schema)
         if self._first is not None:
-            found = check_value_lists(value_lists(head.lists).values(), schema)
-            self.findings.add_below(self._first, (), found)
+            unknown = check_value_lists(value_lists(head.lists).values(), schema)
+            self.findings.add_below(self._first, (), unknown)
             self.findings.add_below(self._first, (), check_search(head.search, sources, schema))
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
@@ -297,22 +297,21 @@ class _Reading:
         known = {name: source or self._well_formed_part(name) for name, source in sources.items()}
         self._check_schedules(head, known)
         for name in (name for name, source in sources.items() if source):
-            entry = self._entries[name]
-            with self.findings.about(name):
-                self.findings.add_below(entry.tree, entry.path, check_receivers(known[name], known))
-                fed = check_destinations(known[name], head.indexes, head.destinations)
-                self.findings.add_below(entry.tree, entry.path, fed)
-                self.findings.add_below(entry.tree, entry.path, check_own_rhythm(known[name], head.schedules))
-                kept = check_kept_sessions(known[name], has_key=head.key_file is not None)
-                self.findings.add_below(entry.tree, entry.path, kept)
-        mistaken = {
-            name: MistakenSource(
-                known.get(name) or self._well_formed_part(name), self.findings.mistakes(name)
+            entry, source = self._entries[name], known[name]
+            found = (
+                *check_receivers(source, known),
+                *check_destinations(source, head.indexes, head.destinations),
+                *check_refresh_conflicts(source, head.schedules),
+                *check_kept_sessions(source, has_key=head.key_file is not None),
             )
-            for name in self.findings.mistaken
+            with self.findings.about(name):
+                self.findings.add_below(entry.tree, entry.path, found)
+        mistaken = {
+            name: InvalidSource(known.get(name) or self._well_formed_part(name), self.findings.mistakes(name))
+            for name in self.findings.invalid_sources
         }
         sound = {name: source for name, source in sources.items() if source and name not in mistaken}
-        return make_project(head, sound, base, mistaken=mistaken, mistakes=self.findings.mistakes())
+        return make_project(head, sound, base, invalid_sources=mistaken, mistakes=self.findings.mistakes())
 
     def _check_schedules(self, head: DefinitionHead, known: Mapping[str, DataSource]) -> None:
         if self._first is None:
@@ -331,13 +330,13 @@ class _Reading:
     def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}
         if isinstance(data, dict):
-            kind = written_kind(data.get("type"))
+            kind = find_kind(data.get("type"))
             fixed = dict(kind.fixed) if kind else {}
             data = _merged(_merged(self._defaults, data), fixed) | {"name": self._checked_name(name, entry)}
-        model = source_model(written_kind(data.get("type")) if isinstance(data, dict) else None)
+        model = source_model(find_kind(data.get("type")) if isinstance(data, dict) else None)
         source = self.findings.validated(model, data, entry.tree, entry.path, context=self._rule_files)
         if isinstance(entry.data, dict):
-            self.findings.add_below(entry.tree, entry.path, check_unfit(entry.data))
+            self.findings.add_below(entry.tree, entry.path, check_unsuitable_options(entry.data))
         if source is not None:
             self.findings.add_below(entry.tree, entry.path, check_source(source, schema))
         elif isinstance(data, dict):
@@ -352,5 +351,7 @@ class _Reading:
         if re.match(NAME_PATTERN, name) and len(name) <= 100 and not name.endswith("\n"):
             return name
         instead = "write letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 100"
-        self.findings.add(entry.tree, entry.path, f"{shown(name)} cannot be the name of a source", instead)
+        self.findings.add(
+            entry.tree, entry.path, f"{format_value(name)} cannot be the name of a source", instead
+        )
         return "nameless"

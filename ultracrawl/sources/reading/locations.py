@@ -72,7 +72,7 @@ def read_location(location: str | Path) -> Definitions:
 
 
 @contextmanager
-def noted_files() -> Iterator[dict[Path, Version]]:
+def tracked_files() -> Iterator[dict[Path, Version]]:
     """Note all files and folders that definitions are read from, or should be, inside the block; each before that."""
     files = dict[Path, Version]()
     before = _noted.set(files)
@@ -82,14 +82,14 @@ def noted_files() -> Iterator[dict[Path, Version]]:
         _noted.reset(before)
 
 
-def note_file(path: Traversable) -> None:
+def track_file(path: Traversable) -> None:
     """Note what definitions are read from, if somebody wants to know; what lies in a package does not change."""
     files = _noted.get()
     if files is not None and isinstance(path, Path):
-        files.setdefault(path, version_of(path))
+        files.setdefault(path, file_version(path))
 
 
-def version_of(path: Path) -> Version:
+def file_version(path: Path) -> Version:
     """Return what tells a version of a file or folder from another one."""
     try:
         now = path.stat()
@@ -101,7 +101,7 @@ def version_of(path: Path) -> Version:
 
 def read_text(file: Traversable, shown: str) -> DefinitionText:
     """Read one file. Raises `DefinitionError` with one finding."""
-    note_file(file)
+    track_file(file)
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -149,7 +149,7 @@ def _package_folder(location: str, package: str, folder: str) -> Traversable:
 
 
 def _read_folder(folder: Traversable, shown: str, base: Path) -> Definitions:
-    note_file(folder)
+    track_file(folder)
     separator = "" if shown.endswith(":") else "/"
     main = folder.joinpath(PROJECT_FILE)
     if main.is_file():
@@ -162,7 +162,7 @@ def _read_folder(folder: Traversable, shown: str, base: Path) -> Definitions:
 
 def _with_sources(folder: Traversable, shown: str, base: Path, main: DefinitionText) -> Definitions:
     sources = folder.joinpath(SOURCES_FOLDER)
-    note_file(sources)
+    track_file(sources)
     others = _read_all(sources, f"{shown}/{SOURCES_FOLDER}/") if sources.is_dir() else ()
     return Definitions(base, main, others)
 

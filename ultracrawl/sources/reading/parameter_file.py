@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ultracrawl.model import Finding
-from ultracrawl.sources.mistakes import shown
+from ultracrawl.sources.mistakes import format_value
 
 FALLBACK = "USE_DESC_FALLBACK"
 _END = "IMPORT"
@@ -38,7 +38,7 @@ def parse_parameters(text: str, file: str) -> Parameters:
         elif value in _YES or value in _NO:
             fallback = value in _YES
         else:
-            problem = f"{shown(value)} is neither yes nor no"
+            problem = f"{format_value(value)} is neither yes nor no"
             findings.append(Finding(file, number, name, problem, f"write `{FALLBACK} yes`"))
     return Parameters(fallback, tuple(findings))
 

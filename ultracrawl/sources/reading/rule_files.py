@@ -12,7 +12,7 @@ from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.locations import read_text
 from ultracrawl.sources.reading.parameter_file import Parameters, parse_parameters
@@ -52,7 +52,9 @@ class RuleFiles:
         named = [(number, line.strip()) for number, line in lines if line.strip() and line.strip()[0] != "#"]
         instead = "write one URL a line, in full, or put `#` in front of a line that is none"
         wrong = [
-            Finding(str(path), number, "start URL", f"{shown(url)} is no URL that can be crawled", instead)
+            Finding(
+                str(path), number, "start URL", f"{format_value(url)} is no URL that can be crawled", instead
+            )
             for number, url in named
             if DEFAULT_POLICY.canonical(url) is None
         ]
@@ -83,13 +85,15 @@ def _text(path: Path, name: str, what: str = "rule") -> str:
     except DefinitionError as error:
         problem = error.findings[0].problem
         raise mistake(
-            f"the {what} file {shown(name)}: {problem}", f"give a text file with one {what} a line"
+            f"the {what} file {format_value(name)}: {problem}", f"give a text file with one {what} a line"
         ) from None
 
 
 def _findings(file: str, parsed: Parsed) -> Iterator[Finding]:
     for error in parsed.errors:
-        yield Finding(file, error.line, "rule", f"{shown(error.text)} is no rule: {error.problem}", _WORDS)
+        yield Finding(
+            file, error.line, "rule", f"{format_value(error.text)} is no rule: {error.problem}", _WORDS
+        )
     if not parsed.rules and not parsed.errors:
         yield Finding(file, 0, "rule", "holds no rule", _WORDS, fatal=False)
 
@@ -116,14 +120,18 @@ def _file_name(value: object) -> str | None:
         return None
     name = value["file"]
     if not isinstance(name, str) or not name.strip():
-        raise mistake(f"{shown(name)} is not the name of a file", "write it behind `file:`, as `rules.txt`")
+        raise mistake(
+            f"{format_value(name)} is not the name of a file", "write it behind `file:`, as `rules.txt`"
+        )
     return name.strip()
 
 
 def _files(info: ValidationInfo, name: str) -> RuleFiles:
     if isinstance(info.context, RuleFiles):
         return info.context
-    raise mistake(f"the rule file {shown(name)} is read from definition files only", "write its rules out")
+    raise mistake(
+        f"the rule file {format_value(name)} is read from definition files only", "write its rules out"
+    )
 
 
 def with_urls_of_files(

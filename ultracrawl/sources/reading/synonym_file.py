@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.sources.mistakes import shown
+from ultracrawl.sources.mistakes import format_value
 from ultracrawl.sources.reading.locations import read_text
 
 MOST_LINES, MOST_IN_LINE, LONGEST = 20_000, 20, 100
@@ -45,7 +45,9 @@ def parse_synonyms(text: str, file: str) -> SynonymFile:
         left, arrow, right = line.partition(_ARROW)
         sought, meant = _entries(left), _entries(right)
         if problem := _problem((*sought, *meant) if arrow else sought, arrow, right):
-            findings.append(Finding(file, number, "synonyms", f"{shown(line.strip())} {problem}", _INSTEAD))
+            findings.append(
+                Finding(file, number, "synonyms", f"{format_value(line.strip())} {problem}", _INSTEAD)
+            )
             continue
         for one in sought:
             others = meant if arrow else tuple(other for other in sought if other != one)

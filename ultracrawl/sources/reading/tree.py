@@ -8,7 +8,7 @@ from ultracrawl.model.finding import FindingCode
 
 Data = dict[str, "Data"] | list["Data"] | str | int | float | bool | None
 """What a definition file holds, whatever its format."""
-Path = tuple[str | int, ...]
+OptionPath = tuple[str | int, ...]
 """Names of options and numbers of members, from the top of a file."""
 
 
@@ -23,7 +23,7 @@ class Place(NamedTuple):
 class PathFinding(NamedTuple):
     """A finding with a path in a tree, before its file and line are looked up; with `fatal` False it is an advice."""
 
-    path: Path
+    path: OptionPath
     problem: str
     instead: str
     fatal: bool = True
@@ -36,7 +36,7 @@ class Tree(Protocol):
     file: str
     """The file that findings about the whole are shown for."""
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: OptionPath) -> Place:
         """Return the place of an option; of the nearest one above it if it is not written down."""
 
     def get(self, key: str) -> Data:

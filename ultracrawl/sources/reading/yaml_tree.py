@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import yaml
 
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.sources.reading.tree import Data, Path, Place
+from ultracrawl.sources.reading.tree import Data, OptionPath, Place
 
 MAX_DEPTH = 50
 """Levels of nesting; a definition needs about ten."""
@@ -37,7 +37,7 @@ class YamlTree:
     data: Data = None
     findings: list[Finding] = field(default_factory=list)
 
-    def line(self, path: Path) -> int:
+    def line(self, path: OptionPath) -> int:
         """Return the line of a place, from 1; of the nearest place above it if it is not in the file."""
         node, line = self.root, _line(self.root)
         for step in path:
@@ -47,7 +47,7 @@ class YamlTree:
             line, node = found
         return line
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: OptionPath) -> Place:
         """Return the place of an option, named by its dotted path."""
         key = ".".join(step for step in path if isinstance(step, str)) or "file"
         return Place(self.file, self.line(path), key)
@@ -92,19 +92,19 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
     line = _line_of(error)
     if 0 < line <= len(lines) and lines[line - 1].lstrip(" ").startswith("\t"):
         return "the line is indented with a tab"
-    if _begins_another(error):
+    if _is_second_document(error):
         return "a second document begins here"
     return f"is not YAML: {error.problem or error.context or 'cannot be parsed'}"
 
 
-def _begins_another(error: yaml.MarkedYAMLError) -> bool:
+def _is_second_document(error: yaml.MarkedYAMLError) -> bool:
     """Whether a second document is the mistake."""
     words = error.context or ""
     return "single document" in words  # sentence: PyYAML has no class of errors for it
 
 
 def _advice(error: yaml.MarkedYAMLError) -> str:
-    if _begins_another(error):
+    if _is_second_document(error):
         return "keep one document in a file, without further `---` lines"
     return "indent with blanks, write a blank behind each colon, close all quotes and brackets near this line"
 
@@ -158,7 +158,7 @@ class _Reader:
         self._open: set[int] = set()
         self._size = 0
 
-    def read(self, node: yaml.Node, path: Path, depth: int) -> Data:
+    def read(self, node: yaml.Node, path: OptionPath, depth: int) -> Data:
         """Return the data of a node. Raises `DefinitionError` for trees without end or of enormous size."""
         if isinstance(node, yaml.ScalarNode):
             self._count(1, node)
@@ -186,7 +186,7 @@ class _Reader:
             problem = f"holds more than {MAX_VALUES:,} values, aliases counted"
             raise _unreadable(self._tree.file, _line(node), problem, "use fewer aliases or several files")
 
-    def _collection(self, node: yaml.Node, path: Path, depth: int) -> Data:
+    def _collection(self, node: yaml.Node, path: OptionPath, depth: int) -> Data:
         self._check_tag(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.read(item, (*path, i), depth + 1) for i, item in enumerate(node.value)]
@@ -198,7 +198,7 @@ class _Reader:
             merged.update(data if isinstance(data, dict) else {})
         return {**merged, **own}
 
-    def _own_keys(self, node: yaml.MappingNode, path: Path, depth: int) -> dict[str, Data]:
+    def _own_keys(self, node: yaml.MappingNode, path: OptionPath, depth: int) -> dict[str, Data]:
         own: dict[str, Data] = {}
         lines: dict[str, int] = {}
         for key, value in node.value:
@@ -218,7 +218,7 @@ class _Reader:
                 own[name] = self.read(value, (*path, name), depth + 1)
         return own
 
-    def _scalar(self, node: yaml.ScalarNode, path: Path) -> Data:
+    def _scalar(self, node: yaml.ScalarNode, path: OptionPath) -> Data:
         text = str(node.value)
         match node.tag.rpartition(":")[2]:
             case "null":
@@ -232,7 +232,7 @@ class _Reader:
         self._check_tag(node, path)
         return text
 
-    def _check_tag(self, node: yaml.Node, path: Path) -> None:
+    def _check_tag(self, node: yaml.Node, path: OptionPath) -> None:
         if node.tag not in _TAGS:
             # `!secret` without quotes is a tag, too: it is not shown.
             shown = "behind `!`" if node.tag.startswith("!") else f"`{node.tag}`"
@@ -241,7 +241,7 @@ class _Reader:
                 node, path, problem, "write the value without a tag, or in quotes if it begins with `!`"
             )
 
-    def _find(self, node: yaml.Node, path: Path, problem: str, instead: str) -> None:
+    def _find(self, node: yaml.Node, path: OptionPath, problem: str, instead: str) -> None:
         key = ".".join(str(step) for step in path if isinstance(step, str)) or "file"
         self._tree.findings.append(Finding(self._tree.file, _line(node), key, problem, instead))
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds, one_or_list
 
@@ -21,7 +21,9 @@ def _words(value: object) -> object:
     try:
         return shlex.split(value)
     except ValueError as error:
-        raise mistake(f"the command {shown(value)} cannot be split: {error}", "close its quotes") from None
+        raise mistake(
+            f"the command {format_value(value)} cannot be split: {error}", "close its quotes"
+        ) from None
 
 
 Command = Annotated[

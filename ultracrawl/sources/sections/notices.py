@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake
-from ultracrawl.sources.secrets import Secret, stands_in_clear
+from ultracrawl.sources.secrets import Secret, is_clear_text
 from ultracrawl.sources.sections.completion import Command
 from ultracrawl.sources.sections.fetching.request import SiteHeader
 from ultracrawl.sources.sections.project import check_web_url
@@ -40,7 +40,7 @@ class NoticeKind(StrEnum):
 
 
 def _check_webhook(url: SecretStr) -> SecretStr:
-    if stands_in_clear(url):
+    if is_clear_text(url):
         check_web_url(url.get_secret_value())
     return url
 

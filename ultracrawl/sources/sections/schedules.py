@@ -24,7 +24,7 @@ from ultracrawl.rules.schedules.times import (
 )
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.sources.durations import Interval
-from ultracrawl.sources.mistakes import mistake, shown, suggestion
+from ultracrawl.sources.mistakes import format_value, mistake, suggestion
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
 
@@ -51,7 +51,7 @@ def _parse_step(value: object) -> object:
     number = int(found[1] or 1) if found else 0
     if unit is None or not number or not text:
         raise mistake(
-            f"{shown(value)} is not how often a schedule is launched",
+            f"{format_value(value)} is not how often a schedule is launched",
             "write a number of minutes, or one with min, h, d, w or months, as `6 h`",
         )
     return Step(number, unit)
@@ -75,7 +75,8 @@ def _check_window(text: str) -> str:
         parse_span(text)
     except ValueError as error:
         raise mistake(
-            f"{shown(text)} is no window: {error}", "write it as `22:00-06:00`, or as `Fri:22.00-Mon:06.00`"
+            f"{format_value(text)} is no window: {error}",
+            "write it as `22:00-06:00`, or as `Fri:22.00-Mon:06.00`",
         ) from None
     return text
 
@@ -86,7 +87,7 @@ def _check_zone(name: str) -> str:
     except (ValueError, OSError, LookupError):
         otherwise = "write one of the time zone database, as `Europe/Berlin`"
         raise mistake(
-            f"{shown(name)} is no time zone", suggestion(name, available_timezones(), otherwise)
+            f"{format_value(name)} is no time zone", suggestion(name, available_timezones(), otherwise)
         ) from None
     return name
 
@@ -99,7 +100,7 @@ def _parse_day(value: object) -> object:
     if text == LAST_DAY or (text.isdecimal() and 1 <= int(text) <= 31):
         return str(int(text)) if text.isdecimal() else text
     raise mistake(
-        f"{shown(value)} is neither a day of the week nor of the month", "write `mon`, `15` or `last`"
+        f"{format_value(value)} is neither a day of the week nor of the month", "write `mon`, `15` or `last`"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from ultracrawl.sources.mistakes import matching
+from ultracrawl.sources.mistakes import must_match
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.sections.documents.lists import DisplayNames
 from ultracrawl.sources.sections.section import Section
@@ -28,7 +28,7 @@ class Pin(Section):
     """URLs that come first for a query."""
 
     query: Annotated[
-        str, Field(max_length=200), matching(r"(?s).*\w.*", "has no word", "write what people type")
+        str, Field(max_length=200), must_match(r"(?s).*\w.*", "has no word", "write what people type")
     ] = Field(examples=["vacation request"])
     """What people type, in any case of letters, with accents or without."""
     urls: UrlList = Field(min_length=1, max_length=20, examples=[["https://www.example.com/hr/vacation"]])
@@ -63,7 +63,7 @@ class SearchSection(Section):
     """How searches are answered; a change holds from the next search on, and nothing is crawled or indexed anew."""
 
     language: Annotated[
-        str, matching(r"|[A-Za-z]{2,3}([-_]\w+)?", "is no language", "write its code, as `en`")
+        str, must_match(r"|[A-Za-z]{2,3}([-_]\w+)?", "is no language", "write its code, as `en`")
     ] = Field(default="", examples=["en"])
     """The language of who asks, where neither the search nor the words of its query tell. Empty: none is preferred."""
     synonyms: SynonymPath | None = Field(default=None, examples=["config/synonyms.txt"])

@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-_being_built: ContextVar[bool] = ContextVar("_being_built", default=False)
+_building_schema: ContextVar[bool] = ContextVar("_building_schema", default=False)
 """Whether pydantic is at work on what checks a group."""
 
 
@@ -40,13 +40,13 @@ class Section(BaseModel):
         defer_build=True,
     )
 
-    FETCHING: ClassVar[frozenset[str]] = frozenset()
+    FETCH_OPTIONS: ClassVar[frozenset[str]] = frozenset()
     """Options that decide which pages are fetched, and how, but not what becomes of them.
 
     A change of all others makes documents anew; so does one of an option that nobody thought of.
     """
 
-    ADDED: ClassVar[frozenset[str]] = frozenset()
+    ADDED_OPTIONS: ClassVar[frozenset[str]] = frozenset()
     """Options that an earlier version did not have; as long as they have their defaults, documents are not made anew.
 
     An option that is added to a group goes in here: no crawl makes all documents again because there is such an option.
@@ -60,28 +60,28 @@ class Section(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return what checks the group; inside of another group, what asks the group itself."""
-        if _being_built.get():
-            return _asking(cls)
-        before = _being_built.set(True)
+        if _building_schema.get():
+            return _deferred_schema(cls)
+        before = _building_schema.set(True)
         try:
             return handler(source)
         finally:
-            _being_built.reset(before)
+            _building_schema.reset(before)
 
     @classmethod
-    def only_fetching(cls) -> frozenset[str]:
-        """Return the options of `FETCHING`, also of the groups that this one is made from."""
-        return cls._gathered("FETCHING")
+    def fetch_options(cls) -> frozenset[str]:
+        """Return the options of `FETCH_OPTIONS`, also of the groups that this one is made from."""
+        return cls._collected("FETCH_OPTIONS")
 
     @classmethod
-    def _gathered(cls, name: str) -> frozenset[str]:
+    def _collected(cls, name: str) -> frozenset[str]:
         return frozenset().union(*(vars(one).get(name, ()) for one in cls.__mro__))
 
     def without_effect(self) -> frozenset[str]:
         """Return the options that make no other documents: those that only fetch, and added ones at their defaults."""
         fields = type(self).model_fields
-        added = self._gathered("ADDED")
-        return self.only_fetching() | {one for one in added if getattr(self, one) == fields[one].default}
+        added = self._collected("ADDED_OPTIONS")
+        return self.fetch_options() | {one for one in added if getattr(self, one) == fields[one].default}
 
     @model_validator(mode="before")
     @classmethod
@@ -89,7 +89,7 @@ class Section(BaseModel):
         return {} if data is None else data
 
 
-def _asking(group: type[Section]) -> CoreSchema:
+def _deferred_schema(group: type[Section]) -> CoreSchema:
     """Return a schema of a group that builds the real one when it is needed."""
 
     def check(value: Any, info: ValidationInfo) -> Section:

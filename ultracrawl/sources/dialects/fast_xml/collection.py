@@ -46,7 +46,7 @@ class Scope:
         return Place(self.file, self.line, self.name)
 
 
-def layered(layers: Iterable[Scope]) -> Scope:
+def merge_layers(layers: Iterable[Scope]) -> Scope:
     """Return one scope of several, the lowest first; it has name and place of the highest.
 
     Options replace each other one by one, also in sections and nodes; a login or sub-collection replaces the one of
@@ -73,10 +73,10 @@ def layered(layers: Iterable[Scope]) -> Scope:
 
 
 def _over(lower: Mapping[str, Scope], upper: Mapping[str, Scope]) -> dict[str, Scope]:
-    return {name: layered([lower[name], one]) if name in lower else one for name, one in upper.items()}
+    return {name: merge_layers([lower[name], one]) if name in lower else one for name, one in upper.items()}
 
 
-def on_node(collection: Scope, node: str) -> Scope:
+def apply_node(collection: Scope, node: str) -> Scope:
     """Return a collection as a node sees it: what its `Node` says goes before all else.
 
     The sub-collections of the node change those of the collection that have their names.
@@ -85,7 +85,7 @@ def on_node(collection: Scope, node: str) -> Scope:
     if own is None:
         return collection
     subs = {} if own.all_subs else collection.subs
-    seen = layered([collection, own])
+    seen = merge_layers([collection, own])
     seen.kind, seen.name, seen.file, seen.line = (
         collection.kind,
         collection.name,

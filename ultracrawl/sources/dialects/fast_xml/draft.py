@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from ultracrawl.sources import Data, Path, Place
+from ultracrawl.sources import Data, OptionPath, Place
 from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 
@@ -25,24 +25,26 @@ class Draft:
 
     def __init__(self, place: Place, defaults: Draft | None = None) -> None:
         self._place = place
-        self._leaves: dict[Path, _Leaf] = dict(defaults._leaves) if defaults else {}
+        self._leaves: dict[OptionPath, _Leaf] = dict(defaults._leaves) if defaults else {}
 
-    def put_option(self, path: Path, value: Data, setting: Setting | None = None, line: int = 0) -> None:
+    def put_option(
+        self, path: OptionPath, value: Data, setting: Setting | None = None, line: int = 0
+    ) -> None:
         """Set an option; `line` is that of its member in the file, if the others of a list are usable without it."""
         if setting is not None and line:
             self._leaves[path] = _Leaf(value, setting.member_place(line), is_member=True)
         else:
             self._leaves[path] = _Leaf(value, self._of(setting))
 
-    def put_at(self, path: Path, value: Data, place: Place) -> None:
+    def put_from(self, path: OptionPath, value: Data, place: Place) -> None:
         """Set an option that comes from a part of a collection."""
         self._leaves[path] = _Leaf(value, place)
 
-    def below(self, path: Path) -> list[Data]:
+    def below(self, path: OptionPath) -> list[Data]:
         """Return the values of all options below a path."""
         return [leaf.value for known, leaf in self._leaves.items() if known[: len(path)] == path != known]
 
-    def add(self, path: Path, member: Data, setting: Setting, line: int) -> None:
+    def add(self, path: OptionPath, member: Data, setting: Setting, line: int) -> None:
         """Add a member to a list."""
         leaf = self._list(path, setting)
         assert isinstance(leaf.value, list)
@@ -50,18 +52,20 @@ class Draft:
         if line:
             leaf.members.append(setting.member_place(line))
 
-    def open_list(self, path: Path, setting: Setting) -> None:
+    def open_list(self, path: OptionPath, setting: Setting) -> None:
         """Make an option an empty list, unless it is one already."""
         self._list(path, setting)
 
-    def copy(self, path: Path, other: Draft) -> None:
+    def copy(self, path: OptionPath, other: Draft) -> None:
         """Set an option as another draft has it, with the place that it has there."""
         leaf = other._leaves.get(path)
         if leaf is not None:
             value = list(leaf.value) if isinstance(leaf.value, list) else leaf.value
             self._leaves[path] = _Leaf(value, leaf.place, list(leaf.members))
 
-    def extend(self, path: Path, other: Draft, source: Path, only: Collection[str] | None = None) -> None:
+    def extend(
+        self, path: OptionPath, other: Draft, source: OptionPath, only: Collection[str] | None = None
+    ) -> None:
         """Add the members of a list of another draft, all or those that are in `only`."""
         leaf = other._leaves.get(source)
         if leaf is None or not isinstance(leaf.value, list):
@@ -74,7 +78,7 @@ class Draft:
         place = known.place if known is not None and known.place else leaf.place
         self._leaves[path] = _Leaf([*own, *(leaf.value[n] for n in chosen)], place, [*places, *added])
 
-    def append(self, path: Path, members: Sequence[Data], other: Draft, source: Path) -> None:
+    def append(self, path: OptionPath, members: Sequence[Data], other: Draft, source: OptionPath) -> None:
         """Add members to a list that another draft has in files which it names at `source`."""
         if not members:
             return
@@ -83,16 +87,16 @@ class Draft:
         place = known.place if known is not None and known.place else other.place(source)
         self._leaves[path] = _Leaf([*own, *members], place, known.members if known is not None else [])
 
-    def forget(self, path: Path) -> None:
+    def forget(self, path: OptionPath) -> None:
         """Remove an option, so that it has its default."""
         self._leaves.pop(path, None)
 
-    def get(self, path: Path) -> Data:
+    def get(self, path: OptionPath) -> Data:
         """Return the value of an option, or None."""
         leaf = self._leaves.get(path)
         return leaf.value if leaf else None
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: OptionPath) -> Place:
         """Return where an option comes from, or the nearest one above it."""
         for length in range(len(path), 0, -1):
             leaf = self._leaves.get(path[:length])
@@ -106,7 +110,7 @@ class Draft:
         below = (leaf.place for known, leaf in self._leaves.items() if known[: len(path)] == path)
         return next((place for place in below if place), self._place)
 
-    def drop(self, path: Path) -> bool:
+    def drop(self, path: OptionPath) -> bool:
         """Remove the member of a list; return whether there was one. The name of a file is never dropped."""
         for length in range(len(path), 0, -1):
             known = self._leaves.get(path[:length])
@@ -140,7 +144,7 @@ class Draft:
             group[str(path[-1])] = leaf.value
         return result
 
-    def _list(self, path: Path, setting: Setting) -> _Leaf:
+    def _list(self, path: OptionPath, setting: Setting) -> _Leaf:
         leaf = self._leaves.get(path)
         if leaf is None or not isinstance(leaf.value, list) or (leaf.place is None and setting.place.line):
             leaf = self._leaves[path] = _Leaf([], self._of(setting))

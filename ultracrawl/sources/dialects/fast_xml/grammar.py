@@ -9,8 +9,8 @@ from ultracrawl.sources.dialects.fast_xml.collection import Scope, ScopeKind
 from ultracrawl.sources.dialects.fast_xml.document import Element
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import LOGIN, OPTIONS, RULE_SECTIONS
-from ultracrawl.sources.dialects.fast_xml.values import Member, Written, read_value
-from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.dialects.fast_xml.values import Member, RawOption, read_value
+from ultracrawl.sources.mistakes import closest_match, format_names, format_value
 
 ROOT = "CrawlerConfig"
 MOST_GUESSES = 200
@@ -35,8 +35,8 @@ _SECRET = frozenset({"passwd", "ftp_acct", "Login/parameters"})
 def read_grammar(root: Element, notices: Notices) -> list[Scope]:
     """Return the collections of a document, those of one name merged in order."""
     if root.name != ROOT:
-        problem = f"has the root element {shown(root.name)}"
-        notices.tell(Code.ROOT, notices.place(root.line), problem, f"give a file whose root is `{ROOT}`")
+        problem = f"has the root element {format_value(root.name)}"
+        notices.add(Code.ROOT, notices.place(root.line), problem, f"give a file whose root is `{ROOT}`")
         return []
     return _Grammar(notices).collections(root)
 
@@ -58,7 +58,7 @@ class _Grammar:
                 self._scope(element, ScopeKind.COLLECTION, name, name, found)
         if not found and not self._notices.fatal:
             instead = "write a `DomainSpecification` with the name of the collection"
-            self._notices.tell(Code.EMPTY, self._notices.place(root.line), "holds no collection", instead)
+            self._notices.add(Code.EMPTY, self._notices.place(root.line), "holds no collection", instead)
         return list(found.values())
 
     def _scope(
@@ -76,7 +76,7 @@ class _Grammar:
         if scope is None or replaces:
             scope = among[name] = Scope(kind, name, self._notices.file, element.line)
         else:
-            self._checks.tell(
+            self._checks.report(
                 Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once"
             )
         self._checks.check_attributes(element, path)
@@ -143,7 +143,7 @@ class _Grammar:
         if part.kind is ScopeKind.SUB and not any(section in RULE_SECTIONS for section, _ in part.settings):
             problem = "has no rules that say which URIs it covers, so it covers none"
             place = part.place._replace(key=f"{path}/{part.name}")
-            self._notices.tell(Code.CONTEXT, place, problem, f"write one of {listed(RULE_SECTIONS)}")
+            self._notices.add(Code.CONTEXT, place, problem, f"write one of {format_names(RULE_SECTIONS)}")
 
     def _known_section(
         self, element: Element, scope: Scope, parent: str, free: str, name: str, path: str
@@ -154,17 +154,11 @@ class _Grammar:
             known = OPTIONS.is_section(name)
             code = Code.CONTEXT if known else Code.UNKNOWN
             problem = "has no place here and is ignored" if known else "is no known section and is ignored"
-            guess = self._checks.guess(
-                name, [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections]
-            )
-            self._checks.tell(
-                code, element, path, problem, f"did you mean `{guess}`" if guess else "remove it"
-            )
+            names = [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections]
+            self._checks.report(code, element, path, problem, self._checks.correction(name, names))
             return
         if scope.kind is ScopeKind.SUB and not OPTIONS.in_sub_collections(section):
-            self._checks.tell(
-                Code.CONTEXT, element, path, "has no effect in a sub-collection", "write it in the collection"
-            )
+            self._checks.not_in_sub_collection(element, path)
             return
         self._note_section(element, scope, section, free or name, path)
         self._checks.check_attributes(element, path)
@@ -181,7 +175,7 @@ class _Grammar:
     def _note_section(self, element: Element, scope: Scope, section: str, free: str, path: str) -> None:
         written = section.replace("*", free)
         if written in scope.sections:
-            self._checks.tell(
+            self._checks.report(
                 Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once"
             )
         scope.sections.setdefault(written, element.line)
@@ -200,11 +194,10 @@ class _Grammar:
             self._checks.unknown_option(element, section, name, path)
             return
         if scope.kind is ScopeKind.SUB and not spec.sub:
-            instead = "write it in the collection"
-            self._checks.tell(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
+            self._checks.not_in_sub_collection(element, path)
             return
         name = canonical.lower() if section in _FOLDED else canonical
-        written = Written(
+        written = RawOption(
             spec,
             name,
             self._notices.place(element.line, path),
@@ -225,17 +218,19 @@ class _Grammar:
                 members.append(Member(child.text.strip(), child.line))
         return tuple(members) if element.children else None
 
-    def _set(self, element: Element, scope: Scope, written: Written, free: str, canonical: str) -> None:
+    def _set(self, element: Element, scope: Scope, written: RawOption, free: str, canonical: str) -> None:
         as_written, path = element.attributes["name"].strip(), written.place.key
         if as_written != canonical:
-            self._checks.tell(
+            self._checks.report(
                 Code.ALIAS, element, path, f"is another name of `{canonical}`", f"write `{canonical}`"
             )
         key = (written.spec.section.replace("*", free), written.name)
         known = scope.settings.get(key)
         if known is not None:
             counts = "the usual name counts" if as_written != canonical else "the last one counts"
-            self._checks.tell(Code.DUPLICATE, element, path, f"stands here twice; {counts}", "write it once")
+            self._checks.report(
+                Code.DUPLICATE, element, path, f"stands here twice; {counts}", "write it once"
+            )
             if as_written != canonical:
                 return
         setting = read_value(written, self._notices, free)
@@ -255,19 +250,28 @@ class _ElementChecks:
         name = element.attributes.get("name", "").strip()
         if name:
             return name
-        self.tell(Code.NAME, element, path, f"`{element.name}` has no name", 'write `name="..."`')
+        self.report(Code.NAME, element, path, f"`{element.name}` has no name", 'write `name="..."`')
         return None
 
     def guess(self, name: str, known: Iterable[str]) -> str | None:
         """Return what was probably meant, or None; a file full of unknown names is not worth a guess for each."""
         self._guesses += 1
-        return closest(name, known) if self._guesses <= MOST_GUESSES else None
+        return closest_match(name, known) if self._guesses <= MOST_GUESSES else None
+
+    def correction(self, name: str, known: Iterable[str]) -> str:
+        """Return the advice for an unknown name: the similar known name, or to remove it."""
+        guess = self.guess(name, known)
+        return f"did you mean `{guess}`" if guess else "remove it"
+
+    def not_in_sub_collection(self, element: Element, path: str) -> None:
+        """Report an element that has no effect in a sub-collection."""
+        instead = "write it in the collection"
+        self.report(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
 
     def unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
         """Tell of an option that its section does not have."""
-        guess = self.guess(name, OPTIONS.names(section))
-        instead = f"did you mean `{guess}`" if guess else "remove it"
-        self.tell(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
+        instead = self.correction(name, OPTIONS.names(section))
+        self.report(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
 
     def check_attributes(self, element: Element, path: str) -> None:
         """Tell of attributes that the element cannot have."""
@@ -275,18 +279,18 @@ class _ElementChecks:
         for attribute in element.attributes:
             if attribute not in known:
                 problem = f"`{element.name}` has no attribute `{attribute}`; it is ignored"
-                self.tell(Code.UNKNOWN, element, path, problem, "remove it")
+                self.report(Code.UNKNOWN, element, path, problem, "remove it")
 
     def misplaced(self, element: Element, path: str, where: str) -> None:
         """Tell of an element that has no place where it stands."""
         known = element.name in (*_SCOPES, "attrib", "section", "member", ROOT)
         guess = None if known else self.guess(element.name, (*_SCOPES, "attrib", "section", "member"))
         problem = f"`{element.name}` has no place {where}; it is ignored"
-        self.tell(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
+        self.report(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
 
-    def tell(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:
+    def report(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:
         """Note what is wrong with an element."""
-        self._notices.tell(code, self._notices.place(element.line, path), problem, instead)
+        self._notices.add(code, self._notices.place(element.line, path), problem, instead)
 
 
 def _lines_of_sections(scope: Scope, kind: ScopeKind) -> set[int]:

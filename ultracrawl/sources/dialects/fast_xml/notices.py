@@ -59,15 +59,15 @@ class Notices:
         """Return a place in the file of these notices, named by its path, as `handbook/storage/datastore`."""
         return Place(self.file, line, path or "file")
 
-    def tell(self, code: Code, place: Place, problem: str, instead: str) -> None:
+    def add(self, code: Code, place: Place, problem: str, instead: str) -> None:
         """Keep a notice about a place; it may be in another file, that of the defaults, say."""
         self._found.setdefault(Finding(*place, f"{code}: {problem}", instead, code.fatal))
 
-    def tell_once(self, topic: str, code: Code, place: Place, problem: str, instead: str) -> None:
+    def add_once(self, topic: str, code: Code, place: Place, problem: str, instead: str) -> None:
         """Keep a notice unless there was one about the same topic."""
         if topic not in self._once:
             self._once.add(topic)
-            self.tell(code, place, problem, instead)
+            self.add(code, place, problem, instead)
 
     def add_all(self, others: Notices) -> None:
         """Take the notices about another file."""

@@ -5,24 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path as FilePath
+from pathlib import Path
 from socket import gethostname
 
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import FindingCode, fatal_of
-from ultracrawl.sources import Data, DefinitionHead, Loaded, Path, PathFinding, Place, load_tree, make_project
-from ultracrawl.sources.dialects.fast_xml.collection import Scope, layered, on_node
+from ultracrawl.sources import (
+    Data,
+    DefinitionHead,
+    Loaded,
+    OptionPath,
+    PathFinding,
+    Place,
+    load_tree,
+    make_project,
+)
+from ultracrawl.sources.dialects.fast_xml.collection import Scope, apply_node, merge_layers
 from ultracrawl.sources.dialects.fast_xml.document import DocumentError, parse_document
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
-from ultracrawl.sources.dialects.fast_xml.effects import tell_effects
 from ultracrawl.sources.dialects.fast_xml.forms.access import PROXIES, check_proxies
 from ultracrawl.sources.dialects.fast_xml.forms.destinations import name_indexes
 from ultracrawl.sources.dialects.fast_xml.forms.networks import NETWORKS_FILE, open_networks, read_networks
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
 from ultracrawl.sources.dialects.fast_xml.grammar import read_grammar
+from ultracrawl.sources.dialects.fast_xml.ineffective_options import report_ineffective_options
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.sub_collections import drafts_of, send_links
-from ultracrawl.sources.reading.locations import note_file
+from ultracrawl.sources.reading.locations import track_file
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
 """The file beside a collection's own that holds the defaults of its options."""
@@ -36,14 +45,14 @@ _IDLE = "has no start URI, so there is nothing to crawl"
 _START_INSTEAD = "write `start_uris` or `start_uri_files`"
 
 
-def read_collections(location: str | FilePath) -> Loaded:
+def read_collections(location: str | Path) -> Loaded:
     """Read the collections of a file. What can be used is used; findings tell of everything else."""
-    path = FilePath(location)
+    path = Path(location)
     notices = Notices(str(path))
     return load_collections(path, read_scopes(path, notices), notices)
 
 
-def load_collections(path: FilePath, collections: Sequence[Scope], notices: Notices) -> Loaded:
+def load_collections(path: Path, collections: Sequence[Scope], notices: Notices) -> Loaded:
     """Load collections as those of a file, with what lies beside it."""
     defaults = _read_defaults(path, notices)
     networks = read_networks(path, notices)
@@ -51,28 +60,28 @@ def load_collections(path: FilePath, collections: Sequence[Scope], notices: Noti
         return _nothing(path, tuple(notices))
     if not collections:
         return _nothing(path, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
-    tree = _CollectionTree(str(path), [layered([*defaults, one]) for one in collections], notices)
+    tree = _CollectionTree(str(path), [merge_layers([*defaults, one]) for one in collections], notices)
     tree.open_networks(networks)
     return _load(tree, path.absolute().parent, notices)
 
 
-def _nothing(path: FilePath, findings: tuple[Finding, ...]) -> Loaded:
+def _nothing(path: Path, findings: tuple[Finding, ...]) -> Loaded:
     """Return what is known of a file without a usable collection: where its data lie."""
     base, fatal = path.absolute().parent, fatal_of(findings)
     return Loaded(None, findings, make_project(DefinitionHead(), {}, base, mistakes=fatal))
 
 
-def sources_of(path: FilePath) -> dict[str, tuple[str, ...]]:
+def sources_of(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the sources that each collection of a file is: its own first, then those of its sub-collections."""
     notices = Notices(str(path))
     defaults = _read_defaults(path, notices)
-    layers = [layered([*defaults, one]) for one in read_scopes(path, notices)]
+    layers = [merge_layers([*defaults, one]) for one in read_scopes(path, notices)]
     return _CollectionTree(str(path), layers, notices).sources
 
 
-def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
+def read_scopes(path: Path, notices: Notices) -> list[Scope]:
     """Return the collections of one file as it has them, without any other layer."""
-    note_file(path)
+    track_file(path)
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
         if not data:
@@ -82,15 +91,15 @@ def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
         root = parse_document(data)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
-        notices.tell(Code.XML, notices.place(0), problem, "check the file and its rights")
+        notices.add(Code.XML, notices.place(0), problem, "check the file and its rights")
     except DocumentError as error:
-        notices.tell(Code.XML, notices.place(error.line), error.problem, error.instead)
+        notices.add(Code.XML, notices.place(error.line), error.problem, error.instead)
     else:
         return read_grammar(root, notices)
     return []
 
 
-def _read_defaults(path: FilePath, notices: Notices) -> list[Scope]:
+def _read_defaults(path: Path, notices: Notices) -> list[Scope]:
     """Return what the defaults file says, nothing if there is none; its notices join the others."""
     beside = path.with_name(DEFAULTS_FILE)
     if path.name == DEFAULTS_FILE or not beside.exists():
@@ -101,21 +110,21 @@ def _read_defaults(path: FilePath, notices: Notices) -> list[Scope]:
     return found[:1]
 
 
-def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
+def _load(tree: _CollectionTree, base: Path, notices: Notices) -> Loaded:
     """Load the sources; members of lists that cannot be used are dropped, and it is tried again."""
     key_file = base / KEY_FILE if (base / KEY_FILE).is_file() else None
     loaded, faults = load_tree(tree, base, key_file)
     while tree.drop(faults, notices) or tree.leave_out(faults, notices):
         loaded, faults = load_tree(tree, base, key_file)
     findings = _in_order((*notices, *map(_reworded, _one_secret(loaded.findings))))
-    rest = loaded.rest
+    rest = loaded.partial_project
     if rest is not None:
         mistaken = {
             name: replace(one, findings=tuple(map(_reworded, one.findings)))
-            for name, one in rest.mistaken.items()
+            for name, one in rest.invalid_sources.items()
         }
         mistakes = (*fatal_of(notices), *map(_reworded, rest.mistakes))
-        rest = rest.model_copy(update={"mistaken": mistaken, "mistakes": mistakes})
+        rest = rest.model_copy(update={"invalid_sources": mistaken, "mistakes": mistakes})
     return Loaded(None if notices.fatal else loaded.project, findings, rest)
 
 
@@ -153,8 +162,8 @@ class _CollectionTree:
         """The sources of each collection, by its name."""
         node = os.environ.get(NODE) or gethostname()
         for collection in collections:
-            tell_effects(collection, node, notices)
-            self._add(on_node(collection, node))
+            report_ineffective_options(collection, node, notices)
+            self._add(apply_node(collection, node))
         send_links(self._drafts, self._named, notices)
         names = {source_name(scope.name) for _, scope in self._named}
         self._indexes = name_indexes(self._drafts.values(), names, notices)
@@ -164,7 +173,7 @@ class _CollectionTree:
         if name != collection.name:
             problem = f"is the source `{name}` here"
             instead = "write letters, digits, `.`, `_` and `-` only to keep its name"
-            self._notices.tell(Code.RANGE, collection.place, problem, instead)
+            self._notices.add(Code.RANGE, collection.place, problem, instead)
         name = free_name(name, self._drafts)
         self._named.append((name, collection))
         drafts = drafts_of(collection, name, self._notices, self._drafts)
@@ -173,11 +182,11 @@ class _CollectionTree:
 
     def open_networks(self, networks: dict[str, int]) -> None:
         """Let all sources reach networks, given with the lines of their file."""
-        file = str(FilePath(self.file).with_name(NETWORKS_FILE))
+        file = str(Path(self.file).with_name(NETWORKS_FILE))
         for draft in self._drafts.values():
             open_networks(draft, networks, file)
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: OptionPath) -> Place:
         """Return where something stands in the XML file."""
         draft = self._drafts.get(str(path[1])) if len(path) > 1 else None
         return draft.place(path[2:]) if draft else Place(self.file, 0, "file")
@@ -201,7 +210,7 @@ class _CollectionTree:
                 if fault.path[2:4] == PROXIES:
                     check_proxies(draft, place, notices)
                 problem = f"a member is dropped: {fault.problem}"
-                notices.tell(Code.MEMBER, place, problem, fault.instead)
+                notices.add(Code.MEMBER, place, problem, fault.instead)
         return dropped
 
     def leave_out(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
@@ -211,14 +220,14 @@ class _CollectionTree:
             return False
         for name in sorted(idle):
             place = self._drafts.pop(name).place(("start_urls",))
-            notices.tell(Code.NO_START, place, _IDLE, _START_INSTEAD)
+            notices.add(Code.NO_START, place, _IDLE, _START_INSTEAD)
         return bool(idle)
 
 
 _EXCLUDING = frozenset({"exclude", "exclude_headers", "elsewhere", "rewrite_rules"})
 
 
-def _widens(path: Path, draft: Draft) -> bool:
+def _widens(path: OptionPath, draft: Draft) -> bool:
     """Return whether without a member more would be crawled, or under other URLs; so is the last one that includes."""
     if _EXCLUDING & set(path):
         return True

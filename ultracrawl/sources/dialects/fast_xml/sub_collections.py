@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from pydantic import ValidationError
 
 from ultracrawl.errors import UserError
-from ultracrawl.sources import Data, DataSource, Path, compile_source
+from ultracrawl.sources import Data, DataSource, OptionPath, compile_source
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
@@ -22,19 +22,22 @@ from ultracrawl.sources.dialects.fast_xml.options import RULE_SECTIONS
 from ultracrawl.sources.dialects.fast_xml.translation import lines_of, translate
 from ultracrawl.sources.values import is_site
 
-_DOMAINS: Path = ("boundary", "domains", "include")
-_URIS: Path = ("boundary", "uris", "include")
-_NO_DOMAINS: Path = ("boundary", "domains", "exclude")
-_NO_URIS: Path = ("boundary", "uris", "exclude")
-_ELSEWHERE: Path = ("boundary", "elsewhere")
+_DOMAINS: OptionPath = ("boundary", "domains", "include")
+_URIS: OptionPath = ("boundary", "uris", "include")
+_NO_DOMAINS: OptionPath = ("boundary", "domains", "exclude")
+_NO_URIS: OptionPath = ("boundary", "uris", "exclude")
+_ELSEWHERE: OptionPath = ("boundary", "elsewhere")
 _AREA = {"hosts": _DOMAINS, "uris": _URIS, "except_hosts": _NO_DOMAINS, "except_uris": _NO_URIS}
 """What of the rules of a sub-collection says what belongs to it."""
-_COMBINE: Path = ("boundary", "combine")
-_SCHEMES: Path = ("boundary", "schemes")
-_START: Path = ("start_urls",)
-_BEGINNINGS: dict[Path, Path] = {_START: ("start_url_files",), ("feeds", "urls"): ("feeds", "url_files")}
+_COMBINE: OptionPath = ("boundary", "combine")
+_SCHEMES: OptionPath = ("boundary", "schemes")
+_START: OptionPath = ("start_urls",)
+_BEGINNINGS: dict[OptionPath, OptionPath] = {
+    _START: ("start_url_files",),
+    ("feeds", "urls"): ("feeds", "url_files"),
+}
 """Where crawling begins: lists of URIs, and the option that names files with more of each."""
-_SEND: Path = ("send_links_to",)
+_SEND: OptionPath = ("send_links_to",)
 _BY_HOST = ("max_doc", "use_javascript", "use_sitemaps")
 """Options that work by host, so that they do not go with rules about URIs."""
 _STARTS = ("start_uris", "start_uri_files")
@@ -61,7 +64,7 @@ def drafts_of(
         drafts[label] = part
     for label, area in areas.items():
         _leave_out(main, label, area)
-    _share(drafts, collection, FilePath(notices.file).parent)
+    _share(drafts, collection, Path(notices.file).parent)
     return drafts
 
 
@@ -83,11 +86,11 @@ def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
         if by_uri and ("", name) in own:
             setting = own.pop(("", name))
             problem = "does not go with rules about URIs; the value of the collection counts"
-            notices.tell(Code.CONTEXT, setting.place, problem, "write it in the collection")
+            notices.add(Code.CONTEXT, setting.place, problem, "write it in the collection")
     if _is_longer(collection, sub):
         place = own.pop(("", "refresh")).place
         problem = "is no shorter than that of the collection, whose value counts"
-        notices.tell(Code.CONFLICT, place, problem, "write a shorter time, or remove it")
+        notices.add(Code.CONFLICT, place, problem, "write a shorter time, or remove it")
     return replace(sub, settings={**inherited, **own}, logins=collection.logins)
 
 
@@ -131,7 +134,7 @@ def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
         draft.put_option((*_ELSEWHERE, owner, "hosts"), [])
 
 
-def _share(drafts: dict[str, Draft], collection: Scope, folder: FilePath) -> None:
+def _share(drafts: dict[str, Draft], collection: Scope, folder: Path) -> None:
     """Let the sources of a collection exchange links, trust the same sites, and be one data group."""
     main, *parts = drafts.values()
     if not parts:
@@ -154,7 +157,7 @@ def _share(drafts: dict[str, Draft], collection: Scope, folder: FilePath) -> Non
         draft.put_option(("groups",), [source_name(collection.name)])
 
 
-def _listed(names: object, folder: FilePath) -> list[str]:
+def _listed(names: object, folder: Path) -> list[str]:
     """Return the URIs in files; that one cannot be read is told when the draft is loaded."""
     found: dict[str, None] = {}
     for name in _texts(names):
@@ -173,7 +176,7 @@ def _sites(urls: Iterable[str]) -> list[Data]:
     return [*found]
 
 
-def _without(draft: Draft, path: Path, urls: set[str]) -> None:
+def _without(draft: Draft, path: OptionPath, urls: set[str]) -> None:
     known = _texts(draft.get(path))
     for number in reversed(range(len(known))):
         if known[number] in urls:
@@ -207,4 +210,4 @@ def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], not
         else:
             drafts[name].forget(_SEND)
             problem = f"there is no other collection `{setting.value}` in this file; links are not sent"
-            notices.tell(Code.CONTEXT, setting.place, problem, "write both collections in one file")
+            notices.add(Code.CONTEXT, setting.place, problem, "write both collections in one file")

@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path as FilePath
+from pathlib import Path
 
-from ultracrawl.sources import Data, Path, Place
+from ultracrawl.sources import Data, OptionPath, Place
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.access import check_certificate, put_logins
 from ultracrawl.sources.dialects.fast_xml.forms.destinations import put_destinations
-from ultracrawl.sources.dialects.fast_xml.forms.masks import tell_masked
+from ultracrawl.sources.dialects.fast_xml.forms.masks import report_masked_passwords
 from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import FREE, OPTIONS
 from ultracrawl.sources.dialects.fast_xml.values import Setting
-from ultracrawl.sources.reading.locations import note_file
+from ultracrawl.sources.reading.locations import track_file
 
 _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
-ALWAYS: tuple[tuple[Path, Data], ...] = (
+ALWAYS: tuple[tuple[OptionPath, Data], ...] = (
     (("boundary", "combine"), "any"),
     (("boundary", "start_urls_exempt"), False),
     (("redirects",), "strict"),
@@ -49,7 +49,7 @@ def translate(collection: Scope, notices: Notices) -> Draft:
     put_logins(collection, draft, notices)
     put_destinations(collection, draft, notices)
     check_certificate(collection, draft, notices)
-    tell_masked(collection, notices)
+    report_masked_passwords(collection, notices)
     _check_scripts(collection, notices)
     _admit_every_host(draft)
     _choose_schemes(collection, draft, notices)
@@ -84,7 +84,7 @@ def _put(setting: Setting, draft: Draft, notices: Notices) -> None:
     if free and setting.spec.section.startswith("workqueue_priority/"):
         if not _LEVEL.fullmatch(free):
             problem = f"`{free}` is no level; the section is ignored"
-            notices.tell(Code.RANGE, setting.place, problem, "write a number from 1 on")
+            notices.add(Code.RANGE, setting.place, problem, "write a number from 1 on")
             return
         free = str(_level_within(int(free), draft, setting, notices))
     name = free if FREE in setting.spec.section else setting.name
@@ -98,7 +98,7 @@ def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices)
     nearest = min(number, levels) if isinstance(levels, int) else number
     if nearest != number:
         problem = f"there is no level {number}; {nearest} is taken"
-        notices.tell(Code.RANGE, setting.place, problem, f"raise `levels` to {number}")
+        notices.add(Code.RANGE, setting.place, problem, f"raise `levels` to {number}")
     return nearest
 
 
@@ -107,12 +107,12 @@ def _check_scripts(collection: Scope, notices: Notices) -> None:
     keep, use = (collection.settings.get(("", name)) for name in ("javascript_keep_html", "use_javascript"))
     if keep is not None and keep.value and not (use is not None and use.value):
         problem = "has no effect without `use_javascript`; the page is indexed as it was sent"
-        notices.tell(Code.CONFLICT, keep.place, problem, "write `use_javascript`, or remove it")
+        notices.add(Code.CONFLICT, keep.place, problem, "write `use_javascript`, or remove it")
 
 
 def _admit_every_host(draft: Draft) -> None:
     """Let all hosts in where no rule says which; URI rules alone do not close the others out."""
-    include: Path = ("boundary", "domains", "include")
+    include: OptionPath = ("boundary", "domains", "include")
     if not draft.get(include):
         draft.put_option(include, ["*"])
 
@@ -121,7 +121,7 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
     """Add https where no layer says which schemes are crawled and a starting point has it."""
     if ("", "allowed_schemes") in collection.settings:
         return
-    folder = FilePath(notices.file).parent
+    folder = Path(notices.file).parent
     start = next(
         (one for key in _STARTS if (one := collection.settings.get(key)) and _has_https(one, folder)), None
     )
@@ -131,10 +131,10 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
     problem = "https is crawled too, because a start URI has it"
     instead = "write `allowed_schemes` to say it"
     place = start.place._replace(key=f"{collection.name}/allowed_schemes")
-    notices.tell(Code.SCHEME, place, problem, instead)
+    notices.add(Code.SCHEME, place, problem, instead)
 
 
-def _has_https(start: Setting, folder: FilePath) -> bool:
+def _has_https(start: Setting, folder: Path) -> bool:
     """Return whether one of the URIs is of https, or one of those in the files; a missing one is told of later."""
     named = start.value if isinstance(start.value, tuple) else ()
     if not start.name.endswith("_files"):
@@ -146,9 +146,9 @@ def _is_https(text: str) -> bool:
     return text.strip().lower().startswith(f"{_HTTPS}:")
 
 
-def lines_of(path: FilePath) -> Sequence[str]:
+def lines_of(path: Path) -> Sequence[str]:
     """Return the lines of a file, none if it cannot be read."""
-    note_file(path)
+    track_file(path)
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

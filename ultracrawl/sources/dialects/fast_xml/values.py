@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ultracrawl.sources import Place
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import OptionSpec, Value
-from ultracrawl.sources.mistakes import listed, shown
+from ultracrawl.sources.mistakes import format_names, format_value
 
 _YES, _NO = frozenset({"true", "1", "on"}), frozenset({"false", "0", "off"})
 _INTEGER = re.compile(r"[-+]?\d{1,18}(\.0*)?", re.ASCII)
@@ -25,7 +25,7 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RawOption:
     """An option as it stands in the file: its text, and its members if it has some."""
 
     spec: OptionSpec
@@ -40,7 +40,7 @@ class Written:
     @property
     def shown(self) -> str:
         """The text as notices show it."""
-        return "the value" if self.secret else shown(self.text)
+        return "the value" if self.secret else format_value(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class _Ignored(Exception):  # noqa: N818 - no error: the option counts as if it 
     """The option is as if it were absent; what is to be said was said."""
 
 
-def read_value(written: Written, notices: Notices, free: str = "") -> Setting | None:
+def read_value(written: RawOption, notices: Notices, free: str = "") -> Setting | None:
     """Return the value of an option, None if it counts as absent. Mistakes and what was forgiven go to `notices`."""
     reader = _Reader(written, notices)
     try:
@@ -79,7 +79,7 @@ def read_value(written: Written, notices: Notices, free: str = "") -> Setting | 
 class _Reader:
     """Reads one option; each method says by itself what it forgives."""
 
-    def __init__(self, written: Written, notices: Notices) -> None:
+    def __init__(self, written: RawOption, notices: Notices) -> None:
         self._written = written
         self._spec = written.spec
         self._notices = notices
@@ -88,17 +88,17 @@ class _Reader:
         kind = self._spec.kind
         if self._written.declared != kind:
             declared = self._written.declared or "nothing"
-            self._tell(Code.TYPE, f"has the type {kind}, not {declared}", f'write `type="{kind}"`')
+            self._report(Code.TYPE, f"has the type {kind}, not {declared}", f'write `type="{kind}"`')
         if kind == "list-string":
             return self._members()
         return self._scalar(self._one_text()), ()
 
-    def _tell(self, code: Code, problem: str, instead: str, line: int = 0) -> None:
+    def _report(self, code: Code, problem: str, instead: str, line: int = 0) -> None:
         place = self._written.place
-        self._notices.tell(code, place._replace(line=line or place.line), problem, instead)
+        self._notices.add(code, place._replace(line=line or place.line), problem, instead)
 
     def _wrong(self, problem: str, instead: str) -> _Ignored:
-        self._tell(Code.VALUE, problem, instead)
+        self._report(Code.VALUE, problem, instead)
         return _Ignored()
 
     # ---- single values
@@ -109,7 +109,7 @@ class _Reader:
             return self._written.text
         if len(members) != 1:
             raise self._wrong(f"has {len(members)} members and takes one value", "write the value alone")
-        self._tell(
+        self._report(
             Code.TYPE, "takes one value, no list; its member is taken", "write the value without `member`"
         )
         return members[0].text
@@ -120,7 +120,7 @@ class _Reader:
                 return None
             if self._spec.kind == "string" and self._spec.name == "*":
                 return ""
-            self._tell(Code.EMPTY, "has no value; it counts as absent", "write a value, or remove it")
+            self._report(Code.EMPTY, "has no value; it counts as absent", "write a value, or remove it")
             raise _Ignored
         match self._spec.kind:
             case "boolean":
@@ -136,12 +136,12 @@ class _Reader:
         if text in ("yes", "no"):
             return text == "yes"
         if lowered in ("yes", "no"):
-            self._tell(Code.CASE, f"{shown(text)} is taken for `{lowered}`", f"write `{lowered}`")
+            self._report(Code.CASE, f"{format_value(text)} is taken for `{lowered}`", f"write `{lowered}`")
             return lowered == "yes"
         if lowered not in _YES | _NO:
             raise self._wrong(f"{self._written.shown} is neither yes nor no", "write `yes` or `no`")
         meant = "yes" if lowered in _YES else "no"
-        self._tell(Code.RANGE, f"{shown(text)} is taken for `{meant}`", f"write `{meant}`")
+        self._report(Code.RANGE, f"{format_value(text)} is taken for `{meant}`", f"write `{meant}`")
         return meant == "yes"
 
     def _integer(self, text: str) -> int:
@@ -149,7 +149,9 @@ class _Reader:
         if found is None:
             raise self._wrong(f"{self._written.shown} is not a whole number", "write digits only, as `60`")
         if found[1] is not None:
-            self._tell(Code.TYPE, f"{shown(text)} is taken for a whole number", "write it without a point")
+            self._report(
+                Code.TYPE, f"{format_value(text)} is taken for a whole number", "write it without a point"
+            )
         return int(text.partition(".")[0])
 
     def _real(self, text: str) -> float:
@@ -166,17 +168,21 @@ class _Reader:
         nearest = nearest if most is None else min(nearest, most)
         if nearest != number:
             bounds = f"{_plain(least)} to {_plain(most)}" if most is not None else f"{_plain(least)} or more"
-            self._tell(Code.RANGE, f"{_plain(number)} is taken for {_plain(nearest)}", f"write {bounds}")
+            self._report(Code.RANGE, f"{_plain(number)} is taken for {_plain(nearest)}", f"write {bounds}")
         return nearest
 
     def _word(self, text: str) -> str:
         word = self._known(text)
         if word is None:
-            problem = f"{shown(text)} is no value of it; it counts as absent"
-            self._tell(Code.RANGE, problem, f"write {listed(self._spec.words)}")
+            problem = f"{format_value(text)} is no value of it; it counts as absent"
+            self._report(Code.RANGE, problem, f"write {format_names(self._spec.words)}")
             raise _Ignored
         if word != text and not self._spec.folds:
-            self._tell(Code.CASE, f"{shown(text)} is taken for `{word}`", f"write {listed(self._spec.words)}")
+            self._report(
+                Code.CASE,
+                f"{format_value(text)} is taken for `{word}`",
+                f"write {format_names(self._spec.words)}",
+            )
         return word
 
     def _known(self, text: str) -> str | None:
@@ -192,7 +198,7 @@ class _Reader:
             if text:
                 found.setdefault(text, member.line)
         if not found and self._spec.never_empty:
-            self._tell(Code.EMPTY, "is empty; the default counts", "write members, or remove it")
+            self._report(Code.EMPTY, "is empty; the default counts", "write members, or remove it")
             raise _Ignored
         return tuple(found), tuple(found.values())
 
@@ -200,12 +206,12 @@ class _Reader:
         members, text = self._written.members, self._written.text
         if members is None:
             if text:
-                self._tell(
+                self._report(
                     Code.MEMBER, "has no members; its text is taken for one", "write `<member>` around it"
                 )
             return (Member(text, self._written.place.line),)
         if text:
-            self._tell(
+            self._report(
                 Code.MEMBER, "has text beside its members, which is ignored", "write `<member>` around it"
             )
         return members
@@ -216,12 +222,12 @@ class _Reader:
             return member.text
         word = self._known(member.text)
         if word is None:
-            problem = f"{shown(member.text)} is not known and is dropped"
-            self._tell(Code.MEMBER, problem, f"write {listed(words)}", member.line)
+            problem = f"{format_value(member.text)} is not known and is dropped"
+            self._report(Code.MEMBER, problem, f"write {format_names(words)}", member.line)
             return ""
         if word != member.text and not self._spec.folds:
-            problem = f"{shown(member.text)} is in another case"
-            self._tell(Code.CASE, problem, f"write {listed(words)}", member.line)
+            problem = f"{format_value(member.text)} is in another case"
+            self._report(Code.CASE, problem, f"write {format_names(words)}", member.line)
         return word
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.model import Finding
-from ultracrawl.sources.reading.locations import note_file
+from ultracrawl.sources.reading.locations import track_file
 from ultracrawl.system.files import replace_file
 
 _UTF_16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}
@@ -41,7 +41,7 @@ class FileText:
 
 def read_file(path: Path) -> FileText:
     """Read a file: UTF-8, UTF-16 with its mark, or else the character set of the West. Raises `OSError`."""
-    note_file(path)
+    track_file(path)
     try:
         data = path.read_bytes()
     except ValueError as error:  # a path that cannot be one

@@ -8,14 +8,14 @@ from difflib import get_close_matches
 from ultracrawl.rules.filters.function import Function, Robot
 from ultracrawl.rules.filters.phase import FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterCompiler, FilterLine, FilterProgram
-from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
-from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
-from ultracrawl.sources.dialects.portal_robot.own_functions import (
+from ultracrawl.sources.dialects.portal_robot.custom_functions import (
     LOAD_MODULES,
+    CustomFunctions,
     InstalledFunctions,
-    OwnFunctions,
     installed_functions,
 )
+from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
+from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 
 FILE = "filter.conf"
 FILTER = frozenset({"filter"})
@@ -34,9 +34,9 @@ class FilterFile:
         self.functions = dict(self.installed.by_name)
 
     @property
-    def own(self) -> OwnFunctions:
+    def own(self) -> CustomFunctions:
         """What adds functions of your own."""
-        return OwnFunctions(self.functions, self.text.blame)
+        return CustomFunctions(self.functions, self.text.add_finding)
 
     def compile(self, name: str, kind: FilterKind, robot: Robot) -> FilterProgram:
         """Compile one of the filters; what is wrong with it goes to the findings of the text."""
@@ -45,9 +45,9 @@ class FilterFile:
             near = get_close_matches(name, self.filters, 1)
             known = ", ".join(self.filters) or "none"
             instead = f"did you mean `{near[0]}`" if near else f"the filters of the file are: {known}"
-            self.text.blame(0, f"{kind}-filter", f"there is no filter `{name}`", instead)
+            self.text.add_finding(0, f"{kind}-filter", f"there is no filter `{name}`", instead)
             return FilterProgram(name, kind)
-        compiler = FilterCompiler(robot, self.functions, self.text.blame, self.installed.lost)
+        compiler = FilterCompiler(robot, self.functions, self.text.add_finding, self.installed.lost)
         return compiler.compile(name, kind, map(_line, block.directives))
 
 
@@ -66,13 +66,13 @@ def read_filters(text: str, file: str = FILE) -> FilterFile:
         if whole and block.kind in BLOCKS - FILTER:
             continue
         if block.kind not in FILTER:
-            read.blame(
+            read.add_finding(
                 block.line, block.kind, f"there is no <{block.kind}> in this file", "write <Filter name=...>"
             )
         elif not name:
-            read.blame(block.line, "name", "a filter without a name", "add name=NAME")
+            read.add_finding(block.line, "name", "a filter without a name", "add name=NAME")
         elif name in result.filters:
-            read.blame(block.line, "name", f"a second filter `{name}`", "give it another name")
+            read.add_finding(block.line, "name", f"a second filter `{name}`", "give it another name")
         else:
             result.filters[name] = block
     return result
@@ -88,4 +88,4 @@ def _load(one: Directive, result: FilterFile) -> None:
         result.own.load(one.get("module") or "", one.get("funcs") or "", one.line)
         return
     problem, instead = "a directive outside of every filter", "move it into a <Filter>, or load modules here"
-    result.text.blame(one.line, one.word or "line", problem, instead)
+    result.text.add_finding(one.line, one.word or "line", problem, instead)

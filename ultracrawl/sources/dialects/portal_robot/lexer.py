@@ -83,7 +83,7 @@ class ConfigText:
     blocks: list[Block] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
-    def blame(self, line: int, key: str, problem: str, instead: str, *, fatal: bool = True) -> None:
+    def add_finding(self, line: int, key: str, problem: str, instead: str, *, fatal: bool = True) -> None:
         """Add a finding."""
         self.findings.append(Finding(self.file, line, key, problem, instead, fatal))
 
@@ -127,7 +127,7 @@ def read_text(text: str, file: str, words: Iterable[str]) -> ConfigText:
             _take(line, block, result)
     if block is not None:
         problem = f"the block <{block.kind}> is not closed"
-        result.blame(block.line, block.kind, problem, f"end it with a line </{block.kind}>")
+        result.add_finding(block.line, block.kind, problem, f"end it with a line </{block.kind}>")
     return result
 
 
@@ -170,11 +170,11 @@ def _open(line: _Line, block: Block | None, result: ConfigText) -> Block | None:
     opening = _OPENING.match(line.head)
     if block is not None:
         problem = f"the block <{block.kind}> of line {block.line} is not closed before this one"
-        result.blame(
+        result.add_finding(
             line.number, block.kind, problem, f"blocks do not nest; add </{block.kind}> before this line"
         )
     if opening is None:
-        result.blame(
+        result.add_finding(
             line.number, "block", "a `<` that begins no block", "write for example <Filter name=...>"
         )
         return _begin(Block("", (), line.number), result)
@@ -207,12 +207,12 @@ def _close(line: _Line, block: Block | None, result: ConfigText) -> None:
     closing = _CLOSING.match(line.head)
     kind = closing["kind"].lower() if closing else ""
     if block is None:
-        result.blame(line.number, kind or "block", "nothing is open here", "remove the line")
+        result.add_finding(line.number, kind or "block", "nothing is open here", "remove the line")
         return
     block.end = line.number
     if kind != block.kind:
         problem = f"</{kind}> ends a block <{block.kind}> (line {block.line})"
-        result.blame(line.number, block.kind, problem, f"write </{block.kind}>")
+        result.add_finding(line.number, block.kind, problem, f"write </{block.kind}>")
 
 
 def _take(line: _Line, block: Block | None, result: ConfigText) -> None:
@@ -231,7 +231,7 @@ def _take(line: _Line, block: Block | None, result: ConfigText) -> None:
 
 def _pairs(line: _Line, result: ConfigText, *, in_header: bool = False) -> Iterator[Parameter]:
     if sum(len(piece.text) for piece in line) > LONGEST_LINE:
-        result.blame(line.number, "line", f"longer than {LONGEST_LINE} characters", "split it")
+        result.add_finding(line.number, "line", f"longer than {LONGEST_LINE} characters", "split it")
         return
     pieces = ((piece.number, piece.text) for piece in line)
     for number, text in pieces if in_header else _with_whole_values(line):
@@ -265,12 +265,12 @@ def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) ->
     token = _TOKEN.match(text, at)
     if token is None or token["junk"]:
         problem = f"`{text[at : at + 20]}` is no name=value"
-        result.blame(line, "parameter", problem, "write name=value", fatal=not in_header)
+        result.add_finding(line, "parameter", problem, "write name=value", fatal=not in_header)
         return None, len(text)
     name, at = token["name"], token.end()
     if name.startswith("#"):
         problem = "a comment behind other text"
-        result.blame(line, "comment", problem, "write it on a line of its own", fatal=not in_header)
+        result.add_finding(line, "comment", problem, "write it on a line of its own", fatal=not in_header)
         return None, len(text)
     if not token["equals"]:
         return _lonely(name, line, result, in_header), at
@@ -281,7 +281,7 @@ def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) ->
     value = bare[0] if bare else ""
     if value and '"' in value:
         problem = f"a quote inside the value {value!r}"
-        result.blame(line, name, problem, "put quotes around the whole value", fatal=not in_header)
+        result.add_finding(line, name, problem, "put quotes around the whole value", fatal=not in_header)
     return Parameter(name, value, line), at + len(value)
 
 
@@ -289,9 +289,9 @@ def _lonely(name: str, line: int, result: ConfigText, in_header: bool) -> Parame
     dashed = _DASHED.match(name)
     if dashed is None:
         instead = f"write {name}=value, without blanks around `=`"
-        result.blame(line, name, f"`{name}` has no value", instead, fatal=not in_header)
+        result.add_finding(line, name, f"`{name}` has no value", instead, fatal=not in_header)
         return None
-    result.blame(line, "fn", f"`{name}` is read as `fn={dashed['value']}`", "write fn=", fatal=False)
+    result.add_finding(line, "fn", f"`{name}` is read as `fn={dashed['value']}`", "write fn=", fatal=False)
     return Parameter("fn", dashed["value"], line)
 
 
@@ -313,5 +313,5 @@ def _quoted(text: str, at: int, line: int, name: str, result: ConfigText, in_hea
         parts.append(char)
         at += len(char)
     instead = 'add a quote (") behind the value'
-    result.blame(line, name, "the quote is not closed", instead, fatal=not in_header)
+    result.add_finding(line, name, "the quote is not closed", instead, fatal=not in_header)
     return "".join(parts).rstrip(), at

@@ -135,18 +135,18 @@ def read_properties(text: str, file: str = FILE) -> tuple[RobotProperties, Confi
     properties = RobotProperties(file)
     processes = [block for block in read.blocks if block.kind == "process"]
     if not processes:
-        read.blame(
+        read.add_finding(
             0, "Process", "there is no <Process ...> block", "write <Process csid=... and its properties"
         )
     for block in read.blocks:
         if block.kind not in BLOCKS:
             problem = f"there is no <{block.kind}> in this file; it is ignored"
-            read.blame(block.line, block.kind, problem, "remove it", fatal=False)
+            read.add_finding(block.line, block.kind, problem, "remove it", fatal=False)
     for extra in processes[1:]:
-        read.blame(extra.line, "Process", "a second <Process> block", "remove it")
+        read.add_finding(extra.line, "Process", "a second <Process> block", "remove it")
     for block in processes[:1]:
         for stray in (one for one in block.directives if one.word):
-            read.blame(stray.line, stray.word, "a stray line; it is ignored", "remove it", fatal=False)
+            read.add_finding(stray.line, stray.word, "a stray line; it is ignored", "remove it", fatal=False)
         for pair in _pairs(block):
             _take(pair, properties, read)
     return properties, read
@@ -162,17 +162,19 @@ def _take(pair: Parameter, properties: RobotProperties, read: ConfigText) -> Non
     if known is None:
         near = get_close_matches(name, PROPERTIES, 1)
         instead = f"did you mean `{near[0]}`" if near else "remove it"
-        read.blame(pair.line, pair.name, "an unknown property; it is ignored", instead, fatal=False)
+        read.add_finding(pair.line, pair.name, "an unknown property; it is ignored", instead, fatal=False)
         return
     try:
         value = known.read(pair.value)
     except PropertyError as error:
-        read.blame(pair.line, pair.name, f"`{pair.value}` is not {error}", f"write {error}")
+        read.add_finding(pair.line, pair.name, f"`{pair.value}` is not {error}", f"write {error}")
         return
     if known.repeats:
         properties.values[name] = (*properties[name], value)
     elif name in properties.values:
-        read.blame(pair.line, pair.name, "given twice; the first counts", "remove one of them", fatal=False)
+        read.add_finding(
+            pair.line, pair.name, "given twice; the first counts", "remove one of them", fatal=False
+        )
         return
     else:
         properties.values[name] = value

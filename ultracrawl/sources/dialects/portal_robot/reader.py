@@ -17,12 +17,12 @@ from ultracrawl.rules.filters.function import Robot, Rules
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
-from ultracrawl.sources import DataSource, DefinitionHead, Loaded, MistakenSource, make_project
+from ultracrawl.sources import DataSource, DefinitionHead, InvalidSource, Loaded, make_project
 from ultracrawl.sources.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes
-from ultracrawl.sources.dialects.portal_robot.file_sites import file_options, is_folder
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
+from ultracrawl.sources.dialects.portal_robot.folder_source import file_options, is_folder
 from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, RobotProperties, read_properties
 from ultracrawl.sources.dialects.portal_robot.rules_file import (
     CLASSIFICATION_FILE,
@@ -32,7 +32,7 @@ from ultracrawl.sources.dialects.portal_robot.rules_file import (
     read_classification,
     read_rules,
 )
-from ultracrawl.sources.kinds import listed_kind, source_model
+from ultracrawl.sources.kinds import load_kind, source_model
 from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.sections.completion import CompletedRun
 
@@ -130,8 +130,8 @@ def read_robot(location: str | Path) -> Loaded:
         }
         return Loaded(make_project(head, placed, base), tuple(files.findings))
     name = source_name(files.properties["csid"] or files.instance.name)
-    mistaken = {name: MistakenSource(DataSource(name=name), fatal_of(files.findings))}
-    return Loaded(None, tuple(files.findings), make_project(head, {}, base, mistaken=mistaken))
+    mistaken = {name: InvalidSource(DataSource(name=name), fatal_of(files.findings))}
+    return Loaded(None, tuple(files.findings), make_project(head, {}, base, invalid_sources=mistaken))
 
 
 def _sources(files: RobotFiles) -> list[DataSource]:
@@ -141,7 +141,7 @@ def _sources(files: RobotFiles) -> list[DataSource]:
     """
     if fatal_of(files.findings):
         return []
-    shared, kind = source_options(files), listed_kind(LOCAL_SCHEME)
+    shared, kind = source_options(files), load_kind(LOCAL_SCHEME)
     wanted = [(DataSource, shared)] if files.starts or not files.folders else []
     if files.folders and kind is not None:
         own = file_options(files.folders, files.properties["depth"], shared, kind)

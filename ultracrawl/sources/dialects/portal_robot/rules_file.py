@@ -78,7 +78,7 @@ class _Reader:
         self.text = text
 
     def wrong(self, line: int, key: str, problem: str, instead: str) -> None:
-        self.text.blame(line, key, problem, instead)
+        self.text.add_finding(line, key, problem, instead)
 
     def known(self, one: Block | Directive, names: Iterable[str], of: str) -> None:
         allowed = list(names)
@@ -245,7 +245,7 @@ def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader)
         problem = (
             "its starting points have different depths, the greatest of which holds for all URLs of the site"
         )
-        reader.text.blame(block.line, "depth", problem, "write one depth", fatal=False)
+        reader.text.add_finding(block.line, "depth", problem, "write one depth", fatal=False)
 
 
 def _reached_folders(
@@ -261,7 +261,7 @@ def _reached_folders(
     ):
         problem = f"no host lets files in, so that nothing comes of `{folders[0].url}`"
         instead = f"add `Host name={LOCAL_HOST} protocol={LOCAL_SCHEME}`"
-        reader.text.blame(block.line, "protocol", problem, instead, fatal=False)
+        reader.text.add_finding(block.line, "protocol", problem, instead, fatal=False)
 
 
 def _host(one: Directive, reader: _Reader) -> SiteHost:
@@ -308,7 +308,7 @@ def _check_uses(result: RulesFile, read: ConfigText) -> None:
                 near = get_close_matches(use.rule, known, 1)
                 instead = f"did you mean `{near[0]}`" if near else "define it, or remove the line"
                 line = lines.get((site.name, use.rule), 0)
-                read.blame(line, "rule", f"there is no filter rule `{use.rule}`", instead)
+                read.add_finding(line, "rule", f"there is no filter rule `{use.rule}`", instead)
 
 
 def read_classification(

@@ -13,7 +13,7 @@ def read_schedule(text: str, file: str = SCHEDULE_FILE) -> tuple[list[Appointmen
     """Read lines `Start time="10:00 pm" days=Sun,Mon` and `Stop ...`; what is wrong is in the findings of the text."""
     read = read_text(text, file, ("Start", "Stop"))
     for block in read.blocks:
-        read.blame(
+        read.add_finding(
             block.line,
             block.kind,
             "there are no blocks in this file",
@@ -26,16 +26,20 @@ def read_schedule(text: str, file: str = SCHEDULE_FILE) -> tuple[list[Appointmen
 def _appointment(one: Directive, read: ConfigText) -> Appointment | None:
     action = _WORDS.get(one.word.lower())
     if action is None:
-        read.blame(one.line, one.word or "line", "neither Start nor Stop", "write `Start time=... days=...`")
+        read.add_finding(
+            one.line, one.word or "line", "neither Start nor Stop", "write `Start time=... days=...`"
+        )
         return None
     for pair in one.parameters:
         if pair.name not in ("time", "days"):
-            read.blame(pair.line, pair.name, f"{one.word} takes no `{pair.name}`", "it takes time and days")
+            read.add_finding(
+                pair.line, pair.name, f"{one.word} takes no `{pair.name}`", "it takes time and days"
+            )
     try:
         hour, minute = parse_time(one.get("time") or "")
         return Appointment(action, hour, minute, parse_days(one.get("days") or ""))
     except ScheduleError as error:
-        read.blame(one.line, one.word, error.problem, error.instead)
+        read.add_finding(one.line, one.word, error.problem, error.instead)
         return None
 
 

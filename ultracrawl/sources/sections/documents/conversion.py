@@ -31,7 +31,7 @@ Memory = Annotated[Size, AfterValidator(_check_memory)]
 class ConversionSection(Section):
     """How documents that are not HTML are converted (Ultra Search 3); each bound holds for one document."""
 
-    FETCHING: ClassVar = frozenset({"workers", "timeout", "memory"})
+    FETCH_OPTIONS: ClassVar = frozenset({"workers", "timeout", "memory"})
 
     use: bool = Field(default=True, examples=[False])
     """Convert documents that are neither HTML nor plain text; if not, they are dropped."""

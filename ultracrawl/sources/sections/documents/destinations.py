@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Size
 
@@ -58,11 +58,12 @@ def _check_destinations(value: Mapping[str, DestinationOptions]) -> Mapping[str,
         other = labels.setdefault(one.target, label)
         if other != label:
             raise mistake(
-                f"{shown(other)} and {shown(label)} are the same index, `{one.target}`", "remove one of them"
+                f"{format_value(other)} and {format_value(label)} are the same index, `{one.target}`",
+                "remove one of them",
             )
     primary = [label for label, one in value.items() if one.primary]
     if len(primary) > 1:
-        raise mistake(f"{' and '.join(map(shown, primary))} are both primary", "let one be it")
+        raise mistake(f"{' and '.join(map(format_value, primary))} are both primary", "let one be it")
     return value
 
 

@@ -26,8 +26,8 @@ from ultracrawl.sources.values import Charset, Language, MediaTypes, PrincipalNa
 class DocumentOptions(Section):
     """What `SourceOptions` has of options about documents; none of them is about fetching."""
 
-    FETCHING: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
-    ADDED: ClassVar = frozenset({"acl", "content", "languages"})
+    FETCH_OPTIONS: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
+    ADDED_OPTIONS: ClassVar = frozenset({"acl", "content", "languages"})
 
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pick
 from ultracrawl.rules.attributes.making import template_mistake
 from ultracrawl.sources.header_rules import Expression
-from ultracrawl.sources.mistakes import listed, mistake, shown
+from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.patterns import UriPattern
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import lower_keys
@@ -22,7 +22,8 @@ def _check_template(text: str) -> str:
     problem = template_mistake(text)
     if problem:
         raise mistake(
-            f"the template {shown(text)} cannot be used: {problem}", "write for example `{host}/{title}`"
+            f"the template {format_value(text)} cannot be used: {problem}",
+            "write for example `{host}/{title}`",
         )
     return text
 
@@ -80,14 +81,17 @@ class ExtractRule(Section):
         if "{" in data:
             return {"template": data}
         raise mistake(
-            f"{shown(data)} is no rule", f"write `={data.strip()}` for a constant, or a group of options"
+            f"{format_value(data)} is no rule",
+            f"write `={data.strip()}` for a constant, or a group of options",
         )
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         kinds = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(kinds) != 1:
-            raise mistake(f"a rule has one kind, this one has {len(kinds)}", f"write one of {listed(KINDS)}")
+            raise mistake(
+                f"a rule has one kind, this one has {len(kinds)}", f"write one of {format_names(KINDS)}"
+            )
         if self.attribute and self.css is None:
             raise mistake("`attribute` belongs to `css`", "remove it, or write a CSS selector")
         return self

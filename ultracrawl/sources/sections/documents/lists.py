@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 
 
 def _text_keys(value: object) -> object:
@@ -20,7 +20,7 @@ def _text_keys(value: object) -> object:
 
 def _key(key: object) -> str:
     if isinstance(key, dict | list | bool) or key is None:
-        raise mistake(f"{shown(key)} is no value of a list", "write a text, a number or a date")
+        raise mistake(f"{format_value(key)} is no value of a list", "write a text, a number or a date")
     return str(key)
 
 

@@ -23,7 +23,7 @@ from ultracrawl.sources.values import HeaderText
 class AccessOptions(Section):
     """What `SourceOptions` has of options about access; none of them changes what becomes of a page."""
 
-    FETCHING: ClassVar = frozenset({
+    FETCH_OPTIONS: ClassVar = frozenset({
         "authentication", "logins", "proxy", "headers", "site_headers", "cookies", "client_certificates", "http",
     })  # fmt: skip
 

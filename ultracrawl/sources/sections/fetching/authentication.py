@@ -11,7 +11,7 @@ from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.sources.durations import Interval
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds, one_or_list
@@ -66,7 +66,7 @@ def _check_url(text: str) -> str:
 def _check_host(text: str) -> str:
     url = _FORM.canonical(f"http://{text.strip()}/") if "/" not in text and "@" not in text else None
     if url is None or ":" in host_of(url).strip("[]") or url.count(":") > 1:
-        raise mistake(f"{shown(text)} is not the name of a host", "write it as `members.example.com`")
+        raise mistake(f"{format_value(text)} is not the name of a host", "write it as `members.example.com`")
     return host_of(url)
 
 

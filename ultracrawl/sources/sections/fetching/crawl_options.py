@@ -31,7 +31,7 @@ from ultracrawl.sources.values import Depth, HeaderText
 class CrawlOptions(Section):
     """What `SourceOptions` has of options about fetching."""
 
-    FETCHING: ClassVar = frozenset({
+    FETCH_OPTIONS: ClassVar = frozenset({
         "boundary", "urls", "crawling_mode", "depth", "sitemaps", "politeness", "sites", "priority", "limits",
         "refresh", "orphans", "redirects", "user_agent", "errors", "deletion", "completion", "log",
     })  # fmt: skip

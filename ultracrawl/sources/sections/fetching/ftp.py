@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from ultracrawl.sources.mistakes import matching
+from ultracrawl.sources.mistakes import must_match
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import EntryName
 from ultracrawl.sources.sections.scope.sites import HostName
@@ -15,12 +15,14 @@ from ultracrawl.sources.sections.section import Section
 
 User = Annotated[
     str,
-    matching(r"[^\x00-\x20\x7f]+", "is no user of an FTP server", "write the name without blanks"),
+    must_match(r"[^\x00-\x20\x7f]+", "is no user of an FTP server", "write the name without blanks"),
 ]
-UrlPath = Annotated[str, matching(r"(?s)/.*", "is no path", "write it with a slash in front, as `/private/`")]
+UrlPath = Annotated[
+    str, must_match(r"(?s)/.*", "is no path", "write it with a slash in front, as `/private/`")
+]
 Email = Annotated[
     str,
-    matching(
+    must_match(
         r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+",
         "is no e-mail address",
         "write for example `crawler@example.com`",
@@ -44,7 +46,7 @@ class FtpAccountEntry(Section):
 class FtpSection(Section):
     """How FTP servers are spoken to; `ftp` has to stand among the schemes of the boundary."""
 
-    FETCHING: ClassVar = frozenset({"passive", "email", "accounts"})
+    FETCH_OPTIONS: ClassVar = frozenset({"passive", "email", "accounts"})
 
     passive: bool = Field(default=True, examples=[False])
     """Open connections for data from here; if not, the server opens them."""

@@ -14,7 +14,7 @@ from ultracrawl.sources.values import Seconds
 class JavascriptSection(Section):
     """Scripts of pages are run in Chromium (FAST 5.1 G48 to G50)."""
 
-    FETCHING: ClassVar = frozenset({"delay", "timeout", "pages", "browser"})
+    FETCH_OPTIONS: ClassVar = frozenset({"delay", "timeout", "pages", "browser"})
 
     use: bool = Field(default=False, examples=[True])
     """Run the scripts of pages, and follow the links of what they make of the page."""

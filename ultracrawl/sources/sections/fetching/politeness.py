@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.rules.frontier.politeness.windows import Span
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds
 
@@ -20,7 +20,7 @@ def _check_span(text: str) -> str:
         Span.parse(text, None)
     except ValueError as error:
         raise mistake(
-            f"{shown(text)} is not a span of the week: {error}", "write it as `Mon:08.30-Fri:17.45`"
+            f"{format_value(text)} is not a span of the week: {error}", "write it as `Mon:08.30-Fri:17.45`"
         ) from None
     return text
 
@@ -32,7 +32,9 @@ def _check_rate(value: object) -> object:
     except ValueError:
         right = False
     if not right:
-        raise mistake(f"{shown(value)} is no number of seconds", "write for example `30`, or `suspend`")
+        raise mistake(
+            f"{format_value(value)} is no number of seconds", "write for example `30`, or `suspend`"
+        )
     return value
 
 

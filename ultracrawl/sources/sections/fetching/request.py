@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.sources.header_rules import HeaderName
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import PrefixText
@@ -34,16 +34,16 @@ SECRET_HEADERS = frozenset({"authorization", "cookie"})
 def _check_sendable(name: str) -> str:
     lower = name.lower()
     if lower in _OWN:
-        raise mistake(f"the header {shown(name)} has an option of its own", _OWN[lower])
+        raise mistake(f"the header {format_value(name)} has an option of its own", _OWN[lower])
     if lower in _FRAMING:
-        raise mistake(f"the header {shown(name)} is made by the crawler itself", "remove it")
+        raise mistake(f"the header {format_value(name)} is made by the crawler itself", "remove it")
     return name
 
 
 def _check_harmless(name: str) -> str:
     if _check_sendable(name).lower() in SECRET_HEADERS:
         raise mistake(
-            f"the header {shown(name)} would be sent to every server that is crawled",
+            f"the header {format_value(name)} would be sent to every server that is crawled",
             "write it below `site_headers`, with the `url` that it is for",
         )
     return name

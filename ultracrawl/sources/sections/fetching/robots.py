@@ -14,7 +14,7 @@ from ultracrawl.sources.values import HeaderText, Seconds, one_or_list
 class RobotsSection(Section):
     """What of robots.txt and of robots directives in pages is obeyed."""
 
-    FETCHING: ClassVar = frozenset({"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"})
+    FETCH_OPTIONS: ClassVar = frozenset({"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"})
 
     obey: bool = Field(default=True, examples=[True])
     """Obey robots.txt. Switch it off only for sites that are your own."""

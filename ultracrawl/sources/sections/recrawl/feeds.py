@@ -16,7 +16,7 @@ from ultracrawl.sources.values import FileNames, UrlList
 class FeedsSection(Section):
     """RSS and Atom feeds (FAST 5.29)."""
 
-    FETCHING: ClassVar = frozenset({
+    FETCH_OPTIONS: ClassVar = frozenset({
         "urls", "url_files", "discover", "follow_links", "ignore_rules", "delete_expired", "max_age", "max_links",
     })  # fmt: skip
 

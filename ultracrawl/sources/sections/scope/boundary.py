@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.patterns import HostPattern, UriPattern
 from ultracrawl.sources.reading.rule_files import flat, rule_entries
 from ultracrawl.sources.sections.section import Section
@@ -25,7 +25,7 @@ def _check_host_key(value: object) -> object:
     host = value.strip().lower() if isinstance(value, str) else ""
     if not _HOST.fullmatch(host):
         raise mistake(
-            f"{shown(value)} is not a host name",
+            f"{format_value(value)} is not a host name",
             "write one host, as `www.example.com`, or `*` for every host",
         )
     return host
@@ -38,7 +38,7 @@ def _check_path(value: object) -> object:
             if isinstance(value, str) and "://" not in value
             else "write a path, as `/docs/`"
         )
-        raise mistake(f"{shown(value)} is not a path: it does not begin with `/`", hint)
+        raise mistake(f"{format_value(value)} is not a path: it does not begin with `/`", hint)
     return value
 
 

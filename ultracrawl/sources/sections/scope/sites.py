@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from ultracrawl.rules.boundary.rewriting.rewriting_policy import parse_alias_lines
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.reading.rule_files import alias_text
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
@@ -20,7 +20,9 @@ _HOST = re.compile(r"[^\s/*:,#]+|\[[0-9a-f:.]+\]")
 def _check_host(value: str) -> str:
     host = value.strip().lower()
     if not _HOST.fullmatch(host):
-        raise mistake(f"{shown(value)} is not a host name", "write the host alone, as `www.example.com`")
+        raise mistake(
+            f"{format_value(value)} is not a host name", "write the host alone, as `www.example.com`"
+        )
     return host
 
 
@@ -28,7 +30,7 @@ def _check_aliases(aliases: Mapping[str, str]) -> Mapping[str, str]:
     for alias, main in aliases.items():
         if main in aliases:
             raise mistake(
-                f"{shown(main)} is the main host of {shown(alias)} and an alias itself",
+                f"{format_value(main)} is the main host of {format_value(alias)} and an alias itself",
                 "name the host that is fetched for both",
             )
     return aliases
@@ -40,7 +42,7 @@ def _read_aliases(name: str, info: ValidationInfo) -> tuple[tuple[str, str], ...
     for number, hosts in parse_alias_lines(alias_text(info, name)):
         if len(hosts) < 2 or not all(map(_HOST.fullmatch, hosts)):
             raise mistake(
-                f"line {number} of the alias file {shown(name)} does not name a main host and its aliases",
+                f"line {number} of the alias file {format_value(name)} does not name a main host and its aliases",
                 "write host names with blanks between them, the main host first",
             )
         pairs.extend((alias, hosts[0]) for alias in hosts[1:])

@@ -9,7 +9,7 @@ from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rules import PatternError, RuleError
 from ultracrawl.rules.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
-from ultracrawl.sources.mistakes import matching, mistake, shown, unusable
+from ultracrawl.sources.mistakes import format_value, mistake, must_match, unusable_expression
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import RewriterName, one_or_list
 
@@ -20,17 +20,17 @@ PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETER
 def _parse_rewrite_rule(value: object) -> RewriteRule:
     if not isinstance(value, str) or not value.strip():
         raise mistake(
-            f"{shown(value)} is not a rewrite rule", "write it in quotes, as `'@pattern@replacement@'`"
+            f"{format_value(value)} is not a rewrite rule", "write it in quotes, as `'@pattern@replacement@'`"
         )
     try:
         rule = RewriteRule.parse(value)
         RewriteRules([rule])
     except PatternError as error:
         instead = "write an RE2 expression; it has no look-around and no back-references"
-        raise unusable(f"the rewrite rule {shown(value)}", error, instead) from None
+        raise unusable_expression(f"the rewrite rule {format_value(value)}", error, instead) from None
     except RuleError:
         raise mistake(
-            f"the rewrite rule {shown(value)} does not have its separator three times",
+            f"the rewrite rule {format_value(value)} does not have its separator three times",
             "write `'@pattern@replacement@'` with a separator that occurs in neither part",
         ) from None
     return rule
@@ -38,7 +38,7 @@ def _parse_rewrite_rule(value: object) -> RewriteRule:
 
 Parameter = Annotated[
     str,
-    matching(
+    must_match(
         r"[^\s&=;?#*]+\*?",
         "is not the name of a parameter",
         "write a name, the beginning of names as `utm_*`, or one of the lists `session` and `tracking`",

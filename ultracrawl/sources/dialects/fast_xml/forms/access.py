@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path as FilePath
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ultracrawl.sources import Data, Path, Place
+from ultracrawl.sources import Data, OptionPath, Place
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
 from ultracrawl.sources.dialects.fast_xml.values import Setting
-from ultracrawl.sources.mistakes import shown
+from ultracrawl.sources.mistakes import format_value
 
 _TOKEN = re.compile(r"[^/\s(]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
 _PROXY = re.compile(r"(?:(?P<scheme>\w+)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
 SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
 """What a credential may end with, and the name that it has in a definition."""
-PROXIES: Path = ("proxy", "servers")
+PROXIES: OptionPath = ("proxy", "servers")
 _PROXY_SCHEMES = frozenset({"http", "https"})
 _PORT = re.compile(r"(?<=[^:]):\d+\Z", re.ASCII)
-_CERTIFICATE: Path = ("client_certificates", "main", "certificate")
-_KEY: Path = ("client_certificates", "main", "key")
+_CERTIFICATE: OptionPath = ("client_certificates", "main", "certificate")
+_KEY: OptionPath = ("client_certificates", "main", "key")
 _NO_LIMIT = 2_147_483_647
 """What the default of `proxy_max_pending` means."""
 
 
-def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def headers(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Take header lines; the first word of User-Agent is also the name that robots.txt is searched for."""
     assert isinstance(setting.value, tuple)
     for text, line in zip(setting.value, setting.lines, strict=True):
         name, colon, value = (part.strip() for part in text.partition(":"))
         if not colon or not name:
-            problem = f"{shown(text)} is no header line and is dropped"
-            notices.tell(Code.MEMBER, setting.member_place(line), problem, "write it as `Name: value`")
+            problem = f"{format_value(text)} is no header line and is dropped"
+            notices.add(Code.MEMBER, setting.member_place(line), problem, "write it as `Name: value`")
         elif name.lower() != "user-agent":
             draft.put_option(("headers", name), value, setting, line)
         elif value:
@@ -44,12 +44,12 @@ def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
                 draft.put_option(("robots", "name"), found[0], setting, line)
 
 
-def http_version(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def http_version(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Name the version of HTTP."""
     draft.put_option(path, "1.1" if setting.value else "1.0", setting)
 
 
-def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def proxies(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Read `[http://][user:password@]host[:port]`; the proxies are named by their number."""
     assert isinstance(setting.value, tuple)
     for number, text in enumerate(setting.value, 1):
@@ -57,12 +57,12 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         place = setting.member_place(line)
         found = _PROXY.fullmatch(text)
         if found is None:
-            notices.tell(Code.MEMBER, place, "a proxy is no address", "write `host:port`")
+            notices.add(Code.MEMBER, place, "a proxy is no address", "write `host:port`")
             continue
         if (found["scheme"] or "http").lower() not in _PROXY_SCHEMES:
             # Dropped, it would let requests out that are meant to go through it.
             problem = f"proxies of `{found['scheme']}` are not spoken to, only those of HTTP"
-            notices.tell(Code.VALUE, place, problem, "write `http://host:port`")
+            notices.add(Code.VALUE, place, problem, "write `http://host:port`")
             continue
         server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
         if found["user"]:
@@ -77,10 +77,10 @@ def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
     if not draft.below(PROXIES):
         problem = "no proxy of the list can be used, and requests would go out without one"
         instead = "correct the list, or remove it"
-        notices.tell(Code.VALUE, place, problem, instead)
+        notices.add(Code.VALUE, place, problem, instead)
 
 
-def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def connections(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Bound the connections to each proxy."""
     if setting.value != _NO_LIMIT:
         for server in draft.below(path):
@@ -89,7 +89,7 @@ def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -
             server["connections"] = setting.value
 
 
-def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def credentials(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Read `user:password` or `user:password:realm:scheme`, for a beginning of URIs or for a realm."""
     user, _, rest = str(setting.value).partition(":")
     password, realm, scheme = rest, "", "basic"
@@ -98,7 +98,7 @@ def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) ->
         password, realm, scheme = parts[0], parts[1], SCHEMES[parts[2].lower()]
     if not user or not password:
         problem = "is no user with a password"
-        notices.tell(Code.VALUE, setting.place, problem, "write `user:password`")
+        notices.add(Code.VALUE, setting.place, problem, "write `user:password`")
         return
     entry: dict[str, Data] = {"user": user, "password": password, "scheme": scheme}
     if "://" in setting.name:
@@ -108,12 +108,12 @@ def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) ->
     draft.put_option((*path, f"passwd {len(draft.below(path)) + 1}"), entry, setting)
 
 
-def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def accounts(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Read `user:password` of an FTP server."""
     user, colon, password = str(setting.value).partition(":")
     if not user or not colon or not password:
         problem = "is no user with a password"
-        notices.tell(Code.VALUE, setting.place, problem, "write `user:password`")
+        notices.add(Code.VALUE, setting.place, problem, "write `user:password`")
         return
     entry: dict[str, Data] = {"host": setting.name, "user": user, "password": password}
     draft.put_option((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
@@ -126,13 +126,13 @@ def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None
         draft.forget(_CERTIFICATE)
         draft.forget(_KEY)
         problem = "`cert_file` and `key_file` go together"
-        notices.tell(Code.VALUE, given[0].place, problem, "name both files")
+        notices.add(Code.VALUE, given[0].place, problem, "name both files")
     for setting in given:
         try:
-            (FilePath(notices.file).parent / str(setting.value)).open("rb").close()
+            (Path(notices.file).parent / str(setting.value)).open("rb").close()
         except OSError as error:
-            problem = f"{shown(setting.value)} cannot be read: {error.strerror}"
-            notices.tell(Code.VALUE, setting.place, problem, "name a PEM file")
+            problem = f"{format_value(setting.value)} cannot be read: {error.strerror}"
+            notices.add(Code.VALUE, setting.place, problem, "name a PEM file")
 
 
 # ---- logins
@@ -147,7 +147,7 @@ def put_logins(collection: Scope, draft: Draft, notices: Notices) -> None:
             if setting is not None:
                 entry[option] = not setting.value if option == "required" else _data(setting.value)
         fitting = _UNFIT.sub("-", name).strip(" ._-") or "login"
-        draft.put_at(("logins", fitting), entry, login.place._replace(key=f"{collection.name}/{name}"))
+        draft.put_from(("logins", fitting), entry, login.place._replace(key=f"{collection.name}/{name}"))
 
 
 def _login(login: Scope, notices: Notices) -> dict[str, Data]:
@@ -160,7 +160,7 @@ def _login(login: Scope, notices: Notices) -> dict[str, Data]:
     autofill = bool(values.get("autofill"))
     if autofill and not values.get("html_form"):
         problem = "`autofill` needs `html_form`"
-        notices.tell(Code.VALUE, login.place, problem, "name the page with the form")
+        notices.add(Code.VALUE, login.place, problem, "name the page with the form")
     entry: dict[str, Data] = {"fields": fields, "autofill": autofill}
     if action := _address(values, login, notices):
         entry["action"] = action
@@ -193,7 +193,7 @@ def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
         lacking = "form" if site else "site"
         problem = f"the login has no `{lacking}`"
         instead = "write `site` and `form`, or `html_form` with `autofill`"
-        notices.tell(Code.VALUE, login.place, problem, instead)
+        notices.add(Code.VALUE, login.place, problem, instead)
     return f"{values.get('scheme', 'http')}://{site}/{form.removeprefix('/')}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ultracrawl.sources import Data, Path
+from ultracrawl.sources import Data, OptionPath
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
@@ -13,7 +13,7 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 _SECTION = "feeding/*"
-_DESTINATIONS: Path = ("feeding", "destinations")
+_DESTINATIONS: OptionPath = ("feeding", "destinations")
 _FOLDER = "var/indexes"
 
 
@@ -39,7 +39,7 @@ def _has_collection(parts: dict[str, Setting], notices: Notices) -> bool:
         return True
     setting = next(iter(parts.values()))
     problem = f"the destination `{setting.free}` has no collection"
-    notices.tell(Code.VALUE, setting.place, problem, "write its `collection`")
+    notices.add(Code.VALUE, setting.place, problem, "write its `collection`")
     return False
 
 
@@ -59,7 +59,7 @@ def _choose_primary(
         first = (marked or list(found))[0]
         setting = found[first].get("primary", found[first]["collection"])
         how = "several destinations are primary" if marked else "no destination is primary"
-        notices.tell(Code.CONFLICT, setting.place, f"{how}; `{first}` is", "mark one of them")
+        notices.add(Code.CONFLICT, setting.place, f"{how}; `{first}` is", "mark one of them")
     for label in marked[:1]:
         draft.put_option((*_DESTINATIONS, names[label], "primary"), True, found[label]["primary"])
 
@@ -78,7 +78,7 @@ def name_indexes(drafts: Iterable[Draft], collections: Collection[str], notices:
             index = draft.get(path)
             if index in collections or index == PROJECT_INDEX:
                 index = PROJECT_INDEX
-                draft.put_at(path, index, draft.place(path))
+                draft.put_from(path, index, draft.place(path))
             if index in taken:
                 _drop(draft, label, notices)
                 continue
@@ -99,4 +99,4 @@ def _drop(draft: Draft, label: str, notices: Notices) -> None:
     for option in ("index", "paused", "primary"):
         draft.forget((*_DESTINATIONS, label, option))
     problem = f"`{label}` has the collection of another destination, and is left out"
-    notices.tell(Code.CONFLICT, place, problem, "write each collection once")
+    notices.add(Code.CONFLICT, place, problem, "write each collection once")

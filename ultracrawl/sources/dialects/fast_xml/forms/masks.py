@@ -44,13 +44,13 @@ def unmasked(new: Scope, old: Scope) -> Scope:
     )
 
 
-def tell_masked(collection: Scope, notices: Notices) -> None:
+def report_masked_passwords(collection: Scope, notices: Notices) -> None:
     """Add a notice for each masked password, which no server may be sent."""
     for scope in (collection, *collection.logins.values()):
         for setting in scope.settings.values():
             if _has_mask(setting):
                 problem = "has a password that is masked, as `admin export` prints it"
-                notices.tell(Code.VALUE, setting.place, problem, "write the password itself")
+                notices.add(Code.VALUE, setting.place, problem, "write the password itself")
 
 
 def _parts(new: Mapping[str, Scope], old: Mapping[str, Scope]) -> dict[str, Scope]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from ipaddress import ip_network
-from pathlib import Path as FilePath
+from pathlib import Path
 
-from ultracrawl.sources import Path, Place
+from ultracrawl.sources import OptionPath, Place
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
-from ultracrawl.sources.mistakes import shown
-from ultracrawl.sources.reading.locations import note_file
+from ultracrawl.sources.mistakes import format_value
+from ultracrawl.sources.reading.locations import track_file
 
 NETWORKS_FILE = "networks.txt"
 """A network a line, as `10.1.0.0/16`; blank lines and those that begin with `#` are skipped."""
-_NETWORKS: Path = ("boundary", "networks")
+_NETWORKS: OptionPath = ("boundary", "networks")
 
 
-def read_networks(beside: FilePath, notices: Notices) -> dict[str, int]:
+def read_networks(beside: Path, notices: Notices) -> dict[str, int]:
     """Return the networks of the file beside a collection's own, with their lines; none if there is no file."""
     path = beside.with_name(NETWORKS_FILE)
-    note_file(path)
+    track_file(path)
     if not path.exists():
         return {}
     own = Notices(str(path))
@@ -27,7 +27,7 @@ def read_networks(beside: FilePath, notices: Notices) -> dict[str, int]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         lines = []
-        own.tell(Code.VALUE, own.place(0), f"cannot be read: {error}", "check the file and its rights")
+        own.add(Code.VALUE, own.place(0), f"cannot be read: {error}", "check the file and its rights")
     found = _networks(lines, own)
     notices.add_all(own)
     return found
@@ -42,8 +42,8 @@ def _networks(lines: list[str], notices: Notices) -> dict[str, int]:
         try:
             found.setdefault(str(ip_network(text)), number)
         except ValueError:
-            problem = f"{shown(text)} is no network"
-            notices.tell(Code.VALUE, notices.place(number, "network"), problem, "write it as `10.1.0.0/16`")
+            problem = f"{format_value(text)} is no network"
+            notices.add(Code.VALUE, notices.place(number, "network"), problem, "write it as `10.1.0.0/16`")
     return found
 
 
@@ -54,4 +54,4 @@ def open_networks(draft: Draft, networks: dict[str, int], file: str) -> None:
     known = draft.get(_NETWORKS)
     own = [str(one) for one in known] if isinstance(known, list) else []
     merged = list(dict.fromkeys([*own, *networks]))
-    draft.put_at(_NETWORKS, [*merged], Place(file, next(iter(networks.values())), "network"))
+    draft.put_from(_NETWORKS, [*merged], Place(file, next(iter(networks.values())), "network"))

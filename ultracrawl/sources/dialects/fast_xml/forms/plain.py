@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from itertools import count as numbers
 
-from ultracrawl.sources import Data, Path
+from ultracrawl.sources import Data, OptionPath
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms import access as access_forms
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.values import Setting
-from ultracrawl.sources.mistakes import shown
+from ultracrawl.sources.mistakes import format_value
 
-Form = Callable[[Setting, Path, Draft, Notices], None]
+Form = Callable[[Setting, OptionPath, Draft, Notices], None]
 """Puts a setting into a draft at a path."""
 
 _RULES = {"ipmask": "mask", "ip6mask": "mask"}
@@ -41,7 +41,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return name if name not in taken else next(one for one in others if one not in taken)
 
 
-def _each(setting: Setting, path: Path, draft: Draft, change: Callable[[str], Data]) -> None:
+def _each(setting: Setting, path: OptionPath, draft: Draft, change: Callable[[str], Data]) -> None:
     assert isinstance(setting.value, tuple)
     draft.open_list(path, setting)
     lines = setting.lines or (setting.place.line,) * len(setting.value)
@@ -49,7 +49,7 @@ def _each(setting: Setting, path: Path, draft: Draft, change: Callable[[str], Da
         draft.add(path, change(text), setting, line)
 
 
-def plain(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def plain(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Take the value as it is."""
     if isinstance(setting.value, tuple):
         _each(setting, path, draft, lambda text: text)
@@ -57,7 +57,7 @@ def plain(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None
         draft.put_option(path, setting.value, setting)
 
 
-def rule(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def rule(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Write each member as a rule of the kind that the option names."""
     kind = _RULES.get(setting.name, setting.name)
     if kind == "mask":
@@ -66,7 +66,7 @@ def rule(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
         _each(setting, path, draft, lambda text: {kind: text})
 
 
-def extensions(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def extensions(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Take extensions that stand alone or with commas between them."""
     assert isinstance(setting.value, tuple)
     draft.open_list(path, setting)
@@ -75,7 +75,7 @@ def extensions(setting: Setting, path: Path, draft: Draft, _notices: Notices) ->
             draft.add(path, part, setting, setting.lines[number])
 
 
-def types(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def types(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Add to old names of media types the registered ones."""
     _each(setting, path, draft, lambda text: text)
     assert isinstance(setting.value, tuple)
@@ -84,7 +84,7 @@ def types(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None
             draft.add(path, other, setting, setting.lines[number] if setting.lines else setting.place.line)
 
 
-def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def depth(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Read `FULL` or `DEPTH:n`."""
     text = str(setting.value)
     found = _DEPTH.fullmatch(text)
@@ -93,12 +93,12 @@ def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     elif text.upper() == "FULL":
         draft.put_option(path, "FULL", setting)
         if text != "FULL":
-            notices.tell(Code.CASE, setting.place, f"{shown(text)} is taken for `FULL`", "write `FULL`")
+            notices.add(Code.CASE, setting.place, f"{format_value(text)} is taken for `FULL`", "write `FULL`")
     else:
-        notices.tell(Code.VALUE, setting.place, f"{shown(text)} is no mode", "write FULL or DEPTH:n")
+        notices.add(Code.VALUE, setting.place, f"{format_value(text)} is no mode", "write FULL or DEPTH:n")
 
 
-def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def span(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Read seconds, or `suspend`."""
     text = str(setting.value)
     if text.lower() == "suspend":
@@ -106,48 +106,48 @@ def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     elif _SECONDS.fullmatch(text):
         draft.put_option(path, float(text), setting)
     else:
-        problem = f"{shown(text)} is neither a delay nor `suspend`"
+        problem = f"{format_value(text)} is neither a delay nor `suspend`"
         instead = "write seconds, as `30`, or `suspend`"
-        notices.tell(Code.VALUE, setting.place, problem, instead)
+        notices.add(Code.VALUE, setting.place, problem, instead)
 
 
-def collection(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def collection(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Name the source that a collection is."""
     draft.put_option(path, [source_name(str(setting.value))], setting)
 
 
-def logged(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def logged(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Switch a log on with every value but `none`."""
     draft.put_option(path, setting.value != "none", setting)
 
 
-def datastore(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def datastore(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Take the form of the store: each document a file, or all in one."""
     draft.put_option(path, "files" if setting.value == "flatfile" else "blocks", setting)
 
 
-def count(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+def count(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
     """Take 0 for no limit."""
     assert isinstance(setting.value, int | None)
     draft.put_option(path, setting.value or None, setting)
 
 
-def size(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def size(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Take 0 for no limit, though it is none of the values."""
     if setting.value == 0:
-        notices.tell(Code.RANGE, setting.place, "0 is taken for no limit", "leave the value empty")
+        notices.add(Code.RANGE, setting.place, "0 is taken for no limit", "leave the value empty")
     assert isinstance(setting.value, int | None)
     draft.put_option(path, setting.value or None, setting)
 
 
-def level(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+def level(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
     """Move a level that does not exist to the nearest one."""
     levels = draft.get(("priority", "levels"))
     assert isinstance(setting.value, int)
     value = min(setting.value, levels) if isinstance(levels, int) else setting.value
     if value != setting.value:
         problem = f"there is no level {setting.value}; {value} is taken"
-        notices.tell(Code.RANGE, setting.place, problem, f"write 1 to {value}")
+        notices.add(Code.RANGE, setting.place, problem, f"write 1 to {value}")
     draft.put_option(path, value, setting)
 
 

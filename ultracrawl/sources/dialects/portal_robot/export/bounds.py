@@ -40,7 +40,7 @@ ADVICE = "keep the definition in YAML, or say it by a function of your own"
 
 @dataclass
 class Bounds:
-    """The boundary of a source in the words of a robot; `unsaid` are option, problem and advice of what is left out."""
+    """The boundary of a source as site definitions, filter rules and directives of a portal robot."""
 
     sites: list[SiteDefinition] = field(default_factory=list)
     rules: list[FilterRule] = field(default_factory=list)
@@ -48,7 +48,8 @@ class Bounds:
     """MetaData directives of both filters."""
     generation: list[str] = field(default_factory=list)
     """MetaData directives of the generation filter alone: what is followed and not described."""
-    unsaid: list[tuple[str, str, str]] = field(default_factory=list)
+    omissions: list[tuple[str, str, str]] = field(default_factory=list)
+    """Option, problem and advice for each rule that cannot be expressed."""
 
 
 class BoundsWriter:
@@ -198,11 +199,11 @@ class BoundsWriter:
         except PatternError:
             problem = f"a robot does not take the expression `{expression[:200]}`, and does not start with it"
             instead = "write it without look-around and back-references"
-            self._bounds.unsaid.append(("boundary", problem, instead))
+            self._bounds.omissions.append(("boundary", problem, instead))
         return line("MetaData", ("fn", "filter-by-regex"), ("src", source), (verb, expression))
 
     def _leave(self, option: str, what: str) -> None:
-        self._bounds.unsaid.append((option, f"{what} cannot be said", ADVICE))
+        self._bounds.omissions.append((option, f"{what} cannot be said", ADVICE))
 
 
 def _host_of(rule: PathRules | PortRules) -> str:

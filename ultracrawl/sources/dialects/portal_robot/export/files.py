@@ -13,9 +13,9 @@ from ultracrawl.model import Finding
 from ultracrawl.sources import DataSource, Project, compile_source, definition_text
 from ultracrawl.sources.dialects.portal_robot.export.bounds import Bounds, BoundsWriter
 from ultracrawl.sources.dialects.portal_robot.export.expressions import type_expression
-from ultracrawl.sources.dialects.portal_robot.export.filters import OwnFilters
+from ultracrawl.sources.dialects.portal_robot.export.filters import FilterExport
 from ultracrawl.sources.dialects.portal_robot.export.properties import (
-    SAID,
+    EXPRESSED_OPTIONS,
     access_of,
     options_of,
     properties_of,
@@ -32,7 +32,7 @@ from ultracrawl.sources.dialects.portal_robot.reader import FIELDS
 RULES = "./config/filterrules.conf"
 _PAGES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 _BOUNDS = "boundary"
-_UNSAID = (
+_OMITTED_OPTIONS = (
     "boundary.guard",
     "boundary.networks",
     "boundary.other_hosts",
@@ -61,7 +61,7 @@ class _Export:
         self.result = RobotText()
         self._file = file
         self._source = source
-        own = OwnFilters(source.filters) if source.filters.file else None
+        own = FilterExport(source.filters) if source.filters.file else None
         compiled = compile_source(source, project)
         policy = compiled.url_policy.without_rewriting
         bounds = BoundsWriter(compiled.boundary, policy, compiled.seeds, sites=own is None).written()
@@ -108,14 +108,14 @@ class _Export:
             [filter_block("enumeration-default", enumeration), filter_block("generation-default", generation)]
         )
 
-    def _taken(self, own: OwnFilters, bounds: Bounds) -> None:
+    def _taken(self, own: FilterExport, bounds: Bounds) -> None:
         """Take the filters of a source, with its boundary ahead of what they say."""
         self.result.files |= own.files(bounds.both, [*bounds.both, *bounds.generation])
-        self.result.findings += [Finding(self._file, 0, *one, False) for one in own.unsaid]
+        self.result.findings += [Finding(self._file, 0, *one, False) for one in own.omissions]
 
     def _leave_out(self, project: Project, bounds: Bounds) -> None:
         """Tell of every option that differs from its default and is not in the files."""
-        for left in (*bounds.unsaid, *access_of(self._source)[1]):
+        for left in (*bounds.omissions, *access_of(self._source)[1]):
             self.result.findings.append(Finding(self._file, 0, *left, False))
         told = {finding.key for finding in self.result.findings}
         for option in dict.fromkeys(self._options(project)):
@@ -136,7 +136,7 @@ class _Export:
 
 
 def _is_said(option: str, source: DataSource) -> bool:
-    if option.startswith(_UNSAID):
+    if option.startswith(_OMITTED_OPTIONS):
         return False
     if option.startswith("attributes"):
         return dict(source.attributes) == FIELDS
@@ -148,7 +148,9 @@ def _is_said(option: str, source: DataSource) -> bool:
         return not source.duplicates.detect
     if option in ("types", "follow_only_types"):
         return True
-    return option.startswith((f"{_BOUNDS}.", "authentication", "proxy.servers", "ftp.accounts", *SAID))
+    return option.startswith(
+        (f"{_BOUNDS}.", "authentication", "proxy.servers", "ftp.accounts", *EXPRESSED_OPTIONS)
+    )
 
 
 MOST_LINKS = 1_000_000
@@ -177,7 +179,7 @@ def _conversions(types: Iterable[str]) -> list[str]:
     ]
 
 
-def _filter_names(source: DataSource, own: OwnFilters | None) -> dict[str, object]:
+def _filter_names(source: DataSource, own: FilterExport | None) -> dict[str, object]:
     if own is None:
         return {"enumeration-filter": "enumeration-default", "generation-filter": "generation-default"}
     return {"enumeration-filter": source.filters.enumeration, "generation-filter": source.filters.generation}

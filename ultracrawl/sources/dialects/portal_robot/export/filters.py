@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ultracrawl.errors import UserError
+from ultracrawl.sources.dialects.portal_robot.custom_functions import LOAD_MODULES
 from ultracrawl.sources.dialects.portal_robot.export.writing import (
     classification_line,
     directive,
@@ -17,7 +18,6 @@ from ultracrawl.sources.dialects.portal_robot.export.writing import (
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.lexer import Directive
-from ultracrawl.sources.dialects.portal_robot.own_functions import LOAD_MODULES
 from ultracrawl.sources.dialects.portal_robot.rules_file import RulesFile, read_classification, read_rules
 from ultracrawl.sources.sections.scope.filters import FiltersSection
 
@@ -26,7 +26,7 @@ _FILES = {_RULES_SETUP: "config", "setup-type-by-extension": "file"}
 """Functions that name a file, and their parameter for it."""
 
 
-class OwnFilters:
+class FilterExport:
     """Reads what the section `filters` names. Raises `UserError` for what cannot be read."""
 
     def __init__(self, section: FiltersSection) -> None:
@@ -36,7 +36,7 @@ class OwnFilters:
         wanted = (section.enumeration, section.generation)
         self._blocks = {name: block for name, block in self._text.filters.items() if name in wanted}
         self._rules = {path: self._rules_at(path) for path in self._rule_paths()}
-        self.unsaid: list[tuple[str, str, str]] = []
+        self.omissions: list[tuple[str, str, str]] = []
         """Option, problem and advice of what is left out."""
 
     def starts_beside(self, seeds: Iterable[str]) -> list[str]:
@@ -67,7 +67,7 @@ class OwnFilters:
             if name != function:
                 problem = f"the function {dotted} cannot be called `{name}`"
                 instead = f'mark it: @filter_function("{name}")'
-                self.unsaid.append(("filters.functions", problem, instead))
+                self.omissions.append(("filters.functions", problem, instead))
             lines.append(line("Setup", ("fn", LOAD_MODULES), ("module", module), ("funcs", function)))
         return [f"{one}\n" for one in dict.fromkeys(lines)]
 

@@ -13,10 +13,10 @@ from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, Prop
 from ultracrawl.sources.dialects.portal_robot.reader import default_agent
 
 Properties = dict[str, object]
-Left = tuple[str, str, str]
+Omission = tuple[str, str, str]
 """Option, problem and advice of what cannot be said."""
 
-SAID = (
+EXPRESSED_OPTIONS = (
     *(one.sets for one in PROPERTIES.values() if one.sets),
     "start_urls",
     "depth",
@@ -68,10 +68,10 @@ def _agent(agent: str, email: str | None) -> str | None:
     return None if name == default_agent() else name
 
 
-def access_of(source: DataSource) -> tuple[Properties, list[Left]]:
+def access_of(source: DataSource) -> tuple[Properties, list[Omission]]:
     """Return user, password and proxy as properties, and what of them is left out: a robot has one of each."""
     properties: Properties = {}
-    left: list[Left] = []
+    left: list[Omission] = []
     accounts = {(one.user, _text(one.password), bool(one.url)) for one in source.authentication.values()}
     accounts |= {(one.user, _text(one.password), True) for one in source.ftp.accounts.values()}
     if len(accounts) == 1 and next(iter(accounts))[2]:

@@ -29,7 +29,9 @@ from ultracrawl.sources.sections.documents.extract import ExtractRule
 Rules = Mapping[str, tuple[ExtractRule, ...]]
 
 
-def mapping(own: Mapping[str, str], rules: Rules, schema: Mapping[str, SearchAttribute]) -> dict[str, str]:
+def attribute_targets(
+    own: Mapping[str, str], rules: Rules, schema: Mapping[str, SearchAttribute]
+) -> dict[str, str]:
     """Return which search attribute each document attribute goes to.
 
     What is made under the name of a search attribute goes there, unless the definition maps it elsewhere.
@@ -38,7 +40,7 @@ def mapping(own: Mapping[str, str], rules: Rules, schema: Mapping[str, SearchAtt
     return {**{name: by_lower[name] for name in rules if name in by_lower}, **own}
 
 
-def read_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
+def used_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
     """Return the document attributes that are mapped, or that a template or an expression looks at."""
     named = (rule for several in rules.values() for rule in several)
     by_rules = (
@@ -47,18 +49,18 @@ def read_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
     return frozenset((*own, *(frozenset(by_rules) - FIELDS)))
 
 
-def made_values(rules: Rules) -> list[MadeValue]:
+def compile_document_rules(rules: Rules) -> list[MadeValue]:
     """Return the rules that need only the document, in the order of the definition."""
     return [one for name, rule in _each(rules) if (one := _made(name, rule)) is not None]
 
 
-def page_picks(rules: Rules) -> PagePicks | None:
+def compile_page_rules(rules: Rules) -> PagePicks | None:
     """Return the rules that look into the tree of a page, None without any."""
     picks = tuple(pick for name, rule in _each(rules) if (pick := _pick(name, rule)) is not None)
     return PagePicks(picks) if picks else None
 
 
-def content_rules(section: ContentSection) -> tuple[ContentRule, ...]:
+def compile_content_rules(section: ContentSection) -> tuple[ContentRule, ...]:
     """Return what of which pages is their text; nothing if all options have their defaults."""
     rules = [_content(one, _covers(one.urls)) for one in section.pages]
     return (*rules, _content(section, None)) if section.model_fields_set else ()

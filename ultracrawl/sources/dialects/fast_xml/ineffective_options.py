@@ -9,26 +9,26 @@ from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 
-def tell_effects(collection: Scope, node: str, notices: Notices) -> None:
+def report_ineffective_options(collection: Scope, node: str, notices: Notices) -> None:
     """Add a notice for each option that a collection sets in its own file and that has no effect."""
     for setting in _settings(collection):
         if setting.place.file == notices.file and not setting.spec.sets:
-            _tell(setting, notices)
+            _report(setting, notices)
     if collection.nodes and node not in collection.nodes:
         problem = f"none of the nodes is this one (`{node}`); what they say counts on theirs"
         place = collection.place._replace(line=min(one.line for one in collection.nodes.values()))
-        notices.tell_once("node", Code.CLUSTER, place, problem, "set ULTRACRAWL_NODE to be one of them")
+        notices.add_once("node", Code.CLUSTER, place, problem, "set ULTRACRAWL_NODE to be one of them")
 
 
-def _tell(setting: Setting, notices: Notices) -> None:
+def _report(setting: Setting, notices: Notices) -> None:
     spec = setting.spec
     if spec.no_effect:
         code = Code.CLUSTER if spec.group == "CLUSTER" else Code.TUNING
         problem = f"has no effect here: {spec.no_effect}"
-        notices.tell_once(spec.path, code, setting.place, problem, "leave it as it is")
+        notices.add_once(spec.path, code, setting.place, problem, "leave it as it is")
     elif setting.value != spec.default:
         problem = f"has no effect yet: {spec.not_yet}"
-        notices.tell_once(spec.path, Code.MISSING, setting.place, problem, "do not rely on it")
+        notices.add_once(spec.path, Code.MISSING, setting.place, problem, "do not rely on it")
 
 
 def _settings(scope: Scope) -> Iterator[Setting]:

@@ -57,7 +57,7 @@ def _functions_of(plugin: Plugin) -> dict[str, Function]:
     }
 
 
-class OwnFunctions:
+class CustomFunctions:
     """Adds functions to those that directives may name; what cannot be loaded is reported to `note_mistake`."""
 
     def __init__(self, functions: dict[str, Function], note_mistake: NoteMistake) -> None:
