@@ -12,7 +12,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.crawl.assembly import CrawlFeatures
 from ultracrawl.crawl.crawl_run import FAILED
-from ultracrawl.crawl.discovery.robots_answers import asked_alone
+from ultracrawl.crawl.discovery.robots_answers import unshared_key
 from ultracrawl.crawl.hooks import TICK
 from ultracrawl.crawl.logs import job_report
 from ultracrawl.crawl.run.control import STOPPED
@@ -102,7 +102,7 @@ class CrawlLifecycle:
         context.ports.store = open_state(context.project, context.source.name, renew=renew)
         context.ports.sites = open_sites(context.project, read_only=context.run.replay, renew=renew)
         if not context.run.replay:
-            hand_over_sites(context.store, context.sites, asked_alone(context.rules))
+            hand_over_sites(context.store, context.sites, unshared_key(context.rules))
         resumed = features.begin_run()
         for remark in self._crawler.settings.getlist(REMARKS):
             context.counters.add_remark(remark)

@@ -68,7 +68,7 @@ class RobotsMiddleware:
             alone = SiteRobots.from_crawler(crawler)
             return cls(alone, alone)
         robots, errors = feature_of(crawler, RobotsCache), feature_of(crawler, RetryPolicy)
-        return cls(robots, VisitGate(context_of(crawler), robots.silence, errors.handle_unasked))
+        return cls(robots, VisitGate(context_of(crawler), robots.network_error, errors.handle_unasked))
 
     async def process_request(self, request: Request) -> None:
         """Let a request pass if robots.txt does. Raises `IgnoreRequest`."""

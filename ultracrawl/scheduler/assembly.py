@@ -99,7 +99,7 @@ def assemble(
     gate = EntryGate(context, frontier, retries_by_key, sitemaps.waiting_sites, sitemaps.abandon)
     candidates = make_filter(context, features)
     activator = RecrawlActivator(
-        context, candidates.seen, gate.leave_in_store, lambda key: sitemaps.task(key) is not None
+        context, candidates.seen, gate.leave_in_store, lambda key: sitemaps.job_of(key) is not None
     )
     repeats = RepeatVisits(context, gate.add_entry, activator.is_fresh)
     flight = VisitsInFlight(

@@ -21,7 +21,7 @@ from ultracrawl.stores import QueueEntry
 class SitemapJobs(Protocol):
     """What `VisitsInFlight` uses of the sitemap manager."""
 
-    def task(self, key: int) -> SitemapJob | None:
+    def job_of(self, key: int) -> SitemapJob | None:
         """Return the job of a URL that this run reads as a sitemap."""
 
     def abandon(self, key: int) -> None:
@@ -80,11 +80,11 @@ class VisitsInFlight:
         shorter_depth = self._repeats.shorter_depth(entry, record)
         # The links of a page with a lower depth have a lower depth too, and may be within the limit now.
         rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or shorter_depth is not None
-        task = self._sitemaps.task(entry.key)
-        if task is not None:
-            rescan = rescan or task.again or context.store.sites.get_sitemap(entry.key) is None
+        job = self._sitemaps.job_of(entry.key)
+        if job is not None:
+            rescan = rescan or job.again or context.store.sites.get_sitemap(entry.key) is None
         entry = entry._replace(display_url=record.display_url)
-        return Visit(entry, record, rescan=rescan, sitemap=task, shorter_depth=shorter_depth)
+        return Visit(entry, record, rescan=rescan, sitemap=job, shorter_depth=shorter_depth)
 
     def visit_ended(self, visit: Visit) -> None:
         """Give back the place of a visit that has its outcome."""

@@ -37,7 +37,7 @@ class SitemapBarrier:
         """Return whether robots.txt is known as far as needed; one that is not obeyed may still name sitemaps."""
         if not self._robots.ready(entry.url):
             return False
-        named_there = self._manager.discovers and self._manager.unmet(entry)
+        named_there = self._manager.discovers and self._manager.needs_discovery(entry)
         return not named_there or self._robots.known(entry.url) is not None
 
     def is_waiting(self, site: str) -> bool:
@@ -46,9 +46,9 @@ class SitemapBarrier:
 
     def holds_back(self, entry: QueueEntry) -> bool:
         """Look for the sitemaps of a site; returns whether its entries were put back to wait for them."""
-        if not self._manager.unmet(entry):
+        if not self._manager.needs_discovery(entry):
             return False
-        if not self._manager.meet(entry, self._robots.known(entry.url)):
+        if not self._manager.discover_sitemaps(entry, self._robots.known(entry.url)):
             return False
         self._frontier.clocks.refund_turn(entry.site)
         self._frontier.finish_entry(entry.site)

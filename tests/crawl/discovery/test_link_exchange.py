@@ -87,7 +87,7 @@ def test_links_wait_until_the_receiver_runs_and_survive_a_crash(
 def test_what_waits_is_bounded(
     pages: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_exchange, "LARGEST", 10)
+    monkeypatch.setattr(link_exchange, "MAX_FILE_BYTES", 10)
     define(workspace, url)
     project = require(read_definitions(workspace.directory / "ultracrawl.yaml"))
 

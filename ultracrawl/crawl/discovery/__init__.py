@@ -1,1 +1,1 @@
-"""What sites publish about themselves: robots.txt, sitemaps and feeds, fetched and kept in step."""
+"""Discovery from what sites publish about themselves: robots.txt, sitemaps and feeds."""

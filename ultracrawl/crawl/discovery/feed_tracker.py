@@ -1,4 +1,4 @@
-"""The feeds of a source: which answers are feeds, what they bring, and when that is over."""
+"""The feeds of a source: recognises them, queues their entries, and expires documents that they no longer list."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_OVER = Removal(RemovalReason.FEED, Cause(CauseCode.FEED_OVER))
+_EXPIRED_REMOVAL = Removal(RemovalReason.FEED, Cause(CauseCode.FEED_OVER))
 
 
 class FeedTracker(Feature):
-    """Queues the entries of feeds and stores what each feed listed (FAST 5.29).
+    """Queues the entries of feeds and stores the list of each feed (FAST 5.29).
 
-    Feeds of the definition are start URLs. With `discover` every answer that is a feed is read as one.
+    Feeds in the definition are start URLs. With `feeds.discover` every response that is a feed is read as one.
     """
 
     def __init__(self, context: CrawlContext) -> None:
@@ -39,7 +39,7 @@ class FeedTracker(Feature):
         urls = (form.canonical(url) for url in self.section.urls)
         self._feeds = frozenset(url_key(url) for url in urls if url is not None)
         self._seeds = frozenset(map(url_key, context.rules.seeds))
-        self._only: set[int] = set()
+        self._only_in_feeds: set[int] = set()
         self._answered: set[int] = set()
 
     def queue_opened(self) -> None:
@@ -47,61 +47,61 @@ class FeedTracker(Feature):
         if not self.section.on:
             return
         self._context.hooks.visit_ended.append(self._note_answered)
-        over = []
+        expired = []
         for _, link in self._context.store.sites.all_feed_links():
             if link.expired:
-                over.append(link.key)
+                expired.append(link.key)
             elif link.only and not self.section.follow_links:
-                self._only.add(link.key)
-        self._forget(over)
+                self._only_in_feeds.add(link.key)
+        self._drop_expired(expired)
 
-    # ---- answers
+    # ---- responses
 
     def may_be(self, visit: Visit, content_type: str) -> bool:
-        """Whether an answer of this declared type may be a feed."""
+        """Return whether a response of this declared type may be a feed."""
         declared = declared_type(content_type)
         named = visit.entry.key in self._feeds
         return named or (self.section.discover and (declared in FEED_TYPES or declared in XML_TYPES))
 
     def is_feed(self, visit: Visit, response: Response) -> bool:
-        """Whether an answer is read as a feed."""
+        """Return whether a response is read as a feed."""
         if visit.entry.key in self._feeds:
             return True
         return self.section.discover and is_feed(header_of(response, "Content-Type"), response.body)
 
     def follows_links(self, visit: Visit) -> bool:
-        """Whether the links of a page are followed; not those of a page that only a feed leads to, if it says so."""
-        return visit.entry.key not in self._only
+        """Return whether the links of a page are followed; `feeds.follow_links` decides for pages found by feeds alone."""
+        return visit.entry.key not in self._only_in_feeds
 
     def read_feed(self, visit: Visit, feed: Feed) -> int:
-        """Queue what a feed names and keep its list; returns how many of its entries are inside and not over."""
+        """Queue the entries of a feed and store its list; returns how many are inside the boundary and not expired."""
         state, now, key = self._context.store, self._context.clock(), visit.entry.key
         known = state.sites.feed_links(key)
-        over = {link.key for link in known if link.expired}
-        wanted, named = self._wanted(feed, over)
-        found = self._context.queue.feed_links(
+        expired = {link.key for link in known if link.expired}
+        wanted, named = self._select_entries(feed, expired)
+        accepted = self._context.queue.feed_links(
             visit, [entry.url for entry in wanted], ignore_rules=self.section.ignore_rules
         )
-        named.update((found[entry.url][0], entry.date) for entry in wanted if entry.url in found)
-        fresh = [one for one, is_new in found.values() if is_new]
-        # What is over is kept in mind while the feed names it, and until its page is forgotten.
-        in_mind = over & (named.keys() | state.records.known_urls(list(over)).keys())
-        known = [link for link in known if not link.expired or link.key in in_mind]
+        named.update((accepted[entry.url][0], entry.date) for entry in wanted if entry.url in accepted)
+        fresh = [entry_key for entry_key, is_new in accepted.values() if is_new]
+        # Expired entries are remembered while the feed lists them, and until their URL is dropped.
+        remembered = expired & (named.keys() | state.records.known_urls(list(expired)).keys())
+        known = [link for link in known if not link.expired or link.key in remembered]
         links = self.section.rule.expire(renewed(known, named, fresh, now), now)
         state.sites.put_feed_links(key, links)
         live = {link.key for link in links if not link.expired}
         if not self.section.follow_links:
-            self._only.update(link.key for link in links if link.only)
-        visit.note_links(array("q", (one for one in named if one in live)).tobytes())
+            self._only_in_feeds.update(link.key for link in links if link.only)
+        visit.note_links(array("q", (entry_key for entry_key in named if entry_key in live)).tobytes())
         return len(live.intersection(named))
 
-    def _wanted(self, feed: Feed, over: set[int]) -> tuple[list[FeedEntry], dict[int, float]]:
-        """Return the entries that are asked for, no more than are kept, and dates by key of those that are over."""
+    def _select_entries(self, feed: Feed, expired: set[int]) -> tuple[list[FeedEntry], dict[int, float]]:
+        """Return the entries to request, at most `max_links`, and the dates by key of expired ones."""
         wanted: list[FeedEntry] = []
         named: dict[int, float] = {}
         for entry in feed.entries:
             url = self._context.rules.url_policy.canonical(entry.url)
-            if url is not None and url_key(url) in over:
+            if url is not None and url_key(url) in expired:
                 named[url_key(url)] = entry.date
             elif url is not None:
                 wanted.append(entry)
@@ -119,9 +119,9 @@ class FeedTracker(Feature):
     # ---- the end of a run
 
     def expire(self) -> int:
-        """Mark the documents whose time is over and that nothing else leads to as leaving; returns how many.
+        """Mark expired documents that nothing else leads to as leaving; returns how many.
 
-        The lists of feeds that did not answer in this run stay as they are.
+        The lists of feeds that were not answered in this run are not changed.
         """
         if not (self.section.on and self.section.delete_expired):
             return 0
@@ -133,34 +133,34 @@ class FeedTracker(Feature):
         for key in self._unreached():
             record = store.records.get_record(key)
             if record is not None and record.searchable and not record.removal:
-                store.records.amend_record(key, replace(record, removal=_OVER))
-                for note in self._context.hooks.document_leaving:
-                    note(record)
+                store.records.amend_record(key, replace(record, removal=_EXPIRED_REMOVAL))
+                for on_leaving in self._context.hooks.document_leaving:
+                    on_leaving(record)
                 number += 1
         if number:
-            logger.info("%d documents are to leave: their time in a feed is over", number)
+            logger.info("%d documents are to leave: their feed entries have expired", number)
         return number
 
     def _unreached(self) -> set[int]:
-        """Return the keys that are over in every feed that names them, and that no page links to."""
+        """Return the keys that have expired in every feed that lists them and that no page links to."""
         state = self._context.store
-        over: set[int] = set()
+        expired: set[int] = set()
         lists: dict[int, set[int]] = {}
         for feed, link in state.sites.all_feed_links():
             lists.setdefault(feed, set()).add(link.key)
             if link.expired:
-                over.add(link.key)
+                expired.add(link.key)
         live = {link.key for _, link in state.sites.all_feed_links() if not link.expired}
-        left = over - live - self._seeds - self._feeds
+        left = expired - live - self._seeds - self._feeds
         if left:
             for page, links in state.links.page_links():
                 left.difference_update(key for key in array("q", links) if key not in lists.get(page, ()))
         return left
 
-    def _forget(self, over: list[int]) -> None:
-        """Drop URLs whose time is over and that are in no index, so that no run asks for them again."""
+    def _drop_expired(self, expired: list[int]) -> None:
+        """Drop expired URLs without a document in the index, so that no run requests them again."""
         state = self._context.store
-        unreached = self._unreached() if over else set()
+        unreached = self._unreached() if expired else set()
         gone = []
         for key in unreached:
             record = state.records.get_record(key)

@@ -1,4 +1,4 @@
-"""The pages of sites that wait until the sitemaps are read which may speak of them."""
+"""Sites whose pages wait until the sitemaps that may list them are read."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class HeldPages:
-    """Counts the sitemaps that are still to be read, by site; after the last one it releases the pages of the site."""
+    """Counts the unread sitemaps of each site; after the last one, the pages of the site are released."""
 
     def __init__(self, release: Callable[[str], None]) -> None:
-        """`release` is called with a site whose pages may be fetched."""
+        """Initialise; `release` is called with a site whose pages may be fetched."""
         self._release = release
         self._pending: Counter[str] = Counter()
         self._pending_for_all = 0
@@ -22,7 +22,7 @@ class HeldPages:
         """Sites whose pages wait in the store."""
 
     def hold_site(self, site: str) -> bool:
-        """Hold the pages of a site if a sitemap that may name them is still to be read; returns whether it is."""
+        """Hold the pages of a site if a sitemap that may list them is still unread; returns whether there is one."""
         if not (self._pending[site] or self._pending_for_all):
             return False
         self.sites.add(site)
@@ -37,12 +37,12 @@ class HeldPages:
             self._pending.update(job.sites)
 
     def add_sites(self, job: SitemapJob, sites: Iterable[str]) -> None:
-        """Hold the pages of further sites too, if any pages wait for this sitemap."""
+        """Hold the pages of further sites, if the sitemap is still pending."""
         if job.pending:
             self._pending.update(sites)
 
     def stop_waiting(self, job: SitemapJob) -> None:
-        """Stop waiting for a sitemap, and release the sites for which it was the last one."""
+        """Stop waiting for a sitemap, and release the sites that wait for no other one."""
         if not job.pending:
             return
         job.pending = False

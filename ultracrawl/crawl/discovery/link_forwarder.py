@@ -1,4 +1,4 @@
-"""Links that one source hands to another: each is a candidate there, as if a page of its own had it (FAST 5.1, 5)."""
+"""Forwards links from one source to others, where each counts as a link of their own pages (FAST 5.1, 5)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LARGEST = 64 << 20
-"""Bytes of links that wait for one source at most; what comes then is counted only, until they are taken."""
-REMEMBERED = 1_000_000
-"""Links sent lately that are not sent again in this run."""
+MAX_FILE_BYTES = 64 << 20
+"""Limit in bytes of the file of waiting links; further links are only logged until the file is read."""
+MAX_REMEMBERED = 1_000_000
+"""Limit of sent links that are remembered, so that they are sent once per run."""
 BATCH = 10_000
-"""Links that are read and queued at a time, so that no batch holds up the crawl."""
+"""Links that are read and queued at a time, to keep the event loop responsive."""
 DEPTH = 1
-"""Links that were handed over count as one step away from a start URL."""
+"""Crawl depth of forwarded links: one step from a start URL."""
 _TAKEN = ".taken"
 
 
@@ -42,7 +42,7 @@ def waiting_links(project: Project, target: str) -> Path:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Keep the other side away from a file. Raises `WorkError` if that, or the work inside, fails."""
+    """Lock a file against other processes. Raises `WorkError` if locking, or the work inside, fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.with_suffix(".lock").open("a") as lock:
@@ -53,13 +53,13 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 class LinkReceiver(Feature):
-    """Queues what other sources sent to this one, and forgets it once it is durable."""
+    """Queues the links that other sources sent to this one; they are deleted once the queue is durable."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
 
     def queue_opened(self) -> None:
-        """Take the links that wait."""
+        """Queue the waiting links."""
         context = self._context
         if context.run.failed:
             return
@@ -75,7 +75,7 @@ class LinkReceiver(Feature):
 
 
 class LinkForwarder(Feature):
-    """Collects links in memory and appends them to a file for each receiving source with every flush."""
+    """Collects links in memory and appends them to a file per receiving source at each flush."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._policy = context.rules.url_policy.without_rewriting
@@ -86,27 +86,27 @@ class LinkForwarder(Feature):
         self._full: set[Path] = set()
 
     def links_found(self, visit: Visit, hrefs: Sequence[str], base: str) -> None:
-        """Hand over the links of a page."""
+        """Forward the links of a page."""
         self.send(hrefs, base)
 
     def send(self, hrefs: Iterable[str], base: str) -> None:
-        """Hand over the links of a page, before any rule of this source was asked; each once in a run."""
+        """Forward links before any rule of this source is applied; each once per run."""
         canonical = self._policy.canonical
         for href in hrefs:
             url = canonical(href, base)
             if url is None or (key := url_key(url)) in self._seen:
                 continue
-            if len(self._seen) >= REMEMBERED:
+            if len(self._seen) >= MAX_REMEMBERED:
                 self._seen.clear()
             self._seen.add(key)
             self._lines.append(f"{url}\n")
 
     def seed_excluded(self, url: str, rule: str) -> None:
-        """Hand on a start URL that no rule of this source lets in."""
+        """Forward a start URL that the boundary of this source excludes."""
         self.send([url], url)
 
     def before_flush(self) -> None:
-        """Make durable what was sent. Raises `WorkError`."""
+        """Write the collected links to the files. Raises `WorkError`."""
         if not self._lines:
             return
         data, self._lines = "".join(self._lines).encode(), []
@@ -116,7 +116,7 @@ class LinkForwarder(Feature):
 
     def _append(self, file: Path, data: bytes) -> None:
         size = file.stat().st_size if file.exists() else 0
-        if size + len(data) <= LARGEST:
+        if size + len(data) <= MAX_FILE_BYTES:
             with file.open("ab") as stream:
                 stream.write(data)
         elif file not in self._full:
@@ -125,14 +125,14 @@ class LinkForwarder(Feature):
 
 
 class Inbox:
-    """What other sources sent to this one; read when a run begins, and forgotten once it is durable here."""
+    """The links that other sources sent to this one, read at the start of a run."""
 
     def __init__(self, project: Project, name: str) -> None:
         self._file = waiting_links(project, name)
         self._taken = self._file.with_suffix(_TAKEN)
 
     def batches(self) -> Iterator[list[str]]:
-        """Yield the links, some thousands at a time; also those that a run before took and did not keep.
+        """Yield the links in batches, including those that an earlier run took and did not store.
 
         Raises `WorkError`.
         """
@@ -146,7 +146,7 @@ class Inbox:
                 yield batch
 
     def _take(self) -> None:
-        """Append the links that wait to those that were taken before."""
+        """Move the waiting links behind those that were taken before."""
         if not self._file.exists():
             return
         if self._taken.exists():
@@ -157,5 +157,5 @@ class Inbox:
             os.replace(self._file, self._taken)
 
     def forget_taken(self) -> None:
-        """Forget the links: what became of them is durable."""
+        """Delete the taken links: their queue entries are durable."""
         self._taken.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What keeps new URLs of a source out now, whatever its boundary says: the counters, and rules that close it."""
+"""Rules that exclude new URLs regardless of the boundary: trap guard, and rules that close a source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ultracrawl.stores import Store
 
 
 def trap_guard(limits: LimitsSection, store: Store) -> TrapGuard:
-    """Return the guard against endless sites of a source; it begins to count with what is known."""
+    """Return the guard against endless sites, initialised with the counts of known URLs."""
     sizes: dict[str, int] = {}
     most = limits.urls_per_site
     if most:
@@ -18,7 +18,7 @@ def trap_guard(limits: LimitsSection, store: Store) -> TrapGuard:
 
 
 def closing_rule(rules: CompiledSource, *, refresh_only: bool) -> str:
-    """Return the rule that keeps all new URLs out, empty for none."""
+    """Return the rule that excludes all new URLs, empty for none."""
     if not rules.follows_links:
         return INDEX_ONLY
     return REFRESH_ONLY if refresh_only else ""

@@ -1,4 +1,4 @@
-"""Redirects as the crawl handles them: the target goes through the frontier, the old URL gets its outcome."""
+"""Handles redirects: the target goes to the queue, the redirecting URL gets its outcome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class SeedChain(Protocol):
-    """The start URLs and what they lead to by nothing but redirects."""
+    """The start URLs and the targets that they lead to by redirects alone."""
 
     def __contains__(self, url: str) -> bool: ...
 
@@ -26,25 +26,25 @@ class SeedChain(Protocol):
         """Add the target of a redirect to the chain."""
 
     def left(self, url: str, target: str) -> None:
-        """Take note that a URL of the chain leads out of the boundary."""
+        """Note that a URL of the chain redirects out of the boundary."""
 
 
 class RedirectFollower:
-    """Decides redirects by the source's policy and boundary (Ultra Search 9.6) and carries the decision out."""
+    """Decides redirects by the policy and boundary of the source (Ultra Search 9.6), and follows or refuses them."""
 
     def __init__(
         self, context: CrawlContext, chain: SeedChain, follow_sitemap: Callable[[Visit, str, str], None]
     ) -> None:
-        """`follow_sitemap` takes the redirects of sitemaps: visit, location and the URL that this is relative to."""
+        """Initialise; `follow_sitemap` handles redirects of sitemaps, given visit, location and base URL."""
         self._context = context
         self._chain = chain
         self._follow_sitemap = follow_sitemap
         self._forwards = bool(context.source.send_links_to)
 
     def follow(self, visit: Visit, status: int, location: str | None, base: str) -> bool:
-        """Decide one redirect; `status` 0 is a META refresh or a Refresh header, `location` as it was received.
+        """Handle a redirect; `status` 0 is a META refresh or a Refresh header, `location` as it was received.
 
-        Returns False if there is no redirect after all: a page that only reloads itself is a page.
+        Returns False if it is no redirect after all: a page that only reloads itself is a page.
         """
         if visit.sitemap is not None:
             self._follow_sitemap(visit, location or "", base)
@@ -65,12 +65,12 @@ class RedirectFollower:
         if answer.code == 200:
             return False
         if answer.accept or answer.message:
-            for told in context.hooks.candidate_judged:
-                told(rules.redirects.candidate(redirect), "" if answer.accept else answer.decision.rule)
+            for on_judged in context.hooks.candidate_judged:
+                on_judged(rules.redirects.candidate(redirect), "" if answer.accept else answer.decision.rule)
         if answer.accept and target:
             shown = "" if answer.display_url == target else answer.display_url
-            for note in context.hooks.redirected:
-                note(visit, target, shown)
+            for on_redirect in context.hooks.redirected:
+                on_redirect(visit, target, shown)
             context.queue.redirect(visit, target, shown)
             ending = Ending(UrlOutcome.REDIRECTED, answer.code, Cause(CauseCode.REDIRECT, target))
             context.endings.end_visit(visit, ending)
@@ -81,15 +81,15 @@ class RedirectFollower:
     def _refuse(self, visit: Visit, redirect: Redirect, answer: RedirectDecision) -> None:
         context, rule = self._context, answer.decision.rule
         if redirect.target and self._forwards:
-            for find in context.hooks.links_found:
-                find(visit, [redirect.target], visit.url)
+            for on_links in context.hooks.links_found:
+                on_links(visit, [redirect.target], visit.url)
         elif redirect.target and answer.message and visit.url in self._chain:
             self._chain.left(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
         context.counters.count_excluded_later(rule)
-        for note in context.hooks.candidate_excluded:
-            note(redirect.target or "", rule, visit.url, "")
+        for on_excluded in context.hooks.candidate_excluded:
+            on_excluded(redirect.target or "", rule, visit.url, "")
         code = CauseCode.REDIRECT_OUTSIDE if answer.message else CauseCode.REDIRECT_REFUSED
         ending = Ending(UrlOutcome.REJECTED, answer.code, Cause(code, rule, str(redirect)))
         context.endings.end_visit(visit, ending)

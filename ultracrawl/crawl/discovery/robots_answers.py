@@ -1,4 +1,4 @@
-"""Answers for robots.txt that are kept: shared by sources that servers cannot tell apart, failures by nobody."""
+"""Stored robots.txt responses: successes are shared by sources with the same client identity, failures are not."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ if TYPE_CHECKING:
 
 
 def latest_answer(sites: SiteStore, rules: CompiledSource, origin: str) -> StoredRobots | None:
-    """Return the last answer of an origin that a source got, or another one that shows the same of itself."""
-    found = (sites.get_robots(origin, shown) for shown in {rules.client_identity, asked_alone(rules)})
-    return max(filter(None, found), key=lambda row: max(row.asked, row.failed), default=None)
+    """Return the newest stored response of an origin, of this source or one with the same client identity."""
+    stored = (sites.get_robots(origin, key) for key in {rules.client_identity, unshared_key(rules)})
+    return max(filter(None, stored), key=lambda row: max(row.asked, row.failed), default=None)
 
 
 def keep_answer(sites: SiteStore, rules: CompiledSource, row: StoredRobots) -> None:
-    """Keep an answer for this source and, unless it was asked for in vain, for those that show the same of themselves.
+    """Store a response for this source and, unless it failed, for those with the same client identity.
 
-    A failure is of this source alone, which may have its own reasons: time-outs, networks that it may not reach.
+    A failure is stored for this source alone, which may have its own reasons: time-outs, networks that it may not
+    reach.
     """
-    sites.put_robots(row, asked_alone(rules))
-    if row.status and not row.failed and rules.client_identity != asked_alone(rules):
+    sites.put_robots(row, unshared_key(rules))
+    if row.status and not row.failed and rules.client_identity != unshared_key(rules):
         sites.put_robots(row, rules.client_identity)
 
 
-def asked_alone(rules: CompiledSource) -> str:
-    """Return what stands for a source where its answers are nobody else's."""
+def unshared_key(rules: CompiledSource) -> str:
+    """Return the key under which responses are stored for one source only."""
     return f"source {rules.name}"

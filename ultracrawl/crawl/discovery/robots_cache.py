@@ -1,4 +1,4 @@
-"""The robots.txt of every origin that a crawl meets: fetched before its first page, and again when it is too old."""
+"""The robots.txt rules of every origin of a crawl: fetched before its first page, and again after they expire."""
 
 from __future__ import annotations
 
@@ -34,76 +34,76 @@ _FORM = UrlPolicy()
 
 
 @dataclass(slots=True)
-class _Copy:
-    """The rules of one origin, and when they came (monotonic seconds)."""
+class _CachedRules:
+    """The rules of an origin, and when they were fetched (monotonic seconds)."""
 
     rules: RobotsRules
     fetched: float
     used: bool = False
-    """Whether they have allowed a request; a copy serves at least one, however soon it expires."""
+    """Whether they were used for a request; fetched rules serve at least one, however soon they expire."""
 
 
 class RobotsCache:
-    """Knows the rules of each origin; one task an origin fetches them, and whoever needs them awaits that task.
+    """Caches the rules of each origin; one task per origin fetches them, and everyone who needs them awaits that task.
 
-    Requests for robots.txt keep the delay of the site that they go to. Where a copy stands in for a site, its
-    robots.txt counts. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4). A server
-    that is busy and says until when (`Retry-After`) is left alone so long, and then asked again.
-    Answers lie in the store of the project, so that neither another run nor the crawl of another source asks before
-    their time; what follows from them is concluded anew, by the definition of the day.
+    Requests for robots.txt observe the politeness delay of their site. Where a mirror stands in for a site, the
+    robots.txt of the mirror counts. If rules cannot be fetched again, the previous ones stay in force (RFC 9309 2.4).
+    A busy server with a `Retry-After` header is asked again after that time. Responses are stored with the project, so
+    that no other run or source requests them before they expire; the rules are derived again each time, by the current
+    definition.
     """
 
     def __init__(self, context: CrawlContext, send: Send) -> None:
-        """`send` sends a request on the way of all requests that are no visits."""
+        """Initialise; `send` downloads requests that are not visits."""
         self._context = context
         self._policy = context.rules.robots
         self._send = send
-        # As the run was asked for: a changed definition, which forces as well later, needs no other answer.
-        self._asks_anew = context.run.force
-        self._copies: dict[str, _Copy] = {}
+        # Read now: a changed definition also sets `force` later, but needs no new response.
+        self._ignores_stored = context.run.force
+        self._cached: dict[str, _CachedRules] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
-        self._bare: dict[str, asyncio.Task[RobotsRules]] = {}
-        self._silent: dict[str, Failure] = {}
+        self._credential_free: dict[str, asyncio.Task[RobotsRules]] = {}
+        self._network_errors: dict[str, Failure] = {}
         self._looked_up: set[str] = set()
 
     @property
     def fetching(self) -> int:
-        """The number of origins whose rules are on their way."""
+        """The number of origins whose rules are being fetched."""
         return len(self._tasks)
 
     def ready(self, url: str) -> bool:
-        """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
+        """Return whether a request may be made now: the rules of its origin are known and not expired, or not used."""
         policy = self._policy
         if not policy.needed:
             return True
-        copy = self._copy(url)
-        if copy is None and not origin_of(url):
-            return True  # no server has it, so no robots.txt speaks of it
-        if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
+        cached = self._rules_of(url)
+        if cached is None and not origin_of(url):
+            return True  # URLs without a server have no robots.txt
+        if cached is None or (cached.used and policy.expired(cached.fetched, time.monotonic())):
             return False
-        copy.used = True
+        cached.used = True
         return True
 
     def known(self, url: str) -> RobotsRules | None:
         """Return the rules for a URL if they were fetched, however long ago."""
-        copy = self._copy(url)
-        return copy.rules if copy else None
+        cached = self._rules_of(url)
+        return cached.rules if cached else None
 
-    def _copy(self, url: str) -> _Copy | None:
+    def _rules_of(self, url: str) -> _CachedRules | None:
         origin = origin_of(self._context.queue.asked_url(url))
-        copy = self._copies.get(origin)
-        if copy is not None or origin in self._looked_up:
-            return copy
+        cached = self._cached.get(origin)
+        if cached is not None or origin in self._looked_up:
+            return cached
         self._looked_up.add(origin)
-        if not self._recall(origin):
+        if not self._load_stored(origin):
             return None
-        self._context.queue.rules_recalled(url, self._copies[origin].rules)
-        return self._copy(url)  # by these rules another host may stand in for the site
+        self._context.queue.rules_recalled(url, self._cached[origin].rules)
+        return self._rules_of(url)  # these rules may have switched the site to a mirror
 
-    def _recall(self, origin: str) -> bool:
-        """Load the rules of an origin from the store, if they are young enough."""
+    def _load_stored(self, origin: str) -> bool:
+        """Load the rules of an origin from the store, unless they have expired; returns whether it did."""
         context = self._context
-        stored = None if self._asks_anew else latest_answer(context.sites, context.rules, origin)
+        stored = None if self._ignores_stored else latest_answer(context.sites, context.rules, origin)
         if stored is None:
             return False
         rules, now = self._judge(stored), context.clock()
@@ -112,7 +112,7 @@ class RobotsCache:
             if not 0 <= now - stored.failed < min(ASKED_AGAIN_AFTER, policy.ttl):
                 return False
             age = 0.0
-        self._copies[origin] = _Copy(rules, time.monotonic() - age)
+        self._cached[origin] = _CachedRules(rules, time.monotonic() - age)
         return True
 
     def _judge(self, answer: StoredRobots) -> RobotsRules:
@@ -120,14 +120,14 @@ class RobotsCache:
             answer.status or None, answer.body, error=answer.error, timed_out=answer.timed_out
         )
 
-    def silence(self, url: str) -> Failure | None:
-        """Return the network error with which the server of a URL met the latest request for its rules, if it did."""
-        return self._silent.get(origin_of(self._context.queue.asked_url(url)))
+    def network_error(self, url: str) -> Failure | None:
+        """Return the network error of the latest request for the robots.txt of a URL, if it failed that way."""
+        return self._network_errors.get(origin_of(self._context.queue.asked_url(url)))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
-        """Return the task that fetches the rules for a URL, the one that runs already if there is one.
+        """Return the task that fetches the rules for a URL; a running one is reused.
 
-        `has_turn`: a turn of its site was spent on it.
+        `has_turn`: the site has already spent a turn on it.
         """
         origin = origin_of(self._context.queue.asked_url(url))
         task = self._tasks.get(origin)
@@ -135,25 +135,25 @@ class RobotsCache:
             task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))
         return task
 
-    def fetch_bare(self, url: str) -> asyncio.Task[RobotsRules]:
-        """Return the task that fetches the rules for a URL that a script of a page asked for.
+    def fetch_without_credentials(self, url: str) -> asyncio.Task[RobotsRules]:
+        """Return the task that fetches the rules for a URL requested by a script in a page.
 
-        The request carries no credentials, so the answer is used for nothing else and not stored.
+        The request carries no credentials, so the response is used for nothing else and not stored.
         """
         origin = origin_of(url)
-        if origin not in self._bare:
-            self._bare[origin] = asyncio.ensure_future(self._fetch_bare(origin))
-        return self._bare[origin]
+        if origin not in self._credential_free:
+            self._credential_free[origin] = asyncio.ensure_future(self._fetch_uncached(origin))
+        return self._credential_free[origin]
 
-    async def _fetch_bare(self, origin: str) -> RobotsRules:
-        return self._judge(await self._ask(f"{origin}/robots.txt", has_turn=False, bare=True))
+    async def _fetch_uncached(self, origin: str) -> RobotsRules:
+        return self._judge(await self._fetch_with_retries(f"{origin}/robots.txt", has_turn=False, bare=True))
 
     async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
         context = self._context
         try:
-            if self._recall(origin):  # the crawl of another source was here meanwhile
-                return self._copies[origin].rules
-            answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
+            if self._load_stored(origin):  # another crawl has fetched them meanwhile
+                return self._cached[origin].rules
+            answer = await self._fetch_with_retries(f"{origin}/robots.txt", has_turn=has_turn)
         finally:
             del self._tasks[origin]
         answer = replace(answer, origin=origin, asked=context.clock(), body=answer.body[: PARSED_BYTES + 1])
@@ -161,38 +161,40 @@ class RobotsCache:
         if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
             rules, answer = kept, replace(before, failed=answer.asked)
         keep_answer(context.sites, context.rules, answer)
-        self._copies[origin] = _Copy(rules, time.monotonic())
+        self._cached[origin] = _CachedRules(rules, time.monotonic())
         return rules
 
-    async def _ask(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
-        """Return the answer, asked for again after the time that the server wanted to be left alone (`Retry-After`)."""
-        for left in reversed(range(self._context.source.limits.retries + 1)):
-            answer, wish = await self._fetch(url, has_turn=has_turn, bare=bare)
-            if not (left and wish):
+    async def _fetch_with_retries(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
+        """Return the response, after retries for as long as the server sends `Retry-After`."""
+        for retries_left in reversed(range(self._context.source.limits.retries + 1)):
+            answer, retry_after_seconds = await self._fetch(url, has_turn=has_turn, bare=bare)
+            if not (retries_left and retry_after_seconds):
                 break
-            await self._turn(url)
+            await self._take_turn(url)
             has_turn = True
         return answer
 
     async def _fetch(self, url: str, *, has_turn: bool, bare: bool) -> tuple[StoredRobots, float]:
-        """Return the answer after redirects, and for how many seconds the server wants to be left alone."""
+        """Return the response after redirects, and the seconds of its `Retry-After` (0 for none)."""
         origin = origin_of(url)
-        self._silent.pop(origin, None)
+        self._network_errors.pop(origin, None)
         for _ in range(MAX_REDIRECTS + 1):
             if not has_turn:
-                await self._turn(url)
+                await self._take_turn(url)
             has_turn = False
             try:
                 response = await self._download(url, bare=bare)
-            except Exception as failure:  # whatever the download handler raises, the origin is judged by it
+            except (
+                Exception
+            ) as failure:  # any error of the download handler counts as a failure of the origin
                 timed_out, known = isinstance(failure, DownloadTimeoutError), failure_of(failure)
                 if known.outcome is UrlOutcome.NETWORK_ERROR and origin_of(url) == origin:
-                    self._silent[origin] = known
+                    self._network_errors[origin] = known
                 return StoredRobots(url, error=str(known.cause), timed_out=timed_out), 0.0
             location = response.headers.get("Location")
             if response.status not in REDIRECTS or not location:
                 answer = StoredRobots(url, status=response.status, body=response.body)
-                return answer, self._heed(url, response)
+                return answer, self._hold_site(url, response)
             target = _target(url, location)
             if not target:
                 break
@@ -200,8 +202,8 @@ class RobotsCache:
         # RFC 9309 2.3.1.2: after that many redirects robots.txt counts as missing.
         return StoredRobots(url, status=404), 0.0
 
-    def _heed(self, url: str, response: Response) -> float:
-        """Hold the site for as long as the answer asks for (`Retry-After`); returns the seconds."""
+    def _hold_site(self, url: str, response: Response) -> float:
+        """Hold the site for the time of its `Retry-After` header; returns the seconds."""
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
         longest = self._context.rules.pace.longest_retry_after
@@ -210,7 +212,7 @@ class RobotsCache:
             self._context.queue.hold_site(_site(url), seconds)
         return seconds
 
-    async def _turn(self, url: str) -> None:
+    async def _take_turn(self, url: str) -> None:
         await self._context.queue.take_turn(_site(url))
 
     async def _download(self, url: str, *, bare: bool) -> Response:
@@ -221,7 +223,7 @@ class RobotsCache:
             **({BARE: True} if bare else {}),
         }
         request = Request(url, headers=dict(self._context.rules.headers), dont_filter=True, meta=meta)
-        async with asyncio.timeout(PATIENCE * timeout):  # code of others may hold it for ever
+        async with asyncio.timeout(PATIENCE * timeout):  # user code may never finish
             return await self._send(request)
 
 
@@ -230,5 +232,5 @@ def _site(url: str) -> str:
 
 
 def _target(url: str, location: bytes) -> str:
-    """Return where a redirect leads, in the form that addresses and secrets are judged by; empty for no web address."""
+    """Return the canonical target of a redirect, empty if it is no web address."""
     return _FORM.canonical(location.decode("utf-8", "replace"), url) or ""

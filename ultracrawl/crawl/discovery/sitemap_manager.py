@@ -1,4 +1,4 @@
-"""Which sitemaps a run reads, and whose pages they may name."""
+"""Finds the sitemaps of a run, queues them, and decides which sites' pages they may list."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.discovery.held_pages import HeldPages
-from ultracrawl.crawl.discovery.sitemap_echo import SitemapEcho
 from ultracrawl.crawl.discovery.sitemap_rules import SitemapRules
+from ultracrawl.crawl.discovery.stored_sitemaps import StoredSitemaps
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import SitemapJob, Visit
@@ -20,139 +20,139 @@ from ultracrawl.stores import QueueEntry, StoredSitemap
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
 
-USUAL_PLACE = "/sitemap.xml"
+DEFAULT_PATH = "/sitemap.xml"
 BAD_URL = "sitemap without a URL that can be fetched"
 
 
 class SitemapManager(Feature):
     """Finds sitemaps, queues them ahead of all pages, and holds back known pages until they are read.
 
-    A sitemap is found in the robots.txt of a site whose first page has its turn, at the usual place of a start
-    site, in the definition, or in an index. It may name pages of its own site and of those whose robots.txt
-    named it (the cross-submission rule of sitemaps.org); one in the definition may name any. Sitemaps are not in
-    the stored queue: a run asks for those that are found anew.
+    A sitemap is found in the robots.txt of a site when its first page is due, at the default path of a start site, in
+    the definition, or in an index. It may list pages of its own site and of the sites whose robots.txt names it (the
+    cross-submission rule of sitemaps.org); one in the definition may list any. Sitemaps are not in the stored queue:
+    each run finds them anew.
     """
 
     def __init__(self, context: CrawlContext, is_adaptive: Callable[[], bool]) -> None:
-        """`is_adaptive` tells whether pages are chosen by score in this run, which uses the dates of sitemaps."""
+        """Initialise; `is_adaptive` returns whether pages are chosen by score, which uses the dates of sitemaps."""
         self._context = context
         self._section = context.source.sitemaps
         self.on = self._section.use and (self._section.discover or bool(self._section.urls))
         self.discovers = self.on and self._section.discover
-        """Whether robots.txt is asked for the sitemaps that it names, obeyed or not."""
+        """Whether robots.txt is fetched for the sitemaps that it names, obeyed or not."""
         self._starts = frozenset(map(site_of, context.rules.trusted_urls))
         self._form = context.rules.url_policy.without_rewriting
-        self._met: set[str] = set()
-        self._tasks: dict[int, SitemapJob] = {}
+        self._discovered_sites: set[str] = set()
+        self._jobs: dict[int, SitemapJob] = {}
         self._known: frozenset[int] = frozenset()
         self._rules = SitemapRules(context)
-        self._holds = False
+        self._holds_pages = False
         self._waiting = HeldPages(self._release_site)
-        self.echo = SitemapEcho(context, self, self._waiting.stop_waiting, is_adaptive)
+        self.stored_sitemaps = StoredSitemaps(context, self, self._waiting.stop_waiting, is_adaptive)
         self.waiting_sites = self._waiting.sites
         """Sites whose pages wait in the store."""
 
     def queue_opened(self) -> None:
-        """Queue the sitemaps of the definition; a source without sitemaps deletes what is stored of earlier ones."""
+        """Queue the sitemaps of the definition; a source without sitemaps drops those that are stored."""
         context = self._context
         self._known = context.store.sites.sitemap_keys()
         if not self.on:
             if self._known:
                 context.store.drop_urls(self._known)
             return
-        context.hooks.visit_ended.append(self._note_end)
-        self._holds = self.trusts_dates and (context.counters.scheduled > 0 or context.mark.number > 1)
+        context.hooks.visit_ended.append(self._visit_ended)
+        self._holds_pages = self.trusts_dates and (context.counters.scheduled > 0 or context.mark.number > 1)
         for url in self._section.urls:
             self.announce(url, None, SitemapJob(None))
 
     @property
     def trusts_dates(self) -> bool:
-        """Whether this run skips pages that sitemaps say are unchanged."""
-        return self.echo.trusts_dates
+        """Whether this run skips pages that sitemaps report as unchanged."""
+        return self.stored_sitemaps.trusts_dates
 
-    # ---- finding
+    # ---- discovery
 
-    def unmet(self, entry: QueueEntry) -> bool:
-        """Whether the sitemaps of the site of this page have to be looked for before it is fetched."""
-        return self.on and entry.site not in self._met and entry.key not in self._tasks
+    def needs_discovery(self, entry: QueueEntry) -> bool:
+        """Return whether the sitemaps of the site of this page have to be looked for before the page is fetched."""
+        return self.on and entry.site not in self._discovered_sites and entry.key not in self._jobs
 
-    def meet(self, entry: QueueEntry, rules: RobotsRules | None) -> bool:
-        """Look for the sitemaps of a site; returns whether its pages, this one too, have to wait for them.
+    def discover_sitemaps(self, entry: QueueEntry, rules: RobotsRules | None) -> bool:
+        """Look for the sitemaps of a site; returns whether its pages have to wait for them.
 
-        `rules` is None where robots.txt is not asked for.
+        `rules` is None where robots.txt is not fetched.
         """
         site = entry.site
-        self._met.add(site)
+        self._discovered_sites.add(site)
         if self.discovers and rules is not None:
-            self._discover(site, entry.url[: -len(path_of(entry.url))], rules)
-        return self._holds and self._waiting.hold_site(site)
+            self._announce_for_site(site, entry.url[: -len(path_of(entry.url))], rules)
+        return self._holds_pages and self._waiting.hold_site(site)
 
-    def _discover(self, site: str, origin: str, rules: RobotsRules) -> None:
+    def _announce_for_site(self, site: str, origin: str, rules: RobotsRules) -> None:
         for href in rules.sitemaps:
             self.announce(href, origin + "/", SitemapJob({site}))
-        place = origin + USUAL_PLACE
-        guess = not rules.sitemaps and site in self._starts and not rules.blocks(place)
-        if guess and not self.echo.was_guessed(place):
-            self.announce(place, None, SitemapJob({site}, tentative=True))
+        default_url = origin + DEFAULT_PATH
+        guess = not rules.sitemaps and site in self._starts and not rules.blocks(default_url)
+        if guess and not self.stored_sitemaps.was_guessed_recently(default_url):
+            self.announce(default_url, None, SitemapJob({site}, tentative=True))
 
-    def announce(self, href: str, base: str | None, task: SitemapJob, hops: int = 0) -> int | None:
-        """Queue a sitemap unless this run reads it already; returns its key, or None if it is refused."""
+    def announce(self, href: str, base: str | None, job: SitemapJob, hops: int = 0) -> int | None:
+        """Queue a sitemap unless this run has it already; returns its key, or None if it is excluded."""
         url = self._form.canonical(href, base)
-        rule = BAD_URL if url is None else self._rules.refusal(url, task)
+        rule = BAD_URL if url is None else self._rules.refusal(url, job)
         if rule is not None or url is None:
-            self._rules.note_refusal(href, rule or BAD_URL, task)
+            self._rules.note_refusal(href, rule or BAD_URL, job)
             return None
         key = url_key(url)
-        known = self._tasks.get(key)
+        known = self._jobs.get(key)
         if known is not None:
-            self._extend(key, url, known, task)
+            self._extend(key, url, known, job)
             return key
-        if len(self._tasks) >= self._section.files:
-            self._rules.note_refusal(url, f"sitemaps.files {self._section.files}", task)
+        if len(self._jobs) >= self._section.files:
+            self._rules.note_refusal(url, f"sitemaps.files {self._section.files}", job)
             return None
         if key not in self._known and self._rules.stays_page(key):
             return None
-        if task.sites is not None:
-            task.sites.add(site_of(url))
-        self._tasks[key] = task
-        self._take_up(key, url, task, hops)
+        if job.sites is not None:
+            job.sites.add(site_of(url))
+        self._jobs[key] = job
+        self._start_job(key, url, job, hops)
         return key
 
-    def _take_up(self, key: int, url: str, task: SitemapJob, hops: int) -> None:
+    def _start_job(self, key: int, url: str, job: SitemapJob, hops: int) -> None:
         stored = self._context.store.sites.get_sitemap(key) if key in self._known else None
         is_new = stored is None and not self._context.store.records.known_urls([key])
-        task.tentative = task.tentative and is_new
+        job.tentative = job.tentative and is_new
         if stored is not None and stored.run == self._context.mark.number:
-            self._resume(key, url, task, stored)
-        elif stored is not None and self._recall(key, url, task, stored):
+            self._resume(key, url, job, stored)
+        elif stored is not None and self._requeue_recent(key, url, job, stored):
             pass
         elif stored is not None or is_new:
-            self._waiting.wait_for(task)
+            self._waiting.wait_for(job)
             self._context.queue.queue_sitemap(
-                QueueEntry(key, url, site_of(url), 0, 0, hops), noted=not task.tentative
+                QueueEntry(key, url, site_of(url), 0, 0, hops), noted=not job.tentative
             )
-        # Else it is in the queue as a page that was none: it is read as a sitemap in its turn.
+        # Otherwise the URL is queued as a page (of another type): it is read as a sitemap in its turn.
 
-    def _recall(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> bool:
-        """Repeat a sitemap that was read a short time ago; False if it has to be fetched."""
+    def _requeue_recent(self, key: int, url: str, job: SitemapJob, stored: StoredSitemap) -> bool:
+        """Requeue the stored entries of a recently read sitemap; returns False if it has to be fetched."""
         record = self._context.store.records.get_record(key)
-        if record is None or not self.echo.is_young(record):
+        if record is None or not self.stored_sitemaps.is_recent(record):
             return False
-        self._waiting.wait_for(task)
-        self.echo.take_as_read(key, url, record, stored)
-        task.stored = stored
-        self.echo.begin(task, record, stored)
+        self._waiting.wait_for(job)
+        self.stored_sitemaps.record_unchanged(key, url, record, stored)
+        job.stored = stored
+        self.stored_sitemaps.start_requeue(job, record, stored)
         return True
 
-    def _resume(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> None:
+    def _resume(self, key: int, url: str, job: SitemapJob, stored: StoredSitemap) -> None:
         """Treat a sitemap as read that this run read before it was interrupted."""
         if stored.is_index:
             record = self._context.store.records.get_record(key)
-            for child, _ in self.echo.entries(record, stored):
-                self.announce(child, url, task.child())
+            for child, _ in self.stored_sitemaps.entries(record, stored):
+                self.announce(child, url, job.child())
 
     def _extend(self, key: int, url: str, known: SitemapJob, other: SitemapJob) -> None:
-        """Allow a sitemap to name pages of further sites; one that was read already is read again."""
+        """Allow a sitemap to list pages of further sites; if it was read already, it is read again."""
         known.tentative = known.tentative and other.tentative
         if known.sites is None or other.sites is None or other.sites <= known.sites:
             return
@@ -170,56 +170,56 @@ class SitemapManager(Feature):
 
     # ---- reading
 
-    def task(self, key: int) -> SitemapJob | None:
-        """Return the task of a URL that this run reads as a sitemap."""
-        return self._tasks.get(key) if self._tasks else None
+    def job_of(self, key: int) -> SitemapJob | None:
+        """Return the job of a URL that this run reads as a sitemap."""
+        return self._jobs.get(key) if self._jobs else None
 
-    def skips(
-        self, href: str, base: str, task: SitemapJob, latest: int
+    def skip_unchanged(
+        self, href: str, base: str, job: SitemapJob, latest: int
     ) -> tuple[int, UrlRecord, StoredSitemap] | None:
-        """Return a sitemap that its index says has not changed, so that it is not fetched; None if it has to be."""
+        """Return a sitemap that its index reports as unchanged, and record that; None if it has to be fetched."""
         url = self._form.canonical(href, base)
         key = 0 if url is None else url_key(url)
         stored = self._context.store.sites.get_sitemap(key) if key in self._known else None
-        if not latest or url is None or stored is None or key in self._tasks or not self.trusts_dates:
+        if not latest or url is None or stored is None or key in self._jobs or not self.trusts_dates:
             return None
         record = self._context.store.records.get_record(key)
         if (
             record is None
-            or self._rules.refusal(url, task)
+            or self._rules.refusal(url, job)
             or not vouches(latest, record, self._context.clock())
         ):
             return None
-        self._tasks[key] = task
-        self.echo.take_as_read(key, url, record, stored)
+        self._jobs[key] = job
+        self.stored_sitemaps.record_unchanged(key, url, record, stored)
         return key, record, stored
 
     def follow_redirect(self, visit: Visit, location: str, base: str) -> None:
-        """Follow the redirect of a sitemap: what it leads to may name pages of the same sites."""
-        task = visit.sitemap
-        assert task is not None
+        """Follow the redirect of a sitemap: the target may list pages of the same sites."""
+        job = visit.sitemap
+        assert job is not None
         hops = visit.entry.hops + 1
         target = None
         if hops <= self._context.source.limits.redirects:
-            sites = None if task.sites is None else set(task.sites)
-            target = self.announce(location, base, SitemapJob(sites, task.level, task.tentative), hops)
+            sites = None if job.sites is None else set(job.sites)
+            target = self.announce(location, base, SitemapJob(sites, job.level, job.tentative), hops)
         outcome = UrlOutcome.REJECTED if target is None else UrlOutcome.REDIRECTED
         cause = Cause(CauseCode.REDIRECT, location[:500])
         self._context.endings.end_visit(visit, Ending(outcome, StatusCode.HTTP_REDIRECT, cause))
 
-    # ---- the ends of visits
+    # ---- ends of visits
 
-    def _note_end(self, visit: Visit) -> None:
-        """Note how the visit of a sitemap ended, and release the pages that waited for it."""
-        task = visit.sitemap
-        if task is None:
+    def _visit_ended(self, visit: Visit) -> None:
+        """Store the outcome of a sitemap, and release the pages that waited for it."""
+        job = visit.sitemap
+        if job is None:
             return
         if visit.outcome is not None:
-            self.echo.note_end(visit, visit.outcome, task)
-        elif task.tentative and 200 <= visit.fetch.status < 500:
-            self.echo.note_guess(visit.url)
-        self._waiting.stop_waiting(task)
+            self.stored_sitemaps.store_outcome(visit, visit.outcome, job)
+        elif job.tentative and 200 <= visit.fetch.status < 500:
+            self.stored_sitemaps.note_guess(visit.url)
+        self._waiting.stop_waiting(job)
 
     def abandon(self, key: int) -> None:
         """Release the pages that wait for a sitemap that will not be fetched."""
-        self._waiting.stop_waiting(self._tasks[key])
+        self._waiting.stop_waiting(self._jobs[key])

@@ -55,10 +55,10 @@ class RetryPolicy:
         if not visit.done:
             self.handle_failure(visit, failure_of(error))
 
-    def handle_unasked(self, visit: Visit, silence: Failure, cause: Cause) -> None:
+    def handle_unasked(self, visit: Visit, network_error: Failure, cause: Cause) -> None:
         """Act on a URL that was not asked for, because its server met the request before it with a network error."""
         failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, cause)
-        self._act(visit, error_of(silence), failure, asked=False)
+        self._act(visit, error_of(network_error), failure, asked=False)
 
     def _act(self, visit: Visit, error: str, failure: Failure, *, asked: bool = True) -> None:
         context, limits = self._context, self._limits

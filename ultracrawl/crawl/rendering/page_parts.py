@@ -87,7 +87,7 @@ class RobotsSource(Protocol):
     def fetch(self, url: str) -> Awaitable[RobotsRules]:
         """Fetch the rules for a URL."""
 
-    def fetch_bare(self, url: str) -> Awaitable[RobotsRules]:
+    def fetch_without_credentials(self, url: str) -> Awaitable[RobotsRules]:
         """Fetch the rules for a URL that a stranger caused."""
 
 
@@ -184,7 +184,7 @@ class PartFetcher:
         robots = self._robots
         known = robots.known(url)
         if known is None:
-            known = await asyncio.shield(robots.fetch_bare(url) if bare else robots.fetch(url))
+            known = await asyncio.shield(robots.fetch_without_credentials(url) if bare else robots.fetch(url))
         return not known.blocks(url)
 
     def _shows_certificate(self, url: str) -> bool:
