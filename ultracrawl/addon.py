@@ -1,7 +1,4 @@
-"""The composition root: one line of Scrapy settings installs every component, in order.
-
-The line is `ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}`.
-"""
+"""The Scrapy add-on that installs all components: `ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}`."""
 
 from __future__ import annotations
 
@@ -38,27 +35,27 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-LOADER = "ultracrawl.spiders.SourceSpiderLoader"
-_OWN = frozenset({None, HTTP_HANDLER, FTP_HANDLER})
-LISTED = "ultracrawl.middlewares.listed.ListedMiddleware"
-COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
+SPIDER_LOADER = "ultracrawl.spiders.SourceSpiderLoader"
+_OWN_HANDLERS = frozenset({None, HTTP_HANDLER, FTP_HANDLER})
+FETCHER_MIDDLEWARE = "ultracrawl.middlewares.fetcher.FetcherMiddleware"
+COOKIES_MIDDLEWARE = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 
 
 class UltracrawlAddon:
-    """Switches everything on for spiders made from definitions; other spiders of a project stay as they are.
+    """Configures the crawlers of spiders made from definitions; other spiders of a project are left unchanged.
 
-    All values but those that keep the downloader from having a pace of its own are set with Scrapy's priority for
-    add-ons: settings of the project, of the definition (`settings:`) and of the command line win.
+    Settings have the priority `addon`: those of the project, the definition (`settings:`) and the command line win.
+    Exception: the settings that switch off the downloader's own delays cannot be overridden.
     """
 
     def __init__(self, source: DataSource | None, *, inspection: bool = False) -> None:
-        """`inspection`: single pages are looked at through the spider, and nothing is crawled."""
+        """`inspection`: the spider only inspects single pages, as `scrapy shell` and `scrapy parse` do."""
         self._source = source
         self._inspection = inspection
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the add-on for one crawler; it looks at the spider class to see whether there is work for it."""
+        """Create the add-on for one crawler; it is inactive if the spider class has no definition."""
         source = getattr(crawler.spidercls, "source", None)
         if not isinstance(source, DataSource):
             return cls(None)
@@ -66,20 +63,23 @@ class UltracrawlAddon:
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Let Scrapy find a spider for each definition.
+        """Set the spider loader that lists a spider for each definition.
 
-        `scrapy list`, and with it Scrapyd, asks the spider loader without asking add-ons first (Scrapy 2.19);
+        `scrapy list`, and with it Scrapyd, uses the spider loader before it loads add-ons (Scrapy 2.19);
         a project that needs them sets `SPIDER_LOADER_CLASS` itself.
         """
-        settings.set("SPIDER_LOADER_CLASS", LOADER, priority="addon")
+        settings.set("SPIDER_LOADER_CLASS", SPIDER_LOADER, priority="addon")
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Install the components for one crawl, or for looking at single pages."""
+        """Install the components of a crawl or an inspection.
+
+        Raises `WorkError` if the process may open too few files.
+        """
         if self._source is None:
             return
         for name, value in {
             **hardened,
-            **(self._gently(self._source) if self._inspection else tuned),
+            **(self._inspection_settings(self._source) if self._inspection else tuned),
         }.items():
             settings.set(name, value, priority="addon")
         if not self._inspection:
@@ -102,7 +102,7 @@ class UltracrawlAddon:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, HTTP_HANDLER)
         if HTTP_HANDLER in settings["DOWNLOAD_HANDLERS"].values():
             require_libcurl(f"source {self._source.name}: fetching pages")
-        if not _OWN.issuperset(settings["DOWNLOAD_HANDLERS"].values()):
+        if not _OWN_HANDLERS.issuperset(settings["DOWNLOAD_HANDLERS"].values()):
             from ultracrawl.handlers.guarding.choice import guard_handlers  # noqa: PLC0415 - most crawls need none
 
             guard_handlers(settings, self._source)
@@ -110,8 +110,8 @@ class UltracrawlAddon:
         self._apply_limits(settings, self._source)
 
     @staticmethod
-    def _gently(source: DataSource) -> dict[str, Any]:
-        """Return what replaces the frontier while single pages are looked at: Scrapy's downloader keeps the delays."""
+    def _inspection_settings(source: DataSource) -> dict[str, Any]:
+        """Return the settings of an inspection: no frontier, so Scrapy's downloader keeps the politeness delay."""
         return {
             "SCHEDULER": "ultracrawl.scheduler.inspection.InspectionScheduler",
             "DOWNLOAD_DELAY": source.politeness.delay,
@@ -119,9 +119,9 @@ class UltracrawlAddon:
         }
 
     def _install_components(self, settings: BaseSettings, source: DataSource) -> None:
-        """Add ours and take out what they replace; an entry that the project made itself is left alone.
+        """Add the components, and remove the built-in ones that they replace; entries of the project are kept.
 
-        Out of the base list it is not even imported: Scrapy imports what is only switched off, which takes 0.1 s.
+        They are removed from the base settings: Scrapy imports components that are only disabled, which takes 0.1 s.
         """
         for setting, names in alone.items():
             for path in names:
@@ -132,17 +132,17 @@ class UltracrawlAddon:
         kept = set(followed_at_once) if self._inspection else set()
         unwanted = {setting: set(paths) - kept for setting, paths in replaced.items()}
         if source.cookies.enabled or not settings.getbool("COOKIES_ENABLED"):
-            unwanted["DOWNLOADER_MIDDLEWARES"].add(COOKIES)
+            unwanted["DOWNLOADER_MIDDLEWARES"].add(COOKIES_MIDDLEWARE)
         for setting, paths in unwanted.items():
             for path in paths - set(settings[setting]):
                 settings[f"{setting}_BASE"].pop(path, None)
 
     @staticmethod
     def _install_kind(settings: BaseSettings, source: DataSource) -> None:
-        """Have visits answered by the fetcher of a source, or, while documents are made again, from the store."""
+        """Install the fetcher of a listed source; a reindex reads the stored responses instead."""
         kind = load_kind(source.type)
         if kind is not None and not settings.getbool("ULTRACRAWL_REINDEX"):
-            settings["DOWNLOADER_MIDDLEWARES"].setdefault(LISTED, 580)
+            settings["DOWNLOADER_MIDDLEWARES"].setdefault(FETCHER_MIDDLEWARE, 580)
         elif kind is not None:
             for scheme in kind.schemes:
                 settings["DOWNLOAD_HANDLERS"].setdefault(scheme, settings["DOWNLOAD_HANDLERS"]["http"])

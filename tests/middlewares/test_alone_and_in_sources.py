@@ -12,10 +12,10 @@ from scrapy.utils.test import get_crawler
 
 import ultracrawl.middlewares
 from ultracrawl.addon import UltracrawlAddon
-from ultracrawl.middlewares.answer import AnswerMiddleware
+from ultracrawl.middlewares.acceptance import AcceptanceMiddleware
 from ultracrawl.middlewares.robots import RobotsMiddleware
 from ultracrawl.sources import DataSource, DefinitionHead, make_project
-from ultracrawl.spiders.loader import spider_class
+from ultracrawl.spiders.loader import make_spider_class
 
 ADDON = {"ADDONS": {"ultracrawl.addon.UltracrawlAddon": 500}}
 NUMBERS = {"Rewriter": 40, "Robots": 100, "RedirectBoundary": 605, "Conditional": 705}
@@ -34,12 +34,12 @@ def test_their_names_are_those_of_the_wing() -> None:
 def test_what_works_for_sources_alone_names_the_true_cause(settings: dict[str, Any]) -> None:
     crawler = get_crawler(PlainSpider, settings)
     with pytest.raises(NotConfigured, match="the spider 'plain' has no data source definition"):
-        AnswerMiddleware.from_crawler(crawler)
+        AcceptanceMiddleware.from_crawler(crawler)
 
 
 def test_a_source_without_the_addon_says_so(tmp_path: Any) -> None:
     source = DataSource(name="s", start_urls=("http://h.example/",))
-    crawler = get_crawler(spider_class(make_project(DefinitionHead(), {"s": source}, tmp_path), source))
+    crawler = get_crawler(make_spider_class(make_project(DefinitionHead(), {"s": source}, tmp_path), source))
     with pytest.raises(NotConfigured, match="the ultracrawl add-on is not switched on"):
         RobotsMiddleware.from_crawler(crawler)
 

@@ -12,7 +12,7 @@ from ultracrawl.agents.port import Entry
 from ultracrawl.crawl.listing.answers import ENTRY, entry_of
 from ultracrawl.crawl.listing.fetching import EntryFetching
 from ultracrawl.crawl.visit import META_KEY, Visit
-from ultracrawl.middlewares.listed import ListedMiddleware
+from ultracrawl.middlewares.fetcher import FetcherMiddleware
 from ultracrawl.model import UrlRecord
 from ultracrawl.stores import QueueEntry
 
@@ -35,5 +35,5 @@ def test_a_server_cannot_speak_for_the_lister(entry: Entry | None, status: int) 
     visit = Visit(QueueEntry(1, URL, "www.example.com", 0, 1), UrlRecord(URL, "s"))
     request = Request(URL, meta={META_KEY: visit})
     claimed = Response(URL, status=status, headers={ENTRY: '{"access_url":"x","title":"Claimed"}'})
-    middleware = ListedMiddleware(cast(EntryFetching, Listed(entry)))
+    middleware = FetcherMiddleware(cast(EntryFetching, Listed(entry)))
     assert entry_of(middleware.process_response(request, claimed)) == (entry if status == 200 else None)

@@ -20,7 +20,7 @@ from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.portal_filters.filtering import FilterViews
 from ultracrawl.crawl.visit import META_KEY, Visit
-from ultracrawl.middlewares.answer import AnswerMiddleware
+from ultracrawl.middlewares.acceptance import AcceptanceMiddleware
 from ultracrawl.middlewares.conditional import ConditionalMiddleware, VisitConditions
 from ultracrawl.middlewares.filters import FilterMiddleware
 from ultracrawl.middlewares.redirect import RedirectBoundaryMiddleware, VisitRedirects
@@ -95,7 +95,7 @@ def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, reque
     sizes: list[int] = []
     context.hooks.answered.append(lambda visit: sizes.append(visit.fetch.size))
     page = answer(body=b"<html>words", Content_Type="text/html", ETag='"1"')
-    assert AnswerMiddleware(context, NoFeeds(), NoCounts()).process_response(request_, page) is page
+    assert AcceptanceMiddleware(context, NoFeeds(), NoCounts()).process_response(request_, page) is page
     assert (visit.fetch.status, visit.fetch.etag, visit.fetch.media_type, sizes) == (
         200,
         '"1"',
@@ -107,7 +107,7 @@ def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, reque
 
 def test_an_answer_of_a_type_that_is_not_wanted_ends_its_visit(endings: Endings, request_: Request) -> None:
     visit = visit_with(request_)
-    middleware = AnswerMiddleware(context_of(endings), NoFeeds(), NoCounts())
+    middleware = AcceptanceMiddleware(context_of(endings), NoFeeds(), NoCounts())
     middleware.process_response(
         request_, answer(body=b"\x89PNG\r\n\x1a\n", Content_Type="image/png", ETag='"1"')
     )
@@ -118,8 +118,8 @@ def test_an_answer_of_a_type_that_is_not_wanted_ends_its_visit(endings: Endings,
 
 def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, request_: Request) -> None:
     signals = SignalManager()
-    middleware = AnswerMiddleware(context_of(endings), NoFeeds(), NoCounts())
-    middleware.listen(signals)
+    middleware = AcceptanceMiddleware(context_of(endings), NoFeeds(), NoCounts())
+    middleware.connect_early_stop(signals)
     visit_with(request_)
     sent = {"request": request_, "headers": Headers({"Content-Type": "image/png"}), "body_length": 1 << 20}
     ((_, outcome),) = signals.send_catch_log(headers_received, **sent)

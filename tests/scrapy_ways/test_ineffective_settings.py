@@ -14,7 +14,7 @@ from ultracrawl.cli.look.lint import ineffective_settings
 from ultracrawl.settings import ineffective as module
 from ultracrawl.settings.ineffective import REMARKS, ineffective
 from ultracrawl.sources import DataSource, adhoc_project
-from ultracrawl.spiders.loader import spider_class
+from ultracrawl.spiders.loader import make_spider_class
 
 STARTPROJECT = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": 1}
 
@@ -127,7 +127,7 @@ def test_other_spiders_keep_their_settings(caplog: pytest.LogCaptureFixture) -> 
 
 def test_arguments_are_told(caplog: pytest.LogCaptureFixture) -> None:
     project = adhoc_project(("http://127.0.0.1:1/",), Path("/nowhere"))
-    spider = spider_class(project, next(iter(project.sources.values())))
+    spider = make_spider_class(project, next(iter(project.sources.values())))
     spider.from_crawler(Crawler(spider), depth="1", note="hello", _job="26")
     nothing = "changes nothing: sources take no arguments"
     assert caplog.messages == [

@@ -71,7 +71,7 @@ DYNAMIC = (
     "ultracrawl.handlers.curl.client",
     "ultracrawl.index.whoosh",
     "ultracrawl.index.writing.worker",
-    "ultracrawl.middlewares.answer",
+    "ultracrawl.middlewares.acceptance",
     "ultracrawl.middlewares.conditional",
     "ultracrawl.middlewares.filters",
     "ultracrawl.middlewares.redirect",

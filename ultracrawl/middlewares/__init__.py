@@ -1,10 +1,10 @@
-"""Downloader middlewares: thin adapters that ask the rules.
+"""Downloader middlewares: thin adapters between Scrapy and the rules.
 
-Four work alone too, in a project without definitions: `RobotsMiddleware` (robots.txt), `RewriterMiddleware` (URLs;
-alone only), `RedirectBoundaryMiddleware` (redirects out of the boundary) and `ConditionalMiddleware` (validators, and
-pages that did not change). In the crawl of a source requests meet them in this order, with `StatusMiddleware` (errors,
-retries, vanished pages) after robots.txt and `AnswerMiddleware` (which answers become pages) as the last; answers meet
-them from the last to the first.
+Four can be used in a project without definitions: `RobotsMiddleware` (robots.txt), `RewriterMiddleware` (rewrites
+URLs; only there), `RedirectBoundaryMiddleware` (redirects out of the boundary) and `ConditionalMiddleware`
+(validators, unchanged pages). In the crawl of a source, requests pass `FilterMiddleware`, robots.txt,
+`StatusMiddleware` (errors, retries, vanished pages), redirects, conditional requests and `AcceptanceMiddleware` (which
+responses become pages), in this order; responses pass them in reverse.
 """
 
 from ultracrawl.middlewares.conditional import ConditionalMiddleware

@@ -1,4 +1,4 @@
-"""Conditional requests: stored validators go out, an unchanged answer costs no page."""
+"""Conditional requests: sends stored validators, and ends visits of unchanged pages before they are parsed."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _UNMODIFIED = UrlOutcome.UNMODIFIED
 
 
 class Conditions(Protocol):
-    """What is known of pages, and what it means that one did not change."""
+    """The stored validators of pages, and the handling of unchanged ones."""
 
     def add_validators(self, request: Request) -> None:
-        """Add If-None-Match and If-Modified-Since to a request, if something is known of its page."""
+        """Add If-None-Match and If-Modified-Since to a request if validators of its page are stored."""
 
     def judge_answer(self, request: Request, response: Response) -> Response | Request:
-        """Act on an answer; returns it, or what takes its place. Raises `IgnoreRequest` to end its way here."""
+        """Return the response or its replacement. Raises `IgnoreRequest` to drop it."""
 
 
 class ConditionalMiddleware:
     """Sends If-None-Match and If-Modified-Since, and acts on 304.
 
     In the crawl of a source 304 means NOT_MODIFIED, and an equal body UNMODIFIED. For spiders without a definition the
-    stored body takes the place of a 304, with the flag `not-modified`, or the page is dropped.
+    stored response replaces a 304, with the flag `not-modified`, or the page is dropped.
     """
 
     def __init__(self, conditions: Conditions) -> None:
@@ -48,7 +48,7 @@ class ConditionalMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
+        """Create the middleware for a crawler."""
         if not has_definition(crawler):
             from ultracrawl.crawl.standalone.conditional_requests import ConditionalRequests  # noqa: PLC0415 - sources need none of it
 
@@ -57,20 +57,20 @@ class ConditionalMiddleware:
         return cls(VisitConditions(context_of(crawler), permissions.head_refusal, duplicates.stays_duplicate))
 
     def process_request(self, request: Request) -> None:
-        """Add the validators of what is known."""
+        """Add the stored validators."""
         self._conditions.add_validators(request)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
-        """Act on what did not change."""
+        """Handle 304 and equal bodies."""
         return self._conditions.judge_answer(request, response)
 
 
 class VisitConditions:
-    """Ends visits of pages that did not change.
+    """Ends visits of unchanged pages before they are parsed.
 
-    They end before the page is parsed; its stored links stay as they are, and with them its children stay alive. In a
-    run that must scan every page nothing is sent and nothing ends here; without `refresh.conditional` nothing is sent,
-    and an equal body still ends the visit.
+    Their stored links are kept, so that linked pages do not become orphans. In a run that must scan every page no
+    validators are sent and no visit ends here; without `refresh.conditional` no validators are sent, and an equal body
+    still ends the visit.
     """
 
     def __init__(
@@ -79,30 +79,30 @@ class VisitConditions:
         head_refusal: Callable[[Response], Cause],
         stays_duplicate: Callable[[Visit], bool],
     ) -> None:
-        """`head_refusal` says why a page stays out of the index by its headers; `stays_duplicate` may end a visit."""
+        """`head_refusal` returns why headers keep a page out of the index; `stays_duplicate` may end a visit."""
         self._context = context
         self._head_refusal = head_refusal
         self._stays_duplicate = stays_duplicate
         self._conditional = context.source.refresh.conditional
 
     def add_validators(self, request: Request) -> None:
-        """Add the validators of the record of a visit."""
+        """Add the validators of the visit's record."""
         visit = visit_of(request)
         if visit is not None and self._conditional and not visit.rescan and request.method == "GET":
             for name, value in conditional_headers(visit.record).items():
                 set_header(request, name, value)
 
     def judge_answer(self, request: Request, response: Response) -> Response:
-        """Note the checksum; end the visit if nothing changed."""
+        """Record the checksum; end the visit if the page is unchanged."""
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
         refusal = NO_CAUSE if visit.sitemap else self._head_refusal(response)
         if refusal:
-            # It can be withdrawn without a change of the page: the next visit has to see the page in full.
+            # The refusal may be withdrawn without a change of the page: the next visit has to get the whole page.
             visit.drop_validators()
         if response.status == 304:
-            # That of a sitemap is for its reader; without a question it is no answer (RFC 9110 15.4.5).
+            # The sitemap reader handles its own 304; to an unconditional request 304 is invalid (RFC 9110 15.4.5).
             if visit.sitemap is None and _CONDITIONS & request.headers.keys():
                 self._not_modified(visit, refusal)
         elif response.status == 200:
@@ -122,5 +122,5 @@ class VisitConditions:
 
     @staticmethod
     def _may_end(visit: Visit, response: Response) -> bool:
-        """Whether an equal body is enough: headers that speak to robots may have changed without it."""
+        """Whether an equal body may end the visit; not with X-Robots-Tag, which may change while the body does not."""
         return visit.record.retained and not visit.rescan and not has_header(response, "X-Robots-Tag")

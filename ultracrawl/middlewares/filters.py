@@ -1,4 +1,4 @@
-"""The MetaData phase of a source's filters: a URL that both deny is never fetched."""
+"""Runs the MetaData phase of the portal-robot filters: a URL that both filters deny is not fetched."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 
 class UrlFilters(Protocol):
-    """The filters of a source, as far as they judge a URL before its fetch."""
+    """The part of the filters of a source that judges a URL before it is fetched."""
 
     @property
     def needs_address(self) -> bool:
-        """Whether the filters ask for the address of the host."""
+        """Whether the filters use the address of the host."""
 
     def judge(self, url: str, depth: int, address: str) -> FilterViews:
-        """Return what both filters say of a URL."""
+        """Return the decisions of both filters on a URL."""
 
 
 class FilterMiddleware:
-    """Asks both filters about every URL before its request goes out."""
+    """Applies both filters to every URL before its request is sent."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class FilterMiddleware:
         judge_expiry: Callable[[Visit], None],
         look_up: Callable[[str], Future[tuple[str, ...]]],
     ) -> None:
-        """`judge_expiry` has expired descriptions be made anew; `look_up` begins to look up the addresses of a host."""
+        """`judge_expiry` marks expired descriptions for renewal; `look_up` starts the DNS lookup of a host."""
         self._context = context
         self._filters = filters
         self._judge_expiry = judge_expiry
@@ -55,7 +55,7 @@ class FilterMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler. Raises `NotConfigured`, without a word, for a source without filters."""
+        """Create the middleware for a crawler. Raises `NotConfigured` (no message) for a source without filters."""
         context = context_of(crawler)
         if not context.source.filters.file:
             raise NotConfigured
@@ -82,7 +82,7 @@ class FilterMiddleware:
         raise IgnoreRequest(str(cause))
 
     async def _address(self, request: Request) -> str:
-        """Return the first address of a host, empty if there is none; asked once, others of the host wait for it."""
-        answer = self._look_up(urlparse_cached(request).hostname or "")
-        found = answer.result() if answer.done() else await asyncio.wrap_future(answer)
-        return next(iter(found), "")
+        """Return the first address of a host, or an empty string; requests to the same host share one lookup."""
+        lookup = self._look_up(urlparse_cached(request).hostname or "")
+        addresses = lookup.result() if lookup.done() else await asyncio.wrap_future(lookup)
+        return next(iter(addresses), "")

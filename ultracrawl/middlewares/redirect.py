@@ -1,4 +1,4 @@
-"""Redirects by status: those out of the boundary are refused, by the table of Ultra Search 9.6."""
+"""Redirects by status: refuses those that leave the boundary (table of Ultra Search 9.6)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 class RedirectBoundaryMiddleware:
-    """Judges the redirects of servers before anything follows them.
+    """Checks redirects before they are followed.
 
-    In the crawl of a source nothing is followed in place: the target goes through boundary and frontier, the visit of
-    the old URL ends here, and headers and credentials of its request go nowhere else. For spiders without a definition,
-    what `ULTRACRAWL_BOUNDARY` refuses ends here, and Scrapy's own middlewares follow the rest.
+    In the crawl of a source the target passes boundary and frontier like a link and the visit of the old URL ends, so
+    headers and credentials of its request are not sent to the target. For spiders without a definition, redirects
+    refused by `ULTRACRAWL_BOUNDARY` are dropped, and Scrapy's own middlewares follow the others.
     """
 
     def __init__(self, judge: Callable[[Request, Response, str | None], None]) -> None:
-        """`judge` takes the answer to a request, with its location as received; it may raise `IgnoreRequest`."""
+        """`judge` gets request, response and the Location as received; it may raise `IgnoreRequest`."""
         self._judge = judge
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
+        """Create the middleware for a crawler."""
         if not has_definition(crawler):
             from ultracrawl.crawl.standalone.redirect_boundary import RedirectBoundary  # noqa: PLC0415 - sources need none of it
 
@@ -41,7 +41,7 @@ class RedirectBoundaryMiddleware:
         return cls(VisitRedirects(feature_of(crawler, RedirectFollower).follow).judge_answer)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Judge a redirect. Raises `IgnoreRequest` if it is refused, and no visit says so."""
+        """Check a redirect. Raises `IgnoreRequest` if it is refused and has no visit to end."""
         if response.status in REDIRECTS:
             location = response.headers.get("Location")
             self._judge(
@@ -54,11 +54,11 @@ class VisitRedirects:
     """Ends the visit of a URL that redirects."""
 
     def __init__(self, follow: Callable[[Visit, int, str | None, str], bool]) -> None:
-        """`follow` decides a redirect and carries it out: visit, status, location as received, URL of the answer."""
+        """`follow` decides on a redirect and follows it: visit, status, Location as received, URL of the response."""
         self._follow = follow
 
     def judge_answer(self, request: Request, response: Response, location: str | None) -> None:
-        """Hand the target over and record the redirect."""
+        """Queue the target and record the redirect."""
         visit = visit_of(request)
         if visit is not None and not visit.done:
             self._follow(visit, response.status, location, response.url)

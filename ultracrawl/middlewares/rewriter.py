@@ -1,4 +1,4 @@
-"""URL rewriting as a downloader middleware, for spiders without a definition."""
+"""URL rewriting for spiders without a definition."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class RewriterMiddleware:
-    """Sends requests to the URLs that rules and a rewriter make of theirs.
+    """Rewrites the URLs of requests by rules and a rewriter.
 
-    A rewritten request goes through scheduler and dupe filter again, with its callback and everything else, so that two
+    A rewritten request passes scheduler and dupe filter again, with its callback and everything else, so that two
     links that become one URL are one request.
     """
 
     def __init__(self, rewrite: Callable[[Request], Request | None]) -> None:
-        """`rewrite` returns what takes the place of a request, None if it may go on; it may raise `IgnoreRequest`."""
+        """`rewrite` returns the replacement of a request, None for an unchanged one; it may raise `IgnoreRequest`."""
         self._rewrite = rewrite
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler. Raises `NotConfigured` for that of a source."""
+        """Create the middleware for a crawler. Raises `NotConfigured` in the crawl of a source."""
         if has_definition(crawler):
             raise NotConfigured("the links of a source are rewritten when they are found")
         from ultracrawl.crawl.standalone.request_rewriting import RequestRewriting  # noqa: PLC0415 - sources need none of it
@@ -37,5 +37,5 @@ class RewriterMiddleware:
         return cls(RequestRewriting.from_crawler(crawler).rewrite)
 
     def process_request(self, request: Request) -> Request | None:
-        """Return the rewritten request, if it is another one. Raises `IgnoreRequest` for one that is dropped."""
+        """Return the rewritten request, None if it is unchanged. Raises `IgnoreRequest` if it is dropped."""
         return self._rewrite(request)

@@ -1,4 +1,4 @@
-"""robots.txt: no page is asked for before the rules of its host are known."""
+"""robots.txt: requests wait for the rules of their host, and forbidden ones are dropped."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ logger = logging.getLogger(__name__)
 
 
 class RobotsSource(Protocol):
-    """Where the rules of robots.txt come from."""
+    """Provides the rules of robots.txt."""
 
     def known(self, url: str) -> RobotsRules | None:
-        """Return the rules for a URL if they are known."""
+        """Return the rules for a URL; None if they have to be fetched."""
 
     def fetch(self, url: str) -> Awaitable[RobotsRules]:
         """Fetch the rules for a URL."""
 
 
 class RobotsGate(Protocol):
-    """Which requests robots.txt is asked about, and what is done about one that it forbids."""
+    """Selects the requests that robots.txt applies to, and records the forbidden ones."""
 
     def judged_url(self, request: Request) -> str:
-        """Return the URL of a request as rules see it, empty for one that they do not concern."""
+        """Return the URL to check; empty for a request that robots.txt does not apply to."""
 
     def record_refusal(self, request: Request, rules: RobotsRules) -> str:
-        """Record that a request is forbidden; returns why."""
+        """Record that a request is forbidden; returns the reason."""
 
 
 class RobotsMiddleware:
-    """Ends the requests that robots.txt forbids.
+    """Drops the requests that robots.txt forbids.
 
-    The first requests to a host wait for its rules, however many run at once. The scheduler of a source hands a request
-    out only when the rules of its origin are known, so there only those wait that come another way. Spiders without a
-    definition have the rules that follow from Scrapy's settings.
+    All first requests to a host wait for its rules. The scheduler of a source only releases requests to origins whose
+    rules are known, so in its crawl only requests from elsewhere wait. Spiders without a definition obey robots.txt as
+    Scrapy's settings say.
     """
 
     def __init__(self, robots: RobotsSource, gate: RobotsGate) -> None:
@@ -61,17 +61,17 @@ class RobotsMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
+        """Create the middleware for a crawler."""
         if not has_definition(crawler):
             from ultracrawl.crawl.standalone.site_robots import SiteRobots  # noqa: PLC0415 - sources need none of it
 
-            alone = SiteRobots.from_crawler(crawler)
-            return cls(alone, alone)
+            site_robots = SiteRobots.from_crawler(crawler)
+            return cls(site_robots, site_robots)
         robots, errors = feature_of(crawler, RobotsCache), feature_of(crawler, RetryPolicy)
         return cls(robots, VisitGate(context_of(crawler), robots.network_error, errors.handle_unasked))
 
     async def process_request(self, request: Request) -> None:
-        """Let a request pass if robots.txt does. Raises `IgnoreRequest`."""
+        """Pass a request that robots.txt allows. Raises `IgnoreRequest` for others."""
         url = self._gate.judged_url(request)
         if not url:
             return
@@ -83,7 +83,7 @@ class RobotsMiddleware:
 
 
 class VisitGate:
-    """Ends the visits that robots.txt forbids, with 951 or as a network error."""
+    """Ends the visits that robots.txt forbids, with status 951 or as a network error."""
 
     def __init__(
         self,
@@ -91,9 +91,9 @@ class VisitGate:
         silence: Callable[[str], Failure | None],
         end_unasked: Callable[[Visit, Failure, Cause], None],
     ) -> None:
-        """`silence` returns the network error with which a server met the latest request for its rules.
+        """`silence` returns the network error of the latest request for the robots.txt of a URL, if it failed.
 
-        `end_unasked` acts on a visit whose server is silent: with its error, and the cause to be recorded.
+        `end_unasked` ends or retries a visit without a request: with that error, and the cause to record.
         """
         self._context = context
         self._silence = silence
@@ -101,9 +101,9 @@ class VisitGate:
         self._obeys = context.rules.robots.obey
 
     def judged_url(self, request: Request) -> str:
-        """Return the URL of a visit, if robots.txt is obeyed, and a server has it."""
-        concerned = self._obeys and visit_of(request) is not None and origin_of(request.url)
-        return request.url if concerned else ""
+        """Return the URL of a visit to a server, if robots.txt is obeyed."""
+        applies = self._obeys and visit_of(request) is not None and origin_of(request.url)
+        return request.url if applies else ""
 
     def record_refusal(self, request: Request, rules: RobotsRules) -> str:
         """End the visit."""
@@ -113,7 +113,7 @@ class VisitGate:
         cause = Cause(CauseCode.ROBOTS_UNKNOWN, decision.reason)
         silence = self._silence(request.url)
         if rules.unavailable and silence is not None:
-            # The page would have met the same error: what the definition says of such errors holds for it.
+            # The request of the page would have failed alike, so the error rules of the definition apply.
             self._end_unasked(visit, silence, cause)
         elif rules.unavailable:
             self._finish(visit, UrlOutcome.NETWORK_ERROR, cause)

@@ -1,4 +1,4 @@
-"""Error answers: which are tried again, and what they mean for the URL."""
+"""Error responses: which are retried, and which outcome they give a visit."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
-"""Errors that tend to pass: they are tried again unless an error rule says how often."""
+TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
+"""Statuses of transient errors: they are retried unless an error rule sets the number of attempts."""
 
 
 class ErrorRules(Protocol):
-    """What follows an error: another try, or the end of the visit."""
+    """Retries or ends the visit after an error."""
 
     def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
-        """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
+        """Handle an error status; `passes` says whether such errors are usually transient."""
 
     def handle_ftp_reply(self, visit: Visit, reply: str) -> None:
-        """Act on a reply of an FTP server."""
+        """Handle an error reply of an FTP server."""
 
 
 class StatusMiddleware:
-    """Ends every visit that has an answer other than 200 and was not ended by the middlewares before.
+    """Ends every visit with a status other than 200 that the other middlewares did not end.
 
-    That is success without a page, and everything else that is no redirect: a choice (300), 304 from a server that
-    was not asked whether anything changed, statuses that nobody has defined.
-    What an error means is said by the error rules of the source: by default 404 and 410 are GONE, every other error
-    leaves the document where it is, and those that tend to pass (429, most 5xx) are tried again first.
+    These are success without a page, and statuses that are neither errors nor redirects: 300, 304 to an unconditional
+    request, undefined ones. Errors are handled by the error rules of the source: by default 404 and 410 are GONE, all
+    other errors keep the document, and transient ones (429, most 5xx) are retried first.
     """
 
     def __init__(self, context: CrawlContext, errors: ErrorRules) -> None:
@@ -47,11 +46,11 @@ class StatusMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
+        """Create the middleware for a crawler."""
         return cls(context_of(crawler), feature_of(crawler, RetryPolicy))
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Record what an error answer means."""
+        """End or retry the visit of an error response."""
         visit = visit_of(request)
         if visit is None or visit.done or response.status == 200:
             return response
@@ -63,6 +62,6 @@ class StatusMiddleware:
             cause = Cause(CauseCode.STATUS, str(response.status))
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, response.status, cause))
         else:
-            passes = response.status in PASSING_STATUS
+            passes = response.status in TRANSIENT_STATUS
             self._errors.handle_status(visit, response.status, passes=passes)
         return response

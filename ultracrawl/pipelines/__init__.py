@@ -1,7 +1,7 @@
 """Item pipelines, in order: `ChecksumPipeline`, `AttributePipeline`, `IndexPipeline`.
 
-Items are read through itemadapter, so a spider may yield `Document`s, dicts, dataclasses or Scrapy items; the
-fields are those of `ultracrawl.model.Document`.
+Items are read with itemadapter: a spider may yield `Document`s, dicts, dataclasses or Scrapy items with the fields of
+`ultracrawl.model.Document`.
 """
 
 from ultracrawl.pipelines.attributes import AttributePipeline

@@ -1,4 +1,4 @@
-"""Document attributes become search attributes."""
+"""Maps document attributes to search attributes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _TEXTS = frozenset({"title", "text", "language", "mimetype", "last_modified"})
 
 
 class AttributePipeline(DocumentPipeline):
-    """Fills `search_attributes` by the attribute map of the source (Ultra Search 5.2, 5.3).
+    """Fills `search_attributes` from the attribute map of the source (Ultra Search 5.2, 5.3).
 
-    For a spider without a definition `ULTRACRAWL_ATTRIBUTES` is the map, and every field of an item is an attribute.
+    For a spider without a definition the map is `ULTRACRAWL_ATTRIBUTES`, and every field of an item is an attribute.
     """
 
     def process(self, item: ItemFields, visit: Visit) -> None:
-        """Map the attributes of one document; values that do not fit their type are left out and counted."""
+        """Map the attributes of one document; values that do not fit their type are dropped and counted."""
         if isinstance(item.item, Document):
             document = item.item
         else:
@@ -41,24 +41,24 @@ class AttributePipeline(DocumentPipeline):
 
 
 def _document(item: ItemFields, visit: Visit) -> Document:
-    """Return an item of another kind as a document; its attributes may be written as single values."""
+    """Return an item that is not a `Document` as one; its attributes may be single values."""
     known = {name: _text(name, value) for name, value in item.items() if name in DOCUMENT_FIELDS}
     attributes = item.get("attributes", {})
     known["attributes"] = {
-        str(name).lower(): [str(one) for one in listed(value) if one is not None]
+        str(name).lower(): [str(member) for member in listed(value) if member is not None]
         for name, value in attributes.items()
     }
     return Document(**{**_identity(visit), **known})
 
 
 def _plain_document(item: ItemFields, visit: Visit) -> Document:
-    """Return an item of somebody's spider as a document, whatever its fields hold."""
+    """Return an item of a spider without a definition as a document, whatever its fields contain."""
     texts: dict[str, Any] = {name: text_of(item.get(name)) for name in _TEXTS}
     return Document(**{**_identity(visit), **texts, "attributes": attributes_of(item)})
 
 
 def _text(name: str, value: Any) -> Any:
-    """Return the value of a field, a number as a text where a text belongs. Raises `TypeError` for anything else."""
+    """Return the value of a field; numbers in text fields become strings. Raises `TypeError` for other values."""
     if name not in _TEXTS or isinstance(value, str):
         return value
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""What every pipeline of ours does first: find the visit that an item belongs to."""
+"""Base class of the item pipelines: finds the visit of an item."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DocumentPipeline:
-    """Base of the pipelines; items that belong to no visit pass untouched."""
+    """Passes items with a visit to `process`; items without one are returned unchanged."""
 
     def __init__(
         self,
@@ -26,9 +26,9 @@ class DocumentPipeline:
         visit_of: Callable[[Any], Visit | None],
         plain: PlainItems | None = None,
     ) -> None:
-        """`visit_of` returns the visit that an item came from, None if it has ended or there is none.
+        """`visit_of` returns the visit of an item, None if it has ended or there is none.
 
-        `plain` is there for a spider without a definition: whatever fields its items have are their content.
+        `plain` is set for a spider without a definition, whose items may have any fields.
         """
         self._context = context
         self._visit_of = visit_of
@@ -36,7 +36,7 @@ class DocumentPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the pipeline of a crawler: of a source, or by its settings of a spider without a definition."""
+        """Create the pipeline for the crawl of a source, or for a spider without a definition from its settings."""
         if has_definition(crawler):
             return cls(context_of(crawler), feature_of(crawler, ItemTracker).visit_of)
         from ultracrawl.crawl.standalone.items import items_of  # noqa: PLC0415 - sources need none of it
@@ -47,15 +47,15 @@ class DocumentPipeline:
 
     @classmethod
     def prepare(cls, plain: PlainItems, crawler: Crawler) -> None:
-        """Say what the pipeline needs where there is no definition, before the spider is opened."""
+        """Enable the features the pipeline needs without a definition, before the spider is opened."""
 
     def process_item(self, item: Any) -> Any:
-        """Hand the item to `process` together with its visit (Scrapy's pipeline protocol)."""
+        """Process an item that has a visit."""
         visit = self._visit_of(item)
         if visit is not None:
             self.process(fields_of(item), visit)
         return item
 
     def process(self, item: ItemFields, visit: Visit) -> None:
-        """Work on one item. Raises `DropItem` to end its way here."""
+        """Process one item. Raises `DropItem` to drop it."""
         raise NotImplementedError

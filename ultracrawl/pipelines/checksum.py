@@ -1,4 +1,4 @@
-"""Tells whether a document is new, modified or as it was."""
+"""Drops unchanged documents by their checksum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.pipelines.fields import CHECKSUM, ItemFields, content_of, fill_field, readers_of, text_of
+from ultracrawl.pipelines.fields import CHECKSUM, ItemFields, content_bytes, fill_field, readers_of, text_of
 from ultracrawl.rules.recrawl.change import checksum, classify
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 class ChecksumPipeline(DocumentPipeline):
     """Compares the checksum of a document with the stored one; an unchanged document is not indexed again.
 
-    An item without a checksum gets one over its title, text and attributes; one of a spider without a definition over
-    all its fields. Who may see a document is part of it.
+    An item without a checksum gets one of its title, text and attributes, and in a spider without a definition of all
+    its fields. The readers of a document (`acl`) are part of the checksum.
     """
 
     @classmethod
     def prepare(cls, plain: PlainItems, crawler: Crawler) -> None:
-        """Have it remembered which items came out of earlier crawls. Raises `NotConfigured`."""
+        """Enable the table of items known from earlier crawls. Raises `NotConfigured`."""
         plain.compare_items(crawler)
 
     def process(self, item: ItemFields, visit: Visit) -> None:
@@ -38,17 +38,17 @@ class ChecksumPipeline(DocumentPipeline):
         try:
             readers = readers_of(item)
         except DropItem:
-            visit.drop_validators()  # so that it is read again when its spider has been mended
+            visit.drop_validators()  # so that the page is read again once its spider is corrected
             raise
         value = self._checksum(item)
-        # Validators and checksum of the body may not end the next visit before the page is looked at; those of a
-        # lister change with the readers.
-        is_doubted = (
+        # An equal body does not imply an equal document here, so the next visit must parse the page. (The validators of
+        # a listed source change with the readers.)
+        must_be_parsed = (
             visit.page.expires or visit.page.unrendered or (readers and not self._context.rules.listed)
         )
-        if readers or is_doubted:
+        if readers or must_be_parsed:
             value = checksum(value + json.dumps(readers).encode() if readers else value)
-        if is_doubted:
+        if must_be_parsed:
             visit.drop_validators()
         visit.note_checksum(value)
         if self._context.run.force or visit.page.renewed or not self._is_known(visit, value):
@@ -65,12 +65,12 @@ class ChecksumPipeline(DocumentPipeline):
     def _checksum(self, item: ItemFields) -> bytes:
         own = item.get(CHECKSUM)
         if self._plain is None:
-            return own or checksum(_content(item))
-        value = checksum(own if isinstance(own, bytes) else text_of(own).encode() or content_of(item))
+            return own or checksum(_document_bytes(item))
+        value = checksum(own if isinstance(own, bytes) else text_of(own).encode() or content_bytes(item))
         fill_field(item, CHECKSUM, value.hex())
         return value
 
 
-def _content(item: ItemFields) -> bytes:
+def _document_bytes(item: ItemFields) -> bytes:
     parts = [item.get("title", ""), item.get("text", ""), item.get("attributes", {})]
     return json.dumps(parts, sort_keys=True, default=str).encode()

@@ -1,4 +1,4 @@
-"""The fields of items: of ours, and of whatever somebody's spider yields."""
+"""Access to the fields of items: of `Document`s and of the items of user spiders."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 DOCUMENT_FIELDS = tuple(field.name for field in fields(Document))
 CHECKSUM, SEARCH_ATTRIBUTES, ACL = "checksum", "search_attributes", "acl"
-_MADE = frozenset({CHECKSUM, SEARCH_ATTRIBUTES})
-"""Fields that our pipelines fill."""
-_OF_DOCUMENTS = frozenset({"url", "access_url", "title", "text", "attributes", ACL}) | _MADE
-"""Fields that are no attributes of a document."""
+_FILLED_BY_PIPELINES = frozenset({CHECKSUM, SEARCH_ATTRIBUTES})
+_NOT_ATTRIBUTES = frozenset({"url", "access_url", "title", "text", "attributes", ACL}) | _FILLED_BY_PIPELINES
+"""Fields that are not document attributes."""
 
 
 class DocumentFields(MutableMapping[str, Any]):
-    """The fields of a document, as `ItemAdapter` has those of any item; that loads a second pydantic to know them."""
+    """The fields of a document with the interface of `ItemAdapter`, whose import would load a second pydantic."""
 
     def __init__(self, item: Document) -> None:
         self.item = item
@@ -56,16 +55,16 @@ ItemFields: TypeAlias = "DocumentFields | ItemAdapter"
 
 
 def fields_of(item: Any) -> ItemFields:
-    """Return the fields of an item that pages became, or that somebody's spider yielded."""
+    """Return the fields of an item."""
     if type(item) is Document:
         return DocumentFields(item)
-    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and most crawls have documents alone
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow to import, and most crawls only have documents
 
     return ItemAdapter(item)
 
 
 def fill_field(item: ItemFields, name: str, value: object) -> bool:
-    """Set a field if items of this class can have it, and return whether it is set."""
+    """Set a field if the class of the item has it; return whether it was set."""
     with suppress(KeyError, AttributeError, TypeError, ValueError):
         item[name] = value
         return True
@@ -73,12 +72,12 @@ def fill_field(item: ItemFields, name: str, value: object) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as one text; of a list the texts of its members, of nothing an empty one."""
+    """Return a value as one string; members of a list are joined by line breaks, None becomes an empty string."""
     return "\n".join(texts_of(value))
 
 
 def texts_of(value: Any) -> list[str]:
-    """Return a value as texts, of a list one for each member; groups and other objects have none."""
+    """Return a value as strings, one for each member of a list; mappings and other objects have none."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, date):
@@ -87,40 +86,44 @@ def texts_of(value: Any) -> list[str]:
         return [str(value)]
     if isinstance(value, Sequence | Set) and not isinstance(value, bytes | bytearray):
         members = sorted(value, key=str) if isinstance(value, Set) else value
-        return [text for one in members for text in texts_of(one)]
+        return [text for member in members for text in texts_of(member)]
     return []
 
 
 def attributes_of(item: ItemFields) -> dict[str, list[str]]:
-    """Return the document attributes of an item: all its own fields, and the members of its `attributes`, which win."""
-    found = {name.lower(): texts_of(value) for name, value in item.items() if name not in _OF_DOCUMENTS}
+    """Return the document attributes of an item: its additional fields and its `attributes`, which take precedence."""
+    attributes = {
+        name.lower(): texts_of(value) for name, value in item.items() if name not in _NOT_ATTRIBUTES
+    }
     own = item.get("attributes")
     if isinstance(own, Mapping):
-        found.update((str(name).lower(), texts_of(value)) for name, value in own.items())
-    return {name: texts for name, texts in found.items() if texts}
+        attributes.update((str(name).lower(), texts_of(value)) for name, value in own.items())
+    return {name: texts for name, texts in attributes.items() if texts}
 
 
-def words_of(item: ItemFields) -> str:
-    """Return the text of an item; of one without the field `text` the words of its own fields."""
+def full_text_of(item: ItemFields) -> str:
+    """Return the field `text` of an item; without it, the text of its additional fields."""
     if "text" in item:
         return text_of(item["text"])
     return "\n".join(
-        text for name, value in item.items() if name not in _OF_DOCUMENTS for text in texts_of(value)
+        text for name, value in item.items() if name not in _NOT_ATTRIBUTES for text in texts_of(value)
     )
 
 
 def sections_of(item: ItemFields, text: str) -> tuple[Section, ...]:
-    """Return the parts of an item that stand in its text: somebody's spider or pipeline may have made that another."""
-    found = item.get("sections")
-    if not isinstance(found, list | tuple):
+    """Return the sections of an item that its text contains: a user spider or pipeline may have changed the text."""
+    sections = item.get("sections")
+    if not isinstance(sections, list | tuple):
         return ()
-    return tuple(one for one in found if isinstance(one, Section) and one.matches_text(text))
+    return tuple(
+        section for section in sections if isinstance(section, Section) and section.matches_text(text)
+    )
 
 
 def readers_of(item: ItemFields) -> list[str]:
-    """Return the users and groups that may see an item; none if it does not say.
+    """Return the users and groups that may see an item (field `acl`), sorted; an empty list without the field.
 
-    Raises `DropItem` for a value that names nobody: a document is not shown to everybody by mistake.
+    Raises `DropItem` for other values, so that a mistake does not make a document public.
     """
     value = item.get(ACL)
     if value is None:
@@ -131,20 +134,21 @@ def readers_of(item: ItemFields) -> list[str]:
     return sorted(set(names))
 
 
-def content_of(item: ItemFields) -> bytes:
-    """Return what an item is compared by with the one before: all its fields but those that pipelines of ours fill."""
+def content_bytes(item: ItemFields) -> bytes:
+    """Return the bytes for the checksum of an item: all fields but those that the pipelines fill."""
     from itemadapter import ItemAdapter  # noqa: PLC0415 - as above
 
-    content = {name: value for name, value in ItemAdapter(item.item).asdict().items() if name not in _MADE}
-    return json.dumps(_plain(content), sort_keys=True).encode()
+    values = ItemAdapter(item.item).asdict()
+    content = {name: value for name, value in values.items() if name not in _FILLED_BY_PIPELINES}
+    return json.dumps(_as_json(content), sort_keys=True).encode()
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it, the same in every process."""
+def _as_json(value: Any) -> Any:
+    """Return a value as JSON data that is the same in every process."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _as_json(member) for name, member in value.items()}
     if isinstance(value, Set):
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_as_json(member) for member in value]
     return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,4 +1,4 @@
-"""The last pipeline: proposes the document to the index of its source."""
+"""The last pipeline: submits the document to the index of its source."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ultracrawl.pipelines.fields import (
     SEARCH_ATTRIBUTES,
     ItemFields,
     fill_field,
+    full_text_of,
     readers_of,
     sections_of,
     text_of,
-    words_of,
 )
 
 if TYPE_CHECKING:
@@ -28,45 +28,45 @@ if TYPE_CHECKING:
 
 
 class IndexPipeline(DocumentPipeline):
-    """Proposes documents to the index; what another URL stands for is dropped.
+    """Proposes documents to the index, and drops those that are indexed under another URL.
 
-    The crawl decides which URL stands for a document, and ends its visit (`DocumentPort.propose`).
-    What comes out can be exported: its checksum is hexadecimal text, because JSON has no bytes.
+    The crawl decides on the URL of a document, and ends its visit (`DocumentPort.propose`). The checksum of the
+    returned item is a hexadecimal string, because feed exports as JSON have no bytes.
     """
 
     @classmethod
     def prepare(cls, plain: PlainItems, crawler: Crawler) -> None:
-        """Have the items written to the index that the settings name."""
+        """Enable writing to the index of the settings."""
         plain.write_index(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Take an item; where nothing else slows a spider down, it waits for the index to keep up."""
+        """Process an item; without a definition the item waits while the index is congested, which slows the spider."""
         done = super().process_item(item)
         waits = self._plain is not None and self._plain.index.congested
-        return self._when_written(done) if waits else done
+        return self._wait_for_index(done) if waits else done
 
-    async def _when_written(self, item: Any) -> Any:
+    async def _wait_for_index(self, item: Any) -> Any:
         assert self._plain is not None
         await self._plain.index.wait()
         return item
 
     def close_spider(self) -> None:
-        """Make what was accepted durable, before its items count as known (Scrapy's pipeline protocol)."""
+        """Sync the accepted documents to disk before their items count as known."""
         if self._plain is not None:
             self._plain.index.sync()
 
     def process(self, item: ItemFields, visit: Visit) -> None:
-        """Propose one document. Raises `DropItem` if another URL stands for it."""
+        """Propose one document. Raises `DropItem` if it is indexed under another URL."""
         values = self._context.rules.attributes.typed(
             item.get(SEARCH_ATTRIBUTES) or visit.search_attributes or {}
         )
-        text = words_of(item) if self._plain else str(item.get("text", ""))
+        text = full_text_of(item) if self._plain else str(item.get("text", ""))
         document = IndexDocument(
             source=visit.record.source,
             url=str(item.get("url") or visit.shown_url),
             title=text_of(item.get("title")) if self._plain else str(item.get("title", "")),
             text=text,
-            # As pipelines of users left them, without values that no index can hold.
+            # As user pipelines left them, without values that the index cannot store.
             attributes=values.values,
             secret_text=visit.page.hides_text,
             sections=sections_of(item, text),

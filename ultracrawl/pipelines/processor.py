@@ -1,4 +1,4 @@
-"""The item pipelines of a source, ours and others': each has a limit of time."""
+"""Scrapy's item processor with a time limit for pipelines."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class DocumentPipelines(ItemPipelineManager):
-    """Scrapy's item processor (`ITEM_PROCESSOR`), with bounds.
+    """Scrapy's item processor (`ITEM_PROCESSOR`) with time limits.
 
-    A document that comes without a visit, because `start()` or a callback of the spider's own yielded it, gets one
-    here, so that it ends as documents of pages do.
+    A document without a visit, yielded by `start()` or another callback of a user's spider, gets a visit here, so that
+    it gets an outcome like documents of pages.
     """
 
     _context: CrawlContext
@@ -36,16 +36,16 @@ class DocumentPipelines(ItemPipelineManager):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the item processor of a crawler, with the pipelines of its settings."""
-        made = super().from_crawler(crawler)
-        made.attach(
+        """Create the item processor with the pipelines of the settings."""
+        processor = super().from_crawler(crawler)
+        processor.attach(
             context_of(crawler),
             feature_of(crawler, ItemTracker),
             feature_of(crawler, VisitWatch),
             feature_of(crawler, RunLimits),
             feature_of(crawler, ScrapyStatistics),
         )
-        return made
+        return processor
 
     def attach(
         self,
@@ -55,7 +55,7 @@ class DocumentPipelines(ItemPipelineManager):
         limits: RunLimits,
         statistics: ScrapyStatistics,
     ) -> None:
-        """Set the features that take part; called once, before anything is processed."""
+        """Set the features of the crawl; called once, before the first item."""
         self._context = context
         self._items = items
         self._watch = watch
@@ -63,7 +63,7 @@ class DocumentPipelines(ItemPipelineManager):
         self._statistics = statistics
 
     async def process_item_async(self, item: Any) -> Any:
-        """Return the item as the pipelines leave it. Raises `DropItem`, `OverdueError` and what pipelines raise."""
+        """Return the processed item. Raises `DropItem`, `OverdueError` and whatever pipelines raise."""
         visit = self._items.adopt_document(item) if isinstance(item, Document) else None
         with self._watch.item(item):
             done = await self._processed(item)
@@ -81,11 +81,11 @@ class DocumentPipelines(ItemPipelineManager):
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            # Scrapy would take no notice of what is no `Exception`, and of the end of the item.
+            # Scrapy ignores a `BaseException` here, and the end of the item with it.
             raise RuntimeError(f"a pipeline raised {type(error).__name__}: {error}") from error
 
     async def open_spider_async(self) -> None:
-        """Open the pipelines. Raises `WorkError` if that takes for ever."""
+        """Open the pipelines. Raises `WorkError` if that exceeds the time limit."""
         patience = self._watch.patience
         try:
             async with asyncio.timeout(patience):
@@ -96,7 +96,7 @@ class DocumentPipelines(ItemPipelineManager):
             ) from None
 
     async def close_spider_async(self) -> None:
-        """Close the pipelines; one that takes for ever is left alone."""
+        """Close the pipelines; exceeding the time limit is a problem of the run."""
         patience = self._limits.allowance(self._watch.patience)
         try:
             async with asyncio.timeout(patience):
@@ -106,5 +106,5 @@ class DocumentPipelines(ItemPipelineManager):
             self._context.run.note_problem(WorkError(f"{names} did not close within {patience:.1f} seconds"))
 
     def _names(self, method: str) -> str:
-        found = (getattr(one, "__self__", one) for one in self.methods[method])
-        return "a pipeline (one of " + ", ".join(sorted(type(one).__name__ for one in found)) + ")"
+        pipelines = (getattr(bound, "__self__", bound) for bound in self.methods[method])
+        return "a pipeline (one of " + ", ".join(sorted(type(each).__name__ for each in pipelines)) + ")"

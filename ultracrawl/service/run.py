@@ -20,7 +20,7 @@ from ultracrawl.model import RunReport
 from ultracrawl.service.completion import complete, complete_refused
 from ultracrawl.settings.presets import WATCHED
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.spiders.loader import spider_class
+from ultracrawl.spiders.loader import make_spider_class
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.opening import state_file
 
@@ -133,7 +133,7 @@ class CrawlRunner:
         return crawl
 
     async def _crawl(self, source: DataSource, force: bool, of_spider: dict[str, object]) -> Crawler:
-        spider = spider_class(self._project, source)
+        spider = make_spider_class(self._project, source)
         spider.restarts = self._restarts[source.name]
         for name, value in of_spider.items():
             setattr(spider, name, value)

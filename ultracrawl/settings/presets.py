@@ -72,7 +72,7 @@ components: dict[str, dict[str, int]] = {
         "ultracrawl.middlewares.status.StatusMiddleware": 510,
         "ultracrawl.middlewares.redirect.RedirectBoundaryMiddleware": 520,
         "ultracrawl.middlewares.conditional.ConditionalMiddleware": 540,
-        "ultracrawl.middlewares.answer.AnswerMiddleware": 560,
+        "ultracrawl.middlewares.acceptance.AcceptanceMiddleware": 560,
     },
     "ITEM_PIPELINES": {
         "ultracrawl.pipelines.ChecksumPipeline": 100,
@@ -91,7 +91,7 @@ inspecting: dict[str, dict[str, int]] = {
         for name in (
             "ultracrawl.middlewares.filters.FilterMiddleware",
             "ultracrawl.middlewares.robots.RobotsMiddleware",
-            "ultracrawl.middlewares.answer.AnswerMiddleware",
+            "ultracrawl.middlewares.acceptance.AcceptanceMiddleware",
         )
     },
     "ITEM_PIPELINES": {"ultracrawl.pipelines.AttributePipeline": 200},

@@ -1,7 +1,7 @@
 """Spiders made from data-source definitions.
 
-`SourceSpider` (what a generated spider does, and the base class for your own), `SourceSpiderLoader` (Scrapy's
-`SPIDER_LOADER_CLASS`: one spider a definition).
+`SourceSpider`: the base class of generated spiders and of your own. `SourceSpiderLoader`: Scrapy's
+`SPIDER_LOADER_CLASS`, with one spider for each definition.
 """
 
 from ultracrawl.spiders.loader import SourceSpiderLoader

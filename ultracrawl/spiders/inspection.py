@@ -1,4 +1,4 @@
-"""What a source would make of one page: its links as requests, and its document."""
+"""Inspection of a single page (`scrapy parse`, `scrapy check`): its links as requests, and its document."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl import Visit
     from ultracrawl.model.page import Link
-    from ultracrawl.spiders.answer_handler import AnswerHandler
+    from ultracrawl.spiders.response_handler import ResponseHandler
 
 
 async def inspect_page(
-    crawler: Crawler, answers: AnswerHandler, response: Response
+    crawler: Crawler, responses: ResponseHandler, response: Response
 ) -> AsyncIterator[Request | Any]:
     """Yield a request for each link that the source would follow, then the document."""
     context = context_of(crawler)
@@ -32,17 +32,17 @@ async def inspect_page(
         return
     urls: dict[str, None] = {}
 
-    def note(_: Visit, located: Mapping[str, str], inside: array[int], __: Sequence[Link]) -> None:
-        kept = set(inside)
-        urls.update((url, None) for url in located.values() if url_key(url) in kept)
+    def collect_links(_: Visit, located: Mapping[str, str], inside: array[int], __: Sequence[Link]) -> None:
+        admitted = set(inside)
+        urls.update((url, None) for url in located.values() if url_key(url) in admitted)
 
-    context.hooks.links_placed.append(note)
+    context.hooks.links_placed.append(collect_links)
     try:
-        items = [] if visit.done else await _collected(answers.handle(visit, response))
+        items = [] if visit.done else await _collected(responses.handle(visit, response))
         if visit.deferred is not None:
             visit.deferred()
     finally:
-        context.hooks.links_placed.remove(note)
+        context.hooks.links_placed.remove(collect_links)
     for url in urls:
         yield Request(url)
     for item in items:

@@ -1,4 +1,4 @@
-"""Scrapy's `SPIDER_LOADER_CLASS`: one spider for each definition, beside the project's own spiders."""
+"""The spider loader (`SPIDER_LOADER_CLASS`): one spider for each definition, beside the project's own spiders."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ logger = logging.getLogger(__name__)
 
 
 class SpiderDefinitionError(UserError, UsageError):
-    """A mistake in the definitions or in the class of a source, which `scrapy` commands show without a traceback."""
+    """A mistake in the definitions or the class of a source; `scrapy` commands show it without a traceback."""
 
 
 class SourceSpiderLoader(SpiderLoader):
-    """Lists a spider for each source of the definitions that the setting `ULTRACRAWL_CONFIG` names.
+    """Lists a spider for each source of the definitions at `ULTRACRAWL_CONFIG`.
 
-    The setting is a path of a file or folder, or `package:folder`; without it, `$ULTRACRAWL_CONFIG` and then
-    `ultracrawl.yaml` in the working directory are taken. `ULTRACRAWL_DATA` (setting or variable) names the folder
-    that relative paths of index, state and cache are taken from. Spiders of `SPIDER_MODULES` are found as always;
-    a source wins over a spider of its name.
+    The setting is the path of a file or folder, or `package:folder`; its defaults are `$ULTRACRAWL_CONFIG` and
+    `ultracrawl.yaml` in the working directory. Relative paths of index, state and cache start at the folder
+    `ULTRACRAWL_DATA` (setting or environment variable). Spiders of `SPIDER_MODULES` are found as always; a source
+    hides a spider of the same name.
 
-    The definitions are read when the first spider is asked for. A mistake is a `SpiderDefinitionError` then.
+    The definitions are read when the first spider is requested. Mistakes in them raise `SpiderDefinitionError`.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
@@ -58,7 +58,7 @@ class SourceSpiderLoader(SpiderLoader):
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Build the loader (Scrapy's protocol)."""
+        """Create the loader."""
         return cls(settings)
 
     @cached_property
@@ -68,7 +68,7 @@ class SourceSpiderLoader(SpiderLoader):
         try:
             project = placed(usable_project(read_definitions(self._location)), self._data)
             if project.mistakes or not project.sources:
-                Catalog(project).select(())  # tells what is wrong
+                Catalog(project).select(())  # raises the `UserError` that names the mistake
         except UserError as error:
             raise SpiderDefinitionError(str(error)) from error
         for name in sorted(project.known_sources.keys() & self._spiders.keys()):
@@ -76,52 +76,56 @@ class SourceSpiderLoader(SpiderLoader):
         return project
 
     def load(self, spider_name: str) -> type[Spider]:
-        """Return the spider class of a source, or of the project's own modules.
+        """Return the spider class of a source or of `SPIDER_MODULES`.
 
-        Raises `KeyError` if there is none of that name, `SpiderDefinitionError` if the definitions have mistakes.
+        Raises `KeyError` for an unknown name, `SpiderDefinitionError` if the definitions have mistakes.
         """
         if self._project and spider_name in self._project.known_sources:
             try:
                 source = Catalog(self._project).find(spider_name)
-                return spider_class(self._project, _in_mode(source, self._mode) if self._mode else source)
+                if self._mode:
+                    source = _with_crawling_mode(source, self._mode)
+                return make_spider_class(self._project, source)
             except UserError as error:
                 raise SpiderDefinitionError(str(error)) from error
         return super().load(spider_name)
 
     def find_by_request(self, request: Request) -> builtins.list[str]:
-        """Return the names of the spiders for a request: a source is one of those for the hosts of its start URLs."""
+        """Return the names of the spiders for a request: sources with a start URL on its host come first."""
         host = urlparse_cached(request).hostname
         sources = self._project.sources if self._project else {}
-        found = [
+        matching = [
             name
             for name, source in sources.items()
             if any(urlsplit(url).hostname == host for url in source.seed_urls)
         ]
-        return [*found, *(name for name in super().find_by_request(request) if name not in sources)]
+        return [*matching, *(name for name in super().find_by_request(request) if name not in sources)]
 
     def list(self) -> list[str]:
         """Return the names of all spiders, sorted. Raises `SpiderDefinitionError`."""
         names = sorted({*super().list(), *(self._project.known_sources if self._project else ())})
         if not names:
-            told = "No definitions here: write ultracrawl.yaml, or name a file or folder in ULTRACRAWL_CONFIG"
-            warnings.warn(told, stacklevel=2)
+            warning = (
+                "No definitions here: write ultracrawl.yaml, or name a file or folder in ULTRACRAWL_CONFIG"
+            )
+            warnings.warn(warning, stacklevel=2)
         return names
 
 
-def _in_mode(source: DataSource, mode: str) -> DataSource:
-    """Return a source that is crawled in another mode than its definition says. Raises `UserError`."""
+def _with_crawling_mode(source: DataSource, mode: str) -> DataSource:
+    """Return a copy of the source with the crawling mode of `ULTRACRAWL_MODE`. Raises `UserError`."""
     modes = get_args(DataSource.model_fields["crawling_mode"].annotation)
     if mode not in modes:
         raise UserError(f"ULTRACRAWL_MODE: {mode!r} is no crawling mode; write {format_names(modes)}")
     source = source.model_copy(update={"crawling_mode": mode})
-    for found in check_crawling_mode(source):
-        raise UserError(f"ULTRACRAWL_MODE: {found.problem}; {found.instead}")
+    for finding in check_crawling_mode(source):
+        raise UserError(f"ULTRACRAWL_MODE: {finding.problem}; {finding.instead}")
     return source
 
 
-def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
-    """Make the spider class of one source. Raises `UserError` if its `class` or `type` cannot be used."""
-    base = _class_of(source)
+def make_spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
+    """Create the spider class of one source. Raises `UserError` if its `class` or `type` cannot be used."""
+    base = _base_class(source)
     name = f"{base.__name__}_{source.name}"
     members: dict[str, object] = {
         "name": source.name,
@@ -130,7 +134,7 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
         "__module__": base.__module__,
     }
     if base is not SourceSpider:
-        members["start"] = _told(base, source)
+        members["start"] = _reporting_start(base, source)
     if base.parse is SourceSpider.parse and source.seed_urls:
         members["parse"] = _with_contract(source.seed_urls[0])
     members["custom_settings"] = {**(base.custom_settings or {}), **source.settings}
@@ -138,35 +142,37 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
 
 
 def _with_contract(url: str) -> Callable[[SourceSpider, Response], AsyncIterator[Any]]:
-    """Return the `parse` of a source as `scrapy check` checks it: the page of a URL is there, and can be read."""
+    """Return a `parse` method with a contract for `scrapy check`: the page at the URL exists and can be read."""
 
     async def parse(self: SourceSpider, response: Response) -> AsyncIterator[Any]:
-        async for found in SourceSpider.parse(self, response):
-            yield found
+        async for item in SourceSpider.parse(self, response):
+            yield item
 
     parse.__doc__ = f"{SourceSpider.parse.__doc__}\n\n@url {url}\n@returns items 0\n"
     return parse
 
 
-def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpider], AsyncIterator[object]]:
-    """Return the `start` of a class of somebody's own; what it raises is a problem of the run."""
+def _reporting_start(
+    base: type[SourceSpider], source: DataSource
+) -> Callable[[SourceSpider], AsyncIterator[object]]:
+    """Return a `start` that records an exception of the user's class as a problem of the run."""
 
     async def start(self: SourceSpider) -> AsyncIterator[object]:
         try:
             async for item in base.start(self):
                 yield item
-        except Exception as error:  # the edge to code of subclasses
+        except Exception as error:  # user code may raise anything
             name = source.spider_class or f"{base.__module__}.{base.__qualname__}"
             logger.warning("start() of %s failed", name, exc_info=error)
-            what = f"{type(error).__name__}: {error}"
-            problem = f"start() of the class {name} failed: {what}; correct it; `-v` shows where"
+            text = f"{type(error).__name__}: {error}"
+            problem = f"start() of the class {name} failed: {text}; correct it; `-v` shows where"
             context_of(self.crawler).run.add_problem(problem)
 
     return start
 
 
-def _class_of(source: DataSource) -> type[SourceSpider]:
-    """Return the class that a source names, or that of its type. Raises `UserError`."""
+def _base_class(source: DataSource) -> type[SourceSpider]:
+    """Return the class that the definition names, or that of its type. Raises `UserError`."""
     kind = SOURCE_KINDS.load(source.type)
     if isinstance(kind, SourceKind):
         return SourceSpider
@@ -174,9 +180,9 @@ def _class_of(source: DataSource) -> type[SourceSpider]:
         raise SOURCE_KINDS.find(source.type).wrong_type_error("an ultracrawl.spiders.SourceSpider")
     if source.spider_class is None:
         return kind
-    place = f"source {source.name!r}: class {source.spider_class!r}"
-    found = load_dotted_path(source.spider_class, place)
-    if not (isinstance(found, type) and issubclass(found, kind)):
-        wanted = "ultracrawl.spiders.SourceSpider" if kind is SourceSpider else SOURCE_KINDS.find(source.type)
-        raise UserError(f"{place} has to be a subclass of {wanted}")
-    return found
+    option = f"source {source.name!r}: class {source.spider_class!r}"
+    loaded = load_dotted_path(source.spider_class, option)
+    if not (isinstance(loaded, type) and issubclass(loaded, kind)):
+        parent = "ultracrawl.spiders.SourceSpider" if kind is SourceSpider else SOURCE_KINDS.find(source.type)
+        raise UserError(f"{option} has to be a subclass of {parent}")
+    return loaded

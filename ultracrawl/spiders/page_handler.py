@@ -1,4 +1,4 @@
-"""From a page to its links and its document."""
+"""Follows the links of a parsed page and makes its document."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _IDENTITY = frozenset({"url", "access_url", "source"})
 
 
-class PageSource(Protocol):
-    """The spider of a source, as far as it says what a page has."""
+class PageSpider(Protocol):
+    """The methods of `SourceSpider` that select the links and documents of a page."""
 
     crawler: Crawler
 
@@ -43,12 +43,12 @@ class PageSource(Protocol):
 
 
 class PageHandler:
-    """Decides what becomes of a page of a source: which links are followed, and what its document is.
+    """Follows the links of a page, and makes its document or ends its visit.
 
-    The spider of the source says which links and documents a page has (`links`, `documents`).
+    The spider selects the links and documents (`links`, `documents`).
     """
 
-    def __init__(self, spider: PageSource) -> None:
+    def __init__(self, spider: PageSpider) -> None:
         crawler = spider.crawler
         self._spider = spider
         self._context = context_of(crawler)
@@ -63,10 +63,10 @@ class PageHandler:
         self._relations = feature_of(crawler, RelatedDocuments)
 
     def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
-        """Follow the links of a page, and yield its document; or end its visit."""
-        for read in self._hooks.page_read:
-            read(visit, page, page.base or response.url)
-        if page.refresh and self._refreshes(visit, response, page):
+        """Follow the links of a page, and yield its document or end its visit."""
+        for hook in self._hooks.page_read:
+            hook(visit, page, page.base or response.url)
+        if page.refresh and self._follow_refresh(visit, response, page):
             return
         permissions = self._permissions.page_permissions(page, response)
         off_focus = NO_CAUSE
@@ -74,7 +74,7 @@ class PageHandler:
             off_focus = self._focus.refusal(visit, page, response, self._context.store)
         refusal = permissions.refusal or self._permissions.followed_only(visit) or off_focus
         twin = None if refusal else self._duplicates.find(visit, page, response.body)
-        if self._follows(visit, page, twin):
+        if self._should_follow(visit, page, twin):
             follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)
             if refusal or self._source.duplicates.follow_links:
                 follow()
@@ -84,24 +84,24 @@ class PageHandler:
             self._duplicates.refuse(visit, twin)
             return
         if refusal:
-            self.leave_out(visit, refusal)
+            self.end_not_indexed(visit, refusal)
             return
         if self._relations.on:
             self._relations.read(visit, response, page)
         visit.note_permissions(hides_text=permissions.hides_text, expires=permissions.expires)
         for item in self._spider.documents(response, page):
-            yield complete(item, self.document(visit, response, page, permissions.attributes))
+            yield complete_item(item, self.make_document(visit, response, page, permissions.attributes))
             return
-        self.leave_out(visit, Cause(CauseCode.NO_DOCUMENT))
+        self.end_not_indexed(visit, Cause(CauseCode.NO_DOCUMENT))
 
-    def leave_out(self, visit: Visit, cause: Cause, status: StatusCode = StatusCode.OK) -> None:
-        """End a visit whose page becomes no document."""
+    def end_not_indexed(self, visit: Visit, cause: Cause, status: StatusCode = StatusCode.OK) -> None:
+        """End a visit as NOT_INDEXED."""
         self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, status, cause))
 
-    def document(
+    def make_document(
         self, visit: Visit, response: Response, page: Page, permissions: dict[str, list[str]]
     ) -> Document:
-        """Return the document of a page as it is if the spider says nothing of it."""
+        """Return the default document of a page, before the spider's own fields are applied."""
         document = Document(
             url=visit.shown_url,
             access_url=visit.url,
@@ -113,7 +113,12 @@ class PageHandler:
             mimetype=visit.fetch.media_type,
             last_modified=visit.fetch.last_modified,
             checksum=visit.checksum,
-            attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
+            attributes={
+                **page.meta,
+                **self._response_attributes(visit, response, page),
+                **permissions,
+                **page.picked,
+            },
         )
         if self._context.rules.listed:
             describe(document, response)
@@ -123,11 +128,11 @@ class PageHandler:
 
     def _follow(self, visit: Visit, links: Sequence[str], response: Response, page: Page) -> None:
         base = page.base or response.url
-        for found in self._hooks.links_found:
-            found(visit, links, base)
+        for hook in self._hooks.links_found:
+            hook(visit, links, base)
         self._context.queue.follow(visit, links, base, page.links)
 
-    def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
+    def _should_follow(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
         if twin is not None and not self._source.duplicates.follow_links:
             return False
         if self._context.rules.listed:
@@ -137,41 +142,41 @@ class PageHandler:
             return False
         return page.robots.follow or not self._source.robots.meta
 
-    def _refreshes(self, visit: Visit, response: Response, page: Page) -> bool:
-        """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""
+    def _follow_refresh(self, visit: Visit, response: Response, page: Page) -> bool:
+        """Follow a META refresh if its delay is short enough for a redirect; return whether that ended the visit."""
         assert page.refresh is not None
         seconds, target = page.refresh
         if not target or not self._source.links.redirects(seconds):
             return False
         return self._redirects.follow(visit, 0, target, page.base or response.url)
 
-    # ---- facts of the document
+    # ---- attributes of the document
 
-    def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
-        """Return the attributes of a document that are not META: used headers and size, canonical URL, truncation."""
+    def _response_attributes(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
+        """Return the attributes that are not META: mapped headers, size, canonical URL, truncation."""
         rules = self._context.rules
-        values, used = values_of(response), rules.used_attributes
-        facts = {name: found for name in used if (found := values(name))}
-        for name, found in facts.items():
-            facts[name] = [*page.meta.get(name, ()), *found]
-        if "size" in used:
-            facts["size"] = [str(len(response.body))]
+        values_named, mapped = values_of(response), rules.used_attributes
+        attributes = {name: values for name in mapped if (values := values_named(name))}
+        for name, values in attributes.items():
+            attributes[name] = [*page.meta.get(name, ()), *values]
+        if "size" in mapped:
+            attributes["size"] = [str(len(response.body))]
         if page.canonical:
             canonical = rules.url_policy.canonical(page.canonical, page.base or response.url)
-            facts["canonical"] = [canonical] if canonical else []
+            attributes["canonical"] = [canonical] if canonical else []
         if visit.fetch.truncated:
-            facts["truncated"] = [visit.fetch.truncated]
-        return facts
+            attributes["truncated"] = [visit.fetch.truncated]
+        return attributes
 
 
-def complete(item: Any, document: Document) -> Document | dict[str, Any]:
-    """Fill the fields of an item that the spider left out; what is no `Document` becomes a dict.
+def complete_item(item: Any, document: Document) -> Document | dict[str, Any]:
+    """Fill the fields of an item that the spider left empty; an item that is not a `Document` becomes a dict.
 
-    URL and source are always those of the visit: by them the document is replaced and deleted later.
+    URL and source are always those of the visit: they identify the document when it is replaced or deleted.
     """
     if isinstance(item, dict) and not item:
         return document
-    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and most spiders leave all fields to us
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - slow to import, and most spiders yield empty dicts
 
     given = dict(ItemAdapter(item))
     if not given:

@@ -1,4 +1,4 @@
-"""Visits of a source that is listed: its fetcher answers them, or a web server, with what the lister said."""
+"""Answers the visits of a listed source from its fetcher, and adds the lister's entry to responses of web servers."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-OWN = "ultracrawl_listed"
-"""Where the meta of a request says that its answer is the fetcher's."""
+IS_FETCHED_KEY = "ultracrawl_listed"
+"""Key in `request.meta`: whether the response came from the fetcher."""
 
 
-class ListedMiddleware:
-    """Answers visits before a download handler is asked."""
+class FetcherMiddleware:
+    """Answers visits from the fetcher; URLs of the web go on to the download handler."""
 
     def __init__(self, fetching: EntryFetching) -> None:
         self._fetching = fetching
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
+        """Create the middleware for a crawler."""
         return cls(feature_of(crawler, EntryFetching))
 
     async def process_request(self, request: Request) -> Response | None:
-        """Answer a visit, or pass a URL of the web on."""
+        """Return the fetcher's response; None for a URL of the web."""
         visit = visit_of(request)
         if visit is None or visit.stored:
             return None
         answer = await self._fetching.answer(visit, self._fetching.listed(visit))
-        request.meta[OWN] = answer is not None
+        request.meta[IS_FETCHED_KEY] = answer is not None
         return answer
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Add to the answer of a web server what the lister said."""
-        if request.meta.get(OWN):
+        """Add the lister's entry to the response of a web server."""
+        if request.meta.get(IS_FETCHED_KEY):
             return response
-        response.headers.pop(ENTRY, None)  # what a server says there is not the word of the lister
+        response.headers.pop(ENTRY, None)  # a web server must not forge the lister's entry
         visit = visit_of(request)
         if visit is None or visit.done or response.status != 200:
             return response

@@ -1,4 +1,4 @@
-"""From an answer to links and a document, by the filters of a source."""
+"""Turns a response into links and a document with the portal-robot filters of a source."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
     from ultracrawl.rules.filters.views import FilterViews
 
-TITLE = "title"
-TEXTS = ("full-text", "partial-text")
-"""Fields of a description that are its text, the first that there is."""
+TITLE_FIELD = "title"
+TEXT_FIELDS = ("full-text", "partial-text")
+"""Fields of a resource description that hold its text, in order of preference."""
 
-HTML = ("text/html", "application/xhtml+xml")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
-class FilteredPages:
-    """Runs the filters of a source over an answer: they name the links to follow, and make the document."""
+class FilteredPageHandler:
+    """Runs the filters over a response: the enumeration filter selects links, the generation filter makes documents."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class FilteredPages:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build them for the crawl of a source that has filters."""
+        """Create the handler for a crawl of a source that has filters."""
         from ultracrawl.crawl.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         return cls(
@@ -91,26 +91,26 @@ class FilteredPages:
         rendered: Rendered | None = None,
         read: Page | None = None,
     ) -> Iterator[Document]:
-        """Queue what the enumeration filter found, and yield what the generation filter made; or end the visit.
+        """Queue the links of the enumeration filter, and yield the document of the generation filter or end the visit.
 
-        `converted` is what a document became, `rendered` what a browser has of a page, `read`
-        the page if it was read already.
+        `converted` is the result of a converter, `rendered` that of the browser, `read` the page if it is parsed
+        already.
         """
         views = self._views(visit, response.request, rendered, read)
         result = self._filtering.use(views, headers_of(response), response.body, converted)
         resource = views.resource
-        html_page = resource.page if converted is None and resource.content_type in HTML else None
+        html_page = resource.page if converted is None and resource.content_type in HTML_TYPES else None
         if html_page is not None:
             note_cut(self._context, visit, html_page)
         refusal = result.cause or self._refusal(visit, response, html_page)
         twin, document, page = None, None, Page()
         if result.rd is not None and not refusal:
-            parts = html_page.sections if html_page is not None else ()
-            document = replace(_document(self._context, visit, result.rd), sections=parts)
+            sections = html_page.sections if html_page is not None else ()
+            document = replace(_document(self._context, visit, result.rd), sections=sections)
             if self._context.rules.listed:
                 describe(document, response)
             page = Page(title=document.title, text=document.text, meta=document.attributes)
-            # All of its content counts, not what the filters keep of it.
+            # Duplicates are found by the whole content, not only by the part that the filters keep.
             twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)
         self._follow(visit, response, result, html_page, twin)
         if twin is not None:
@@ -126,17 +126,17 @@ class FilteredPages:
         self._expiry.note_description(visit, result.rd)
         yield document
 
-    async def of_large_page(self, visit: Visit, response: Response) -> Iterator[Document]:
-        """Do as `documents` for a page that is read apart because it is large."""
+    async def documents_of_large_page(self, visit: Visit, response: Response) -> Iterator[Document]:
+        """Like `documents`, for a large page, which another process parses."""
         page = None
-        if visit.fetch.media_type in HTML:
+        if visit.fetch.media_type in HTML_TYPES:
             from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - loads all of the filters
 
             own, robots_name = self._context.rules.reader, self._context.source.robots.name
             reader = PageReader(LINKS, ("*/*",), robots_name, content=own.content, limits=own.limits)
             headers = headers_of(response)
-            named = headers.get("x-robots-tag")
-            head = AnswerHead(headers.get("content-type", ""), (named,) if named else ())
+            robots_tag = headers.get("x-robots-tag")
+            head = AnswerHead(headers.get("content-type", ""), (robots_tag,) if robots_tag else ())
             page = await self._converter.large_page(visit, response.body, visit.url, head, reader)
             if page is None:
                 return iter(())
@@ -145,7 +145,7 @@ class FilteredPages:
     def _views(
         self, visit: Visit, request: Request | None, rendered: Rendered | None, read: Page | None
     ) -> FilterViews:
-        """Return what the filters know of a URL, with the page as it was read or rendered."""
+        """Return the filter state of a URL, with the parsed or rendered page added."""
         known: FilterViews | None = request.meta.get(VIEWS_KEY) if request is not None else None
         views = known or self._filtering.judge(visit.url, visit.entry.depth)
         source, scripted = self._context.source, None
@@ -168,18 +168,18 @@ class FilteredPages:
         page: Page | None,
         twin: UrlRecord | None,
     ) -> None:
-        """Queue the links that the enumeration filter found, where links are followed."""
-        if not result.links or not self._follows(visit, page, twin):
+        """Queue the links of the enumeration filter if links of this page are followed."""
+        if not result.links or not self._should_follow(visit, page, twin):
             return
         base = (page.base if page else "") or response.url
         new = self._context.queue.follow(visit, result.links, base, page.links if page is not None else ())
         if self._logs.robot is not None:
             self._logs.robot.enumerated(visit.url, len(result.links), new)
 
-    def _follows(self, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
-        """Whether links are followed: not where a page says nofollow, nor in duplicates or on FTP, by the source.
+    def _should_follow(self, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
+        """Whether links are followed: never in a listed source or a page with nofollow.
 
-        A source that is listed has no links.
+        The source decides for duplicates and FTP.
         """
         source = self._context.source
         if self._context.rules.listed:
@@ -191,7 +191,7 @@ class FilteredPages:
         return source.ftp.search_links or not visit.url.startswith("ftp:")
 
     def _refusal(self, visit: Visit, response: Response, page: Page | None) -> Cause:
-        """Return why a document stays out of the index whatever the filters say: by its owner, or by the boundary."""
+        """Return why a document must not be indexed whatever the filters decide: robots directives or the boundary."""
         permissions = self._permissions
         forbidden = (
             permissions.page_permissions(page, response).refusal
@@ -202,7 +202,7 @@ class FilteredPages:
 
 
 def headers_of(response: Response) -> dict[str, str]:
-    """Return the headers of an answer, names in lower case."""
+    """Return the headers of a response, names in lower case, repeated values joined by commas."""
     return {
         name.decode("latin-1").lower(): b",".join(values).decode("latin-1")
         for name, values in response.headers.items()
@@ -210,15 +210,15 @@ def headers_of(response: Response) -> dict[str, str]:
 
 
 def _document(context: CrawlContext, visit: Visit, rd: dict[str, list[str]]) -> Document:
-    texts = (rd[name] for name in TEXTS if name in rd)
+    texts = (rd[name] for name in TEXT_FIELDS if name in rd)
     return Document(
         url=visit.shown_url,
         access_url=visit.url,
         source=context.source.name,
-        title=" ".join(rd.get(TITLE, ())),
+        title=" ".join(rd.get(TITLE_FIELD, ())),
         text="\n".join(next(texts, ())),
         mimetype=visit.fetch.media_type,
         last_modified=visit.fetch.last_modified,
         checksum=visit.checksum,
-        attributes={name.lower(): values for name, values in rd.items() if name not in TEXTS},
+        attributes={name.lower(): values for name, values in rd.items() if name not in TEXT_FIELDS},
     )

@@ -1,4 +1,4 @@
-"""What an answer is: noted for its visit, and refused if its headers, its type or its size say so."""
+"""Records each response for its visit, and refuses it by headers, media type or size."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
     from ultracrawl.rules.acceptance import Acceptance
 
 
-CHEAP = 16_384
-"""Bytes of an announced body up to which it is received although it is not used: cheaper than a new connection."""
-_COUNT = "ultracrawl_received"
+MAX_UNUSED_BODY_BYTES = 16_384
+"""A refused body up to this announced length is received all the same: that is cheaper than a new connection."""
+_RECEIVED_BYTES_KEY = "ultracrawl_received"
 
 
 class FeedDetector(Protocol):
-    """Tells which answers are read as feeds."""
+    """Decides which responses are parsed as feeds."""
 
     def may_be(self, visit: Visit, content_type: str) -> bool:
-        """Whether an answer of this declared type may be a feed."""
+        """Whether a response of this declared type may be a feed."""
 
     def is_feed(self, visit: Visit, response: Response) -> bool:
-        """Whether an answer is read as a feed."""
+        """Whether a response is parsed as a feed."""
 
 
 class DownloadCounts(Protocol):
-    """Counts what comes of requests, those for robots.txt and of other code included."""
+    """Counts the results of requests, including those for robots.txt and of user code."""
 
     def count_answer(self, method: str, status: int) -> None:
-        """Count an answer."""
+        """Count a response."""
 
     def count_error(self, method: str, error: BaseException) -> None:
-        """Count a request that brought an error."""
+        """Count a request that failed with an error."""
 
 
-class AnswerMiddleware:
-    """Sees every answer first: notes status and validators, cuts long bodies, ends visits whose answer is no page."""
+class AcceptanceMiddleware:
+    """Handles every response first: records status and validators, truncates bodies, ends visits without a page."""
 
     def __init__(self, context: CrawlContext, feeds: FeedDetector, counts: DownloadCounts) -> None:
         self._context = context
@@ -66,19 +66,19 @@ class AnswerMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
+        """Create the middleware for a crawler."""
         context = context_of(crawler)
-        made = cls(context, feature_of(crawler, FeedTracker), feature_of(crawler, ScrapyStatistics))
-        if not context.run.inspection:  # whoever looks at an answer wants to see all of it
-            made.listen(crawler.signals)
-        return made
+        middleware = cls(context, feature_of(crawler, FeedTracker), feature_of(crawler, ScrapyStatistics))
+        if not context.run.inspection:  # an inspection shows the whole response
+            middleware.connect_early_stop(crawler.signals)
+        return middleware
 
-    def listen(self, signal_manager: SignalManager) -> None:
-        """End downloads early that are of no use any more, by Scrapy's signals."""
+    def connect_early_stop(self, signal_manager: SignalManager) -> None:
+        """Stop downloads that will be refused or truncated, by Scrapy's signals."""
         self._early = EarlyStop(self._acceptance, self._feeds, signal_manager)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note the answer; end the visit, or shorten the body, by the acceptance of the source."""
+        """Record the response; end the visit or truncate the body by the acceptance rules of the source."""
         self._counts.count_answer(request.method, response.status)
         visit = visit_of(request)
         if visit is None or visit.done:
@@ -95,8 +95,8 @@ class AnswerMiddleware:
         visit.note_answer(self._fetched(request, response, accepted, listing=listing, feed=feed))
         if visit.sitemap is None:
             self._context.counters.count_fetched()
-        for note in self._context.hooks.answered:
-            note(visit)
+        for hook in self._context.hooks.answered:
+            hook(visit)
         if isinstance(judged, Refusal):
             self._refuse(visit, judged)
         elif accepted is not None and accepted.cut:
@@ -104,7 +104,7 @@ class AnswerMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Count a request without an answer; who asked for it hears of it."""
+        """Count a request without a response; the exception goes on to the errback."""
         self._counts.count_error(request.method, exception)
 
     def _fetched(
@@ -117,7 +117,7 @@ class AnswerMiddleware:
             status=response.status,
             size=len(response.body),
             latency=float(request.meta.get("download_latency", 0.0)),
-            retry_after=self._wish(response),
+            retry_after=self._retry_after(response),
             etag=header_of(response, "ETag"),
             last_modified=header_of(response, "Last-Modified"),
             media_type=accepted.media_type if accepted else "",
@@ -127,27 +127,28 @@ class AnswerMiddleware:
             feed=feed,
         )
 
-    def _wish(self, response: Response) -> float:
+    def _retry_after(self, response: Response) -> float:
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
         longest = self._context.rules.pace.longest_retry_after
         return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
 
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
-        """End a visit. Without those of servers, because the next answer may be another one for the same content."""
+        """End a refused visit."""
         if not self._context.rules.listed:
+            # The server may declare another type for the same content next time, and must not answer 304 then.
             visit.drop_validators()
         self._context.counters.count_excluded_later(refusal.rule)
-        # A document is not dropped because a converter is missing today.
-        lacking = refusal.status is StatusCode.CONVERTER_MISSING
-        outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED
+        # FAILED keeps an indexed document: its converter may only be missing today.
+        lacks_converter = refusal.status is StatusCode.CONVERTER_MISSING
+        outcome = UrlOutcome.FAILED if lacks_converter else UrlOutcome.NOT_INDEXED
         self._context.endings.end_visit(visit, Ending(outcome, refusal.status, refusal.cause))
 
 
 class EarlyStop:
-    """Stops downloads by Scrapy's signals; what came so far goes on as the answer, and is judged again as a whole.
+    """Stops downloads by Scrapy's signals; the part received becomes the response, which is judged again as a whole.
 
-    Bytes are counted only for a source with a `cut_off`. It works as long as somebody holds it.
+    Bytes are counted only for a source with a `cut_off`. Signals hold receivers weakly, so the caller keeps the object.
     """
 
     def __init__(self, acceptance: Acceptance, feeds: FeedDetector, signal_manager: SignalManager) -> None:
@@ -160,9 +161,9 @@ class EarlyStop:
             connect(self.bytes_received, signals.bytes_received)
 
     def headers_received(self, request: Request, headers: Headers, body_length: object) -> None:
-        """Stop what the headers refuse. Raises `StopDownload`.
+        """Stop downloads that are refused by their headers. Raises `StopDownload`.
 
-        For a length that is not announced each handler has a value of its own; Twisted's is a text.
+        If the length is not announced, handlers pass different values; Twisted's is a string.
         """
         visit = visit_of(request)
         if visit is None or visit.sitemap is not None:
@@ -170,18 +171,18 @@ class EarlyStop:
         if self._feeds.may_be(visit, header_in(headers, "Content-Type")):
             return
         if self._cut_off is not None:
-            request.meta[_COUNT] = None if "Content-Encoding" in headers else 0
+            request.meta[_RECEIVED_BYTES_KEY] = None if "Content-Encoding" in headers else 0
         length = body_length if isinstance(body_length, int) else None
-        if length is not None and length <= CHEAP:
+        if length is not None and length <= MAX_UNUSED_BODY_BYTES:
             return
         if self._acceptance.refuses_head(values_in(headers), length) is not None:
             raise StopDownload(fail=False)
 
     def bytes_received(self, request: Request, data: bytes) -> None:
-        """Stop what is longer than what is read of it, unless it has to be decoded first. Raises `StopDownload`."""
-        received = request.meta.get(_COUNT)
+        """Stop a body at the `cut_off`, unless it has a content encoding. Raises `StopDownload`."""
+        received = request.meta.get(_RECEIVED_BYTES_KEY)
         if received is None or self._cut_off is None:
             return
-        request.meta[_COUNT] = received + len(data)
+        request.meta[_RECEIVED_BYTES_KEY] = received + len(data)
         if received + len(data) > self._cut_off:
             raise StopDownload(fail=False)
