@@ -70,7 +70,10 @@ class FeedTracker(Feature):
         return self.section.discover and is_feed(header_of(response, "Content-Type"), response.body)
 
     def follows_links(self, visit: Visit) -> bool:
-        """Return whether the links of a page are followed; `feeds.follow_links` decides for pages found by feeds alone."""
+        """Return whether the links of a page are followed.
+
+        With `feeds.follow_links` off, those of pages that only feeds list are not.
+        """
         return visit.entry.key not in self._only_in_feeds
 
     def read_feed(self, visit: Visit, feed: Feed) -> int:
