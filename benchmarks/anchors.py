@@ -59,7 +59,7 @@ def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known:
             entry=SimpleNamespace(key=url_key(one.url)), record=SimpleNamespace(last_fetched=float(known)),
         )  # fmt: skip
         times = [time.process_time()]
-        desk.links_placed(visit, one.links, one.inside, one.page.links)
+        desk.links_resolved(visit, one.links, one.inside, one.page.links)
         times.append(time.process_time())
         desk.visit_ended(visit)
         waiting.append(visit.entry.key)

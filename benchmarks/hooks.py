@@ -32,7 +32,7 @@ sources:
 """
 
 READS = 100_000
-PER_PAGE = ("candidate_excluded", "links_found", "links_placed", "visit_ended", "vouched")
+PER_PAGE = ("candidate_excluded", "links_found", "links_resolved", "visit_ended", "unchanged_skipped")
 """Hooks that a page can reach; the others are called a few times a second, or once."""
 
 

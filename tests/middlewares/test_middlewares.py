@@ -93,7 +93,7 @@ class NoCounts:
 def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, request_: Request) -> None:
     context, visit = context_of(endings), visit_with(request_)
     sizes: list[int] = []
-    context.hooks.answered.append(lambda visit: sizes.append(visit.fetch.size))
+    context.hooks.response_received.append(lambda visit: sizes.append(visit.fetch.size))
     page = answer(body=b"<html>words", Content_Type="text/html", ETag='"1"')
     assert AcceptanceMiddleware(context, NoFeeds(), NoCounts()).process_response(request_, page) is page
     assert (visit.fetch.status, visit.fetch.etag, visit.fetch.media_type, sizes) == (
@@ -222,7 +222,7 @@ def test_a_page_that_robots_txt_forbids_is_not_asked_for(endings: Endings, reque
         asyncio.run(middleware.process_request(request_))
     assert endings.ended is not None
     assert (endings.ended.outcome, endings.ended.status) == (UrlOutcome.ROBOTS, StatusCode.NOT_CRAWLED)
-    assert not visit.asked
+    assert not visit.requested
     asyncio.run(middleware.process_request(Request("http://h.example/open", meta=dict(request_.meta))))
     assert robots.fetched == 1, "rules that are known are not fetched again"
 

@@ -1,11 +1,15 @@
 """One run of one source, from its first request to its last commit.
 
-`CrawlContext` (the source, its rules and the ports that features act through), `Feature` and `Hooks` (what a feature
-takes part in), `Recorder` (gives every visit its one outcome and counts it), `Visit` (one URL on its way through the
-crawl). Components of Scrapy ask for `context_of` a crawler and for the `feature_of` it that they need. A feature has a
-room of its own: `auth`, `discovery`, `indexing`, `inspection`, `logs`, `placement`, `portal_filters`, `reading`,
-`relations`, `removal`, `rendering`, `run` and `user_code`; `transport` and `download_errors` stand between all of
-them and the download handlers. What is named here is loaded when it is used: commands need a part of it, and no Scrapy.
+* `CrawlContext`: the source, its compiled rules, the clock and the ports through which features act.
+* `Feature`, `Hooks`: the base class of crawl features, and the registry that calls their hooks.
+* `Recorder`: records and counts the one outcome of every visit.
+* `Visit`: one URL from the frontier to its outcome.
+
+Scrapy components get at them with `context_of(crawler)` and `feature_of(crawler, FeatureClass)`. Each feature has its
+own package: `auth`, `discovery`, `indexing`, `inspection`, `listing`, `logs`, `placement`, `portal_filters`, `reading`,
+`relations`, `removal`, `rendering`, `run`, `user_code`. All of them may use `transport` and `download_errors`.
+
+The names below are imported on first use, because commands need only some of them and should not import Scrapy.
 """
 
 import sys
@@ -69,8 +73,8 @@ __all__ = [
 ]
 
 
-class _Callable(ModuleType):
-    """A wing that takes the place of the function `ultracrawl.crawl` when it is imported, and so does the same."""
+class _CallableModule(ModuleType):
+    """Makes this package callable: importing it replaces the function `ultracrawl.crawl`, which must still work."""
 
     __call__ = staticmethod(crawl)
 
@@ -81,4 +85,4 @@ def __getattr__(name: str) -> object:
     return getattr(import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
 
 
-sys.modules[__name__].__class__ = _Callable
+sys.modules[__name__].__class__ = _CallableModule

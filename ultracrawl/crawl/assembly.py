@@ -1,4 +1,4 @@
-"""The features of a crawl: what the definition of a source switches on, made and put in order."""
+"""Creates the features that the definition of a source needs, and registers them in order."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ if TYPE_CHECKING:
 
 
 class CrawlFeatures:
-    """The features of the crawl of one source, an attribute each; what the source does not use is None.
+    """The features of the crawl of one source, one attribute each; None for those that the source does not use.
 
-    They are made before anything is opened. The methods then open them in the order of a run, and add them to the
-    hooks: within a hook features are called in the order of these lines, and a comment says where one has to stand
-    before another.
+    The constructor creates them without opening anything. The public methods, called in this order, open them and add
+    them to the hooks. Within a hook, features are called in the order in which they are added here; a comment says
+    where this order matters.
     """
 
     display_urls: DisplayUrls
@@ -87,7 +87,7 @@ class CrawlFeatures:
     filling: Filling
     anchors: AnchorTexts | None = None
     chooser: AdaptiveChooser | None = None
-    """Says which new URLs may be fetched, in an adaptive cycle."""
+    """Admits new URLs in an adaptive cycle."""
 
     def __init__(
         self, crawler: Crawler, project: Project, source: DataSource, close_soon: Callable[[str], None]
@@ -106,7 +106,7 @@ class CrawlFeatures:
         self._make_discovery()
         self._make_run()
         self._make_reading()
-        self.context.hooks.answered += [self.watch.note_answer, self.limits.note_answer]
+        self.context.hooks.response_received += [self.watch.note_answer, self.limits.note_answer]
 
     def _make_documents(self) -> None:
         self.duplicates = Duplicates(self.context)
@@ -123,7 +123,7 @@ class CrawlFeatures:
         ask = None if self.listing is None else partial(lister_credential, self.listing)
         self.auth = AuthChain(context, self.logs.events.headers, lanes=lanes, ask=ask)
         self.ftp = ftp_access_of(context.source, context.project.key_file)
-        """How FTP servers are spoken to, with the passwords."""
+        """Options and passwords of FTP servers."""
         self.robots = RobotsCache(context, self._send)
         self.permissions = PermissionReader(context, self.robots.known)
         self.sitemaps = SitemapManager(context, lambda: self.chooser is not None)
@@ -131,7 +131,7 @@ class CrawlFeatures:
         self.feeds = FeedTracker(context)
 
     def _make_listing(self) -> None:
-        """Make what lists the source, and what fetches its documents, if its kind brings that."""
+        """Create lister and fetcher, if the kind of the source has them."""
         context, kind = self.context, load_kind(self.context.source.type)
         self.listing: SourceListing | None = None
         self.fetching: EntryFetching | None = None
@@ -161,15 +161,15 @@ class CrawlFeatures:
         context, within = self.context, self.watch.within
         self.languages = languages_of(context.source)
         self.focus = focus_of(context.source, context.rules.focus, self.languages)
-        """Judges pages by their language; None if all are kept."""
+        """Decides about pages by their language; None if all languages are kept."""
         self.converter = DocumentConverter(context, self.retry_policy.handle_failure, within)
         parts = PartFetcher(context, self.robots, self._send, self.auth.certificates)
         self.renderer = PageRenderer(context, parts, self.converter.large_page, within)
 
-    # ---- opened, in this order
+    # ---- opening, in this order
 
     def begin_run(self) -> bool:
-        """Begin or resume the run; returns whether it is resumed."""
+        """Begin or resume the run; returns whether it was resumed."""
         context, run = self.context, self.context.run
         file = state_file(context.project, context.source.name)
         self.control.open(ControlChannel(file) if file else None)
@@ -189,7 +189,7 @@ class CrawlFeatures:
         return resumed
 
     def open_documents(self) -> IndexWriter:
-        """Open the way of documents to the indexes, what ends visits, and what documents tell of others."""
+        """Open index writer, recorder, placement and stored responses; returns the writer."""
         context = self.context
         project, source, destinations = context.project, context.source, self.filling.destinations
         writer = open_writer(
@@ -206,21 +206,21 @@ class CrawlFeatures:
         self.anchors = AnchorTexts(context) if project.index.anchors else None
         self.responses.open()
         responses = None if self.responses.store is None else self.responses
-        # A display URL is given back before copies are looked for, and both before answers are kept.
+        # A display URL is freed before duplicates are looked for, and both happen before responses are stored.
         context.hooks.add(
             observer, self.display_urls, self.duplicates, self.relations, self.anchors, responses
         )
         return writer
 
     def open_rules(self) -> None:
-        """Open what decides about pages, and act on a definition that changed."""
+        """Open expiry, filters, rewriter and limits, and apply changes of the definition."""
         context, run = self.context, self.context.run
         self.expiry.open()
         context.hooks.add(self.expiry, self.agreement)
         if self.filtering is not None:
             self.filtering.start()
         if run.replay:
-            run.rescan, self.rewriting.rewriter, run.remade = True, None, True
+            run.rescan, self.rewriting.rewriter, run.recipe_changed = True, None, True
         elif self.rewriting.open():
             self.limits.open()
             context.hooks.add(self.limits)
@@ -231,7 +231,7 @@ class CrawlFeatures:
             context.counters.count_scheduled(context.store.records.count_urls().queued)
 
     def open_logs_and_links(self) -> None:
-        """Open the logs, and what finds URLs beside the links of pages; feeds expire when all else was swept."""
+        """Open the logs and the sources of URLs other than links; feeds expire after everything else."""
         context = self.context
         self.logs.open()
         context.hooks.add(self.logs)
@@ -248,10 +248,10 @@ class CrawlFeatures:
     def _expire_feeds(self, *, complete: bool) -> None:
         self.feeds.expire()
 
-    # ---- what features ask of Scrapy
+    # ---- callbacks to Scrapy
 
     def _in_flight(self) -> int:
-        """Return how many requests are out, or their answers in work; robots.txt counts from the wish for it on."""
+        """Return the number of requests sent or being processed, and of robots.txt files waited for."""
         engine = self._crawler.engine
         scraped = engine.scraper.slot
         answers = len(scraped.active) + len(scraped.queue) + scraped.itemproc_size if scraped else 0
@@ -262,7 +262,7 @@ class CrawlFeatures:
 
 
 def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:
-    """Return the rules of a source, with the addresses that its start hosts have now."""
+    """Return the compiled rules of a source, with the addresses to which its start hosts resolve now."""
     rules = compile_source(source, project, hosts)
     networks = [str(network) for network in source.boundary.networks]
     return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks))

@@ -1,4 +1,4 @@
-"""What the features of one crawl work with: the source and its rules, the time, and the ports to act through."""
+"""The context of one crawl: its source, rules, clock and the ports through which features act."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Ports:
-    """The ports of a crawl, set when it begins; before that, each is missing (AttributeError)."""
+    """The ports that exist once the crawl has begun; reading one earlier raises `AttributeError`."""
 
     store: Store
     sites: SiteStore
@@ -30,74 +30,73 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class CrawlContext:
-    """One crawl of one source, as its features and components see it.
+    """One crawl of one source, shared by its features and Scrapy components.
 
-    A feature acts through the ports alone: `queue` (links, redirect targets, retries), `documents` (into the index and
-    out of it), `store` (what is known of URLs), `sites` (what the project knows of sites), `run` (problems, the end of
-    the run). Visits end through `endings`, the one place that records outcomes. Ports but `run` are there once the
-    crawl has begun.
+    Features act only through the ports: `queue` (links, redirect targets, retries), `documents` (additions to and
+    removals from the index), `store` (URL records), `sites` (state of sites shared by the project), `run` (problems,
+    ending the run) and `endings` (records outcomes of visits). All but `run` exist only once the crawl has begun.
     """
 
     project: Project
     source: DataSource
     rules: CompiledSource
     clock: Callable[[], float]
-    """The time, in seconds since 1970."""
+    """Returns the time in seconds since the epoch."""
     run: CrawlRun
     hooks: Hooks
     visits: dict[int, Visit] = field(default_factory=dict)
-    """What is in flight, by key."""
+    """Visits in flight, by URL key."""
     ports: Ports = field(default_factory=Ports)
 
     @property
     def store(self) -> Store:
-        """What is known of URLs, sites, runs and the queue."""
+        """The state store of the source: URL records, runs, the stored queue."""
         return self.ports.store
 
     @property
     def sites(self) -> SiteStore:
-        """What all sources of the project know of sites together."""
+        """The store of sites, shared by all sources of the project."""
         return self.ports.sites
 
     @property
     def documents(self) -> DocumentPort:
-        """The way of documents into the indexes, and out of them."""
+        """Adds documents to the indexes and removes them."""
         return self.ports.documents
 
     @property
     def endings(self) -> Recorder:
-        """The one place where visits end."""
+        """Records the outcomes of visits."""
         return self.ports.endings
 
     @property
     def queue(self) -> LinkQueue:
-        """What is still to be fetched."""
+        """The request queue."""
         return self.ports.queue
 
     def open_queue(self, queue: LinkQueue) -> None:
-        """Take the port `queue`, when the scheduler opens."""
+        """Set the port `queue`; called when the scheduler opens."""
         self.ports.queue = queue
 
     @property
     def report(self) -> RunReport:
-        """The counts of the run, as they are now."""
+        """A snapshot of the counts of the run."""
         return self.run.counters.as_report()
 
     @property
     def counters(self) -> RunCounters:
-        """What counts in the run."""
+        """The live counters of the run."""
         return self.run.counters
 
     @property
     def mark(self) -> RunMark:
-        """The run as the store knows it."""
+        """The run as stored."""
         return self.run.mark
 
     def flush(self) -> None:
-        """Make documents and records durable, in that order."""
+        """Make documents and then records durable; in this order no record refers to a document that was lost."""
         for prepare in self.hooks.before_flush:
             prepare()
         self.documents.writer.sync()
         self.store.flush()
-        for told in self.hooks.flushed:
-            told()
+        for notify in self.hooks.after_flush:
+            notify()

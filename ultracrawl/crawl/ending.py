@@ -1,4 +1,4 @@
-"""How a visit ends, as a value."""
+"""The decision with which a visit ends."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The one outcome of a visit: made by whoever decides it, carried out and recorded by the `Recorder`."""
+    """Outcome, status code and cause of a visit, for `Recorder.end_visit`."""
 
     outcome: UrlOutcome
     status: int = 0
-    """The status code to be recorded, HTTP's or one of ours; 0 is that of the answer."""
+    """Status code to record: of HTTP or from 900 on; 0 takes that of the response."""
     cause: Cause = NO_CAUSE
-    """Why it ended so, where more than the code is known."""
-    asked: bool = True
-    """Whether a request was made for it; not where robots.txt or a filter forbade that."""
+    """Reason, where there is more to say than the status code does."""
+    requested: bool = True
+    """Whether a request was sent; False if robots.txt or a filter forbade it."""
     filtered: bool = False
-    """Whether the filters of the source deny its URL."""
+    """Whether the filters of the source deny the URL."""
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.outcome.value, str(self.status or ""), str(self.cause))))

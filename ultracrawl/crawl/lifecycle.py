@@ -1,4 +1,4 @@
-"""The life of one crawl of one source: opens store, cache and index process at the start, closes them at the end."""
+"""The Scrapy extension that begins and ends the crawl of a source, and functions that find its context and features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.crawl.assembly import CrawlFeatures
 from ultracrawl.crawl.crawl_run import FAILED
 from ultracrawl.crawl.discovery.robots_answers import unshared_key
-from ultracrawl.crawl.hooks import TICK
+from ultracrawl.crawl.hooks import TICK_SECONDS
 from ultracrawl.crawl.logs import job_report
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 F = TypeVar("F")
 
-FLUSH_EVERY = 3
+FLUSH_TICKS = 3
 """Ticks between two flushes of cache and store."""
-A_MOMENT = 0.01
-"""Seconds after which it is looked again whether the engine runs."""
+ENGINE_POLL_INTERVAL = 0.01
+"""Seconds between checks whether the engine has started."""
 
-_ENDED_BY_ITSELF = frozenset({"finished", "start_error", FAILED})
-"""Reasons for which a crawl ends that its report tells otherwise, or not at all; all others are limits of users."""
+_NO_LIMIT = frozenset({"finished", "start_error", FAILED})
+"""Close reasons of Scrapy that are no limits; all others are limits set by users (`CLOSESPIDER_...`)."""
 
 
 class CrawlLifecycle:
-    """The Scrapy extension of a crawl: makes its features, opens and closes them, and lets time pass.
+    """The Scrapy extension of a crawl: creates its features, opens and closes them, and runs the periodic tasks.
 
-    `begin` is called by the scheduler before the first request, `end` when the last one is done.
+    The scheduler calls `begin` before the first request and `end_run` after the last one.
     """
 
     _ticks = 0
@@ -69,21 +69,21 @@ class CrawlLifecycle:
             asked,
         )
         self._ticking = create_looping_call(self._tick)
-        # Here already, so that a store that cannot be used begins no crawl.
+        # Checked here, so that no crawl begins with a store that cannot be used.
         self._file = state_file(project, source.name)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the extension of a crawler whose spider was made from a definition."""
+        """Build the extension. Raises `NotConfigured` if the spider was not made from a definition."""
         if not has_definition(crawler):
             raise NotConfigured("the spider has no data source definition")
         spider: Any = crawler.spidercls
         return cls(crawler, spider.project, spider.source)
 
-    # ---- the beginning
+    # ---- begin
 
     def begin(self) -> bool:
-        """Open the crawl; if that is not possible, it ends at once, and `RunningCrawl.refused` says why."""
+        """Open the crawl; False if that fails: it ends at once, and `RunningCrawl.refused` has the error."""
         try:
             self._open()
         except UltracrawlError as error:
@@ -95,7 +95,7 @@ class CrawlLifecycle:
         return True
 
     def _open(self) -> None:
-        """Open the store, continue what a killed run left, and begin or resume the run."""
+        """Open the stores and features, submit what a killed run left, and begin or resume the run."""
         context, features = self.context, self.features
         restrict_umask()
         renew = not context.run.replay
@@ -114,11 +114,11 @@ class CrawlLifecycle:
         features.open_rules()
         features.open_logs_and_links()
         self._started = time.monotonic()
-        self._ticking.start(TICK, now=False)
+        self._ticking.start(TICK_SECONDS, now=False)
         features.running.opened = True
         freeze_loaded_objects()
 
-    # ---- meanwhile
+    # ---- periodic tasks
 
     def _tick(self) -> None:
         context = self.context
@@ -126,16 +126,16 @@ class CrawlLifecycle:
         if context.store.damage:
             context.run.fail(context.store.damage)
         try:
-            if self._ticks % FLUSH_EVERY == 0:
+            if self._ticks % FLUSH_TICKS == 0:
                 context.flush()
             context.documents.writer.tick()
-            for look in context.hooks.tick:
-                look()
+            for tick in context.hooks.tick:
+                tick()
         except WorkError as error:
             context.run.fail(str(error))
-        except Exception as error:  # the edge to the loop, which would never call again
-            logger.exception("A look at the crawl failed")
-            context.run.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
+        except Exception as error:  # if this raised, the looping call would stop
+            logger.exception("A periodic task of the crawl failed")
+            context.run.fail(f"a periodic task of the crawl failed: {type(error).__name__}: {error}")
 
     def _close_soon(self, reason: str) -> None:
         task = asyncio.ensure_future(self._close_spider(reason))
@@ -143,25 +143,25 @@ class CrawlLifecycle:
 
     async def _close_spider(self, reason: str) -> None:
         engine = self._crawler.engine
-        if not engine.running:  # what is closed before it runs would begin to, and never end
+        if not engine.running:  # an engine that is closed before it runs would start afterwards and never end
             while engine.spider is not None and not engine.running:
-                await asyncio.sleep(A_MOMENT)
+                await asyncio.sleep(ENGINE_POLL_INTERVAL)
             await asyncio.sleep(0)
         await engine.close_spider_async(reason=reason)
 
-    # ---- the end
+    # ---- end
 
     async def end_run(self, reason: str) -> None:
-        """Wait for the last commit, end the run, release everything."""
+        """Wait for the last commit, end the run and release everything."""
         context, features = self.context, self.features
         if not features.running.opened:
             self._abandon()
             return
-        if reason in ("shutdown", STOPPED):  # sentence: codes of Scrapy, which names ends so
+        if reason in ("shutdown", STOPPED):  # sentence: close reasons of Scrapy
             context.counters.note_interruption()
-        elif reason not in _ENDED_BY_ITSELF and not features.limits.reached:  # sentence: codes of Scrapy
+        elif reason not in _NO_LIMIT and not features.limits.reached:  # sentence: close reasons of Scrapy
             context.counters.note_limit(reason)
-        features.control.ending(interrupted=context.counters.interrupted)
+        features.control.publish_ending(interrupted=context.counters.interrupted)
         if self._ticking.running:
             self._ticking.stop()
         features.rewriting.close()
@@ -172,7 +172,7 @@ class CrawlLifecycle:
         await self._close_browser()
         if features.listing is not None:
             await features.listing.stop()
-        features.watch.look_for_the_last_time()
+        features.watch.check_last()
         try:
             if not context.run.failed:
                 await self._end.finish_indexing()
@@ -184,18 +184,18 @@ class CrawlLifecycle:
             context.documents.writer.close(timeout=10.0)
             await self._close_kind()
             self._release()
-            features.statistics.tell_report(context.report)
+            features.statistics.write_report(context.report)
             features.logs.close(reason)
             if context.run.failed:
                 leave_note(context, "; ".join(context.run.problems))
-            if context.run.mistake is not None:
-                refuse_late(self._crawler, context, context.run.mistake)
+            if context.run.user_error is not None:
+                refuse_late(self._crawler, context, context.run.user_error)
         logger.info("%s: %s, %s", context.source.name, reason, context.report.summary())
         if self._crawler.settings.getbool(job_report.SETTING):
             job_report.log_report(context.report)
 
     def _abandon(self) -> None:
-        """Let go of what was opened before something failed."""
+        """Release what was opened before something failed."""
         features, ports = self.features, self.context.ports
         features.hosts.close()
         features.converter.close()
@@ -218,8 +218,8 @@ class CrawlLifecycle:
             async with asyncio.timeout(self.features.limits.allowance(self.features.watch.patience)):
                 await self.features.renderer.close()
         except TimeoutError:
-            told = "the browser did not close; its process may be left over"
-            self.context.run.note_problem(WorkError(told))
+            problem = "the browser did not close; its process may be left over"
+            self.context.run.note_problem(WorkError(problem))
 
     async def _close_kind(self) -> None:
         if self.features.listing is not None and self.features.fetching is not None:
@@ -238,46 +238,46 @@ class CrawlLifecycle:
 
 
 def has_definition(crawler: Crawler) -> bool:
-    """Return whether the spider of a crawler was made from a definition, so that its crawl has features to ask for."""
+    """Return whether the spider of a crawler was made from a definition, so that its crawl has features."""
     spider = crawler.spidercls
     return isinstance(getattr(spider, "source", None), DataSource) and hasattr(spider, "project")
 
 
-def _life_of(crawler: Crawler) -> CrawlLifecycle:
-    life = crawler.get_extension(CrawlLifecycle)
-    if life is None:
+def _lifecycle_of(crawler: Crawler) -> CrawlLifecycle:
+    lifecycle = crawler.get_extension(CrawlLifecycle)
+    if lifecycle is None:
         raise NotConfigured(
             "the ultracrawl add-on is not switched on"
             if has_definition(crawler)
             else f"the spider {getattr(crawler.spidercls, 'name', None)!r} has no data source definition"
         )
-    return life
+    return lifecycle
 
 
 def begin_crawl(crawler: Crawler) -> bool:
-    """Begin the crawl of a crawler; False if that cannot be: it asks for nothing then, and ends at once."""
-    return _life_of(crawler).begin()
+    """Begin a crawl; False if that fails: it then sends no request and ends at once."""
+    return _lifecycle_of(crawler).begin()
 
 
 async def end_crawl(crawler: Crawler, reason: str) -> None:
-    """Wait for the last commit, end the run, release everything."""
-    await _life_of(crawler).end_run(reason)
+    """Wait for the last commit, end the run and release everything."""
+    await _lifecycle_of(crawler).end_run(reason)
 
 
 def context_of(crawler: Crawler) -> CrawlContext:
-    """Return the context of a crawl. Raises `NotConfigured` where the add-on is not switched on."""
-    return _life_of(crawler).context
+    """Return the context of a crawl. Raises `NotConfigured` if the add-on is not enabled."""
+    return _lifecycle_of(crawler).context
 
 
 def feature_of(crawler: Crawler, kind: type[F]) -> F:
-    """Return the feature of a crawl that has a class. Raises `NotConfigured` where there is none."""
-    found = next((one for one in vars(_life_of(crawler).features).values() if isinstance(one, kind)), None)
-    if found is None:
-        raise NotConfigured(f"the crawl has no {kind.__name__}")
-    return found
+    """Return the feature of a crawl that is an instance of a class. Raises `NotConfigured` if there is none."""
+    for feature in vars(_lifecycle_of(crawler).features).values():
+        if isinstance(feature, kind):
+            return feature
+    raise NotConfigured(f"the crawl has no {kind.__name__}")
 
 
 def running_crawl(crawler: Crawler) -> RunningCrawl | None:
-    """Return the crawl of a crawler as who runs it sees it; None where the add-on is not switched on."""
-    life = crawler.get_extension(CrawlLifecycle)
-    return None if life is None else life.features.running
+    """Return the handle to control and observe a crawl; None if the add-on is not enabled."""
+    lifecycle = crawler.get_extension(CrawlLifecycle)
+    return None if lifecycle is None else lifecycle.features.running

@@ -1,4 +1,4 @@
-"""Stores what visits show about their URLs for the recrawl policy: that they were seen, and whether they changed."""
+"""Stores observations of visits for the recrawl policy: that a URL was seen, and whether it changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class VisitObserver(Feature):
-    """Called for every visit that ended; notes an observation if the content is known."""
+    """Stores an observation for each visit that ended, if the content is known."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._clock = context.clock
@@ -24,7 +24,7 @@ class VisitObserver(Feature):
         self._link_types = context.rules.reader.link_types
 
     def visit_ended(self, visit: Visit) -> None:
-        """Note that a URL was seen in this cycle, and how its content compares with that of the visit before."""
+        """Mark a URL as seen in this cycle, and store whether its content changed since the last visit."""
         if visit.outcome is None:
             return
         key = visit.entry.key
@@ -47,7 +47,7 @@ class VisitObserver(Feature):
 
     @staticmethod
     def _modified(visit: Visit, now: float) -> float | None:
-        """Return the Last-Modified date of an answer; None if it says nothing that was not known."""
+        """Return the Last-Modified time of a response, 0 if it is not plausible; None if it was known before."""
         if (
             visit.outcome
             and visit.outcome.unchanged

@@ -1,4 +1,4 @@
-"""What stands for a crawl while somebody looks at single pages through the spider of a source."""
+"""The replacement of a crawl for Scrapy commands that fetch single pages with the spider of a source."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 
 
 def is_inspection(crawler: Crawler) -> bool:
-    """Whether single pages are looked at through the spider of a source, instead of a crawl of the source.
+    """Whether a Scrapy command fetches single pages with the spider of a source, instead of crawling the source.
 
-    Scrapy's commands `fetch`, `view`, `parse` and `check` put requests of their own in the place of `start()`;
-    `shell` opens the spider without starting it.
+    `fetch`, `view`, `parse` and `check` replace `start()` by requests of their own; `shell` opens the spider without
+    starting it.
     """
     spider = crawler.spidercls
     return not crawler.crawling or vars(spider).get("own_start", spider.start) is not spider.start
 
 
 class PageInspection(CrawlLifecycle):
-    """Gives components and handlers what they need of a crawl: rules, guard, credentials, and a store in memory.
+    """Provides rules, address guard, credentials and an in-memory store to components and handlers.
 
-    Nothing is known of any URL, no run begins, and no file of the project is opened.
+    No URL is known, no run begins, and no file of the project is opened.
     """
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
@@ -43,7 +43,7 @@ class PageInspection(CrawlLifecycle):
         self.context.run.inspection = True
 
     def begin(self) -> bool:
-        """Open what judges a page. Raises `UserError` if the rewriter or the filters of the source cannot be used."""
+        """Open what decides about a page. Raises `UserError` if rewriter or filters of the source cannot be used."""
         context, features = self.context, self.features
         name = context.source.name
         memory = context.project.state.model_copy(update={"engine": "memory"})
@@ -51,7 +51,7 @@ class PageInspection(CrawlLifecycle):
         context.ports.store, context.ports.sites = open_state(project, name), open_sites(project)
         context.run.mark, context.run.counters = RunMark(0, context.clock()), RunCounters(name)
         context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
-        context.hooks.visit_ended.append(_tell)
+        context.hooks.visit_ended.append(_log_ending)
         features.relations = RelatedDocuments(context)
         if not features.rewriting.open():
             raise UserError("; ".join(context.run.problems))
@@ -60,13 +60,13 @@ class PageInspection(CrawlLifecycle):
         return True
 
     async def end_run(self, reason: str) -> None:
-        """Let go of everything."""
+        """Release everything."""
         self.features.rewriting.close()
         await self._close_browser()
         self._abandon()
 
 
-def _tell(visit: Visit) -> None:
+def _log_ending(visit: Visit) -> None:
     ending = visit.ending
     if ending is not None:
         logger.info("No document comes of %s: %s", visit.url, ending.cause or ending.outcome)

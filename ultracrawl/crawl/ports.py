@@ -1,4 +1,4 @@
-"""Two ports of a crawl: `documents` (which URL stands for a document) and `queue` (what is to be fetched)."""
+"""Two ports of a crawl: `documents` (placement and removal of documents) and `queue` (the request queue)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A document is on its way to the index."""
+    """The document was submitted to the index."""
 
     url: str
     outcome: UrlOutcome
@@ -31,11 +31,11 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """A document is kept: until somebody approves of it, or until another one has left the index."""
+    """The document is retained until it is approved, or until another one has left the index."""
 
     url: str
     until_removed: str = ""
-    """The URL whose place it takes, empty if it waits for an approval."""
+    """The URL that it replaces; empty if it waits for approval."""
 
     def __str__(self) -> str:
         return (
@@ -47,10 +47,10 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Another URL stands for a document."""
+    """The document is not indexed, because another URL holds its content."""
 
     holder: str
-    """The access URL of the other one."""
+    """The access URL of the content holder."""
     cause: Cause
 
     def __str__(self) -> str:
@@ -61,107 +61,107 @@ Placement = Placed | Retained | Refused
 
 
 class DocumentPort(Protocol):
-    """Documents into the index of a source and out of it."""
+    """Submits documents to the indexes of a source and removes them."""
 
     writer: IndexWriter
-    """What takes changes to the indexes."""
+    """Submits changes to the indexes."""
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placement:
-        """Decide which URL stands for a document, and end its visit with that. Raises `IndexStoreError`."""
+        """Decide which URL holds the content of a document, and end the visit accordingly. Raises `IndexStoreError`."""
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:
-        """Have documents leave the index when the run ends, for the reasons that their records give.
+        """Mark documents for removal at the end of the run, for the reasons in their records.
 
-        Copies of them are asked for, so that one may take the place.
+        Their duplicates are queued, so that one of them can replace the document.
         """
 
-    def stays_copy(self, record: UrlRecord) -> bool:
-        """Whether a known duplicate repeats a document that has its place, and comes before it."""
+    def remains_duplicate(self, record: UrlRecord) -> bool:
+        """Whether the document that a known duplicate repeats is still placed and preferred to it."""
 
     @property
     def congested(self) -> bool:
-        """Whether crawling has to wait for the index."""
+        """Whether the crawl has to wait for the index."""
 
 
 class LinkQueue(Protocol):
-    """Where links, redirect targets and failed visits go, and who keeps the delays of sites: the scheduler."""
+    """The request queue and the politeness delays of sites; implemented by the scheduler."""
 
     @property
     def waiting_requests(self) -> Collection[Request]:
-        """Requests that Scrapy gave back, to be made once more."""
+        """Requests that Scrapy returned to the scheduler, to be sent again."""
 
     # ---- pages
 
     def seed(self, urls: Iterable[str]) -> int:
-        """Queue start URLs; returns how many were new."""
+        """Queue start URLs; returns the number of new ones."""
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
-        """Queue the links of a page that are new and inside the boundary; returns how many.
+        """Queue the new links of a page that the rules admit; returns their number.
 
-        `named` are all links of the page as written, with what they are called.
+        `named` are all links of the page as written, with their anchor texts.
         """
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect."""
 
     def retry(self, visit: Visit, delay: float) -> None:
-        """Let a visit that failed wait at least `delay` seconds and be tried again."""
+        """Queue a failed visit again, after at least `delay` seconds."""
 
     def release(self, visit: Visit) -> None:
-        """Give back the place of a visit at its site while its document is converted."""
+        """Free the place of a visit at its site while its document is converted."""
 
-    def again(self, record: UrlRecord) -> None:
-        """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+    def requeue(self, record: UrlRecord) -> None:
+        """Fetch the page of a changed record in this run, even if that was done already."""
 
-    def amended(self, record: UrlRecord) -> None:
-        """Take note of a record that was changed: its visit, if there is one, goes on from it."""
+    def update_record(self, record: UrlRecord) -> None:
+        """Pass a changed record to its visit, if one is in flight."""
 
     def offer_links(self, urls: Iterable[str], depth: int) -> int:
-        """Queue links that no page of this source has, if they are new and inside; returns how many."""
+        """Queue the new, admitted ones of URLs from outside the source; returns their number."""
 
-    def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
-        """Have a document fetched that the lister of the source named; it is read from the queue once it is durable."""
+    def queue_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
+        """Queue a document that the lister of the source named; it is fetched once its queue entry is durable."""
 
     def listing_changed(self) -> None:
-        """Look again for something to fetch: more was listed, or the listing is over."""
+        """Wake the scheduler: more was listed, or the listing ended."""
 
     def forget_urls(self, keys: Iterable[int]) -> None:
-        """Take note that URLs left the document table."""
+        """Drop URLs that were removed from the document table."""
 
     # ---- feeds and sitemaps
 
-    def feed_links(
+    def queue_feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
-        """Queue what a feed names that is new; returns key, and whether it is new, of all that are inside, by href."""
+        """Queue the new links of a feed; returns key and "is new" of all admitted links, by href."""
 
-    def enter_entries(
+    def queue_sitemap_entries(
         self, parent: str, hrefs: Iterable[str], sites: set[str] | None
     ) -> tuple[dict[str, int], set[int]]:
-        """Queue the entries of the sitemap `parent` that are new, inside and of one of `sites` (None: of any).
+        """Queue the new, admitted entries of the sitemap `parent` that belong to one of `sites` (None: any).
 
-        Returns the keys of all that are inside, by entry as written, and which of the keys are new.
+        Returns the keys of all admitted entries, by entry as written, and the set of new keys.
         """
 
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
-        """Have a sitemap asked for before the pages of its site; it stands in no stored queue.
+        """Queue a sitemap ahead of the pages of its site; it is not stored in the queue.
 
-        If it is `noted`, links to it are no links to pages.
+        If `noted`, links to it are not treated as links to pages.
         """
 
     def release_site(self, site: str) -> None:
-        """Let the pages of a site out that waited for its sitemaps."""
+        """Release the pages of a site that waited for its sitemaps."""
 
     # ---- sites
 
-    async def take_turn(self, site: str) -> None:
-        """Wait until it is the turn of a request that is no visit."""
+    async def wait_for_turn(self, site: str) -> None:
+        """Wait until the site may get a request that is no visit."""
 
     def hold_site(self, site: str, seconds: float) -> None:
-        """Let a site alone for as long as it asked for (`Retry-After`)."""
+        """Send nothing to a site for `seconds` (`Retry-After`)."""
 
-    def asked_url(self, url: str) -> str:
-        """Return the URL under which a URL is asked for: a copy may stand in for its site."""
+    def request_url(self, url: str) -> str:
+        """Return the URL to request for a URL: it may be on a mirror of its site."""
 
-    def rules_recalled(self, url: str, rules: RobotsRules) -> None:
-        """Take the rules of the robots.txt for a URL as they were stored."""
+    def restore_robots_rules(self, url: str, rules: RobotsRules) -> None:
+        """Apply stored robots.txt rules to the delays of the site of a URL."""

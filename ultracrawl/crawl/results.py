@@ -1,4 +1,4 @@
-"""What a visit grows by: its answer, and what was made of its page. Values, each replaced as a whole."""
+"""Results of a visit: of its request (`FetchResult`) and of reading its page (`PageResult`)."""
 
 from __future__ import annotations
 
@@ -8,59 +8,59 @@ from typing import NamedTuple
 
 from ultracrawl.model import NO_CAUSE, Cause
 
-TRUNCATED = "ultracrawl_truncated"
-"""Where the meta of a request says what its stored answer lacks, and why."""
+TRUNCATED_KEY = "ultracrawl_truncated"
+"""Key in `Request.meta` that says which part of a stored response is missing, and why."""
 _NOTHING: Mapping[str, list[str]] = MappingProxyType({})
 
 
 class FetchResult(NamedTuple):
-    """The answer to the latest request of a visit, or what the request failed with."""
+    """The response to the latest request of a visit, or the error with which it failed."""
 
     status: int = 0
-    """HTTP's; 0 as long as there is no answer."""
+    """HTTP status; 0 while there is no response."""
     size: int = 0
-    """Bytes of the body of the answer, as it was read."""
+    """Bytes of the body that were read."""
     latency: float = 0.0
-    """Seconds until the answer began."""
+    """Seconds until the first byte of the response."""
     retry_after: float = 0.0
-    """Seconds for which the server wants to be left alone."""
+    """Seconds of `Retry-After`."""
     etag: str = ""
     last_modified: str = ""
     media_type: str = ""
-    """What the answer is, by its headers and its bytes."""
+    """Media type detected from headers and body."""
     follow_only: bool = False
-    """Documents of its type are read for their links only."""
+    """Whether documents of this type are read only for their links."""
     truncated: str = ""
-    """What of the body was left unread, and why; empty if nothing was."""
+    """Parts of the body that were left unread, and why; empty if none were."""
     listing: bool = False
-    """The answer is the entries of a directory, a URL a line."""
+    """Whether the body is a directory listing, one URL per line."""
     feed: bool = False
-    """The answer is read as a feed."""
+    """Whether the body is read as a feed."""
     error: str = ""
-    """What the latest request failed with, if no answer came."""
+    """Network error of the latest request, if there was no response."""
 
 
 class PageResult(NamedTuple):
-    """What was made of the page of a visit."""
+    """What reading the page of a visit gave."""
 
     link_hops: int = 0
-    """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
+    """Off-focus hops of its links (documents in other languages before them); -1: they admit no new URL."""
     fingerprint: bytes = b""
-    """What its content is compared by with other pages; empty if it is not."""
+    """Fingerprint for finding duplicates; empty if the page takes no part in that."""
     preference: int = 1
-    """What the page says of its own URL by its canonical link."""
+    """Preference of the URL over duplicates, by the canonical link of the page."""
     hides_text: bool = False
-    """No piece of the text may be shown below a hit."""
+    """Whether no snippet of the text may be shown."""
     expires: bool = False
-    """What the page allows depends on the day, so that the next visit has to see it in full."""
+    """Whether its permissions depend on the date, so that the next visit must be unconditional."""
     unrendered: Cause = NO_CAUSE
-    """Why its scripts were not run, if they should have been; the next visit runs them, whatever the server says."""
+    """Why its scripts were not run, if they should have been; the next visit is unconditional then."""
     related: Mapping[str, list[str]] = _NOTHING
-    """What the document tells of other URLs, by search attribute."""
+    """URLs of related documents, by search attribute."""
     description_ends: float = 0.0
-    """When the description that was made of it expires; 0 if it does not say."""
+    """Expiry of its resource description in seconds since the epoch; 0 if none is stated."""
     renewed: bool = False
-    """It takes the place of a description that has expired, also where it says the same."""
+    """Whether it replaces an expired description, even one with equal content."""
 
 
 NOT_FETCHED = FetchResult()

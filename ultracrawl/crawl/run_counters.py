@@ -1,4 +1,4 @@
-"""Counts what happens in a run: told of events, read as a report."""
+"""The counters of a run, from which its report is made."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _UNCHANGED = {
 
 
 class RunCounters:
-    """The counts of one run while it goes on; what each of them means stands in `RunReport`.
+    """The counts of one run; `RunReport` documents each of them. Counts change only by the methods below.
 
-    Whoever causes an event tells of it by a method; nothing else changes a count.
+    Attributes have the names of the fields of `RunReport`.
     """
 
     def __init__(self, source: str, run_id: str = "", started: str = "", *, resumed: bool = False) -> None:
@@ -41,120 +41,120 @@ class RunCounters:
         self.interrupted = False
 
     def as_report(self) -> RunReport:
-        """Return the counts as they are now."""
+        """Return a snapshot of the counts."""
         return RunReport(**{name: copy(value) for name, value in vars(self).items()})
 
     # ---- URLs
 
     def count_scheduled(self, number: int = 1) -> None:
-        """Count URLs that are to end in this run; negative for those that turn out to have ended."""
+        """Count URLs to visit in this run; negative for URLs that turn out to need no visit."""
         self.scheduled += number
 
     def count_fetched(self) -> None:
-        """Count an answer to a request for a page."""
+        """Count a response to a request for a page."""
         self.fetched += 1
 
-    def forget_fetched(self) -> None:
-        """Count no answers: they came from the store."""
+    def reset_fetched(self) -> None:
+        """Reset the count of responses: they came from the store."""
         self.fetched = 0
 
     def count_bytes(self, size: int) -> int:
-        """Count the body of an answer; returns how many bytes there are by now."""
+        """Count the body of a response; returns the total number of bytes."""
         self.bytes += size
         return self.bytes
 
     def count_ending(self, record: UrlRecord, *, lost: bool = False) -> None:
-        """Count a URL that ended as its record says; `lost` if nothing was read of it, and something was before."""
+        """Count the outcome in a record; `lost`: nothing could be read this time, but something could before."""
         self.outcomes[record.outcome] += 1
         self.status_codes[record.status_code] += 1
         self.lost += lost
 
-    def count_vouched(self, record: UrlRecord) -> None:
-        """Count a URL that ended without being asked for, because a sitemap says that it has not changed."""
+    def count_skipped_unchanged(self, record: UrlRecord) -> None:
+        """Count a URL that was not requested because a sitemap says that it is unchanged."""
         self.count_ending(record)
         self.not_asked += 1
 
     def count_unchanged(self, outcomes: Counter[UrlOutcome]) -> None:
-        """Count documents that a lister named, and that are as they were: copies of others, or not modified."""
+        """Count unchanged documents that a lister named: duplicates, or not modified."""
         self.count_scheduled(outcomes.total())
         self.not_asked += outcomes.total()
         for outcome, number in outcomes.items():
             self.outcomes[outcome] += number
             self.status_codes[_UNCHANGED[outcome]] += number
 
-    def change_ending(self, before: UrlRecord, after: UrlRecord) -> None:
-        """Count a URL that had ended under what its end turned out to be."""
+    def change_outcome(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Correct the counts for a URL whose outcome changed after its visit."""
         self.outcomes.subtract({before.outcome: 1})
         self.status_codes.subtract({before.status_code: 1})
         self.outcomes += Counter({after.outcome: 1})
         self.status_codes += Counter({after.status_code: 1})
 
     def count_excluded(self, rule: str, number: int = 1) -> None:
-        """Count URLs that a rule does not let in."""
+        """Count URLs that a rule excludes."""
         self.rejected_by[rule] += number
 
     def count_excluded_later(self, rule: str) -> None:
-        """Count a URL that had been let in, and that a rule excludes after all; it has an outcome, too."""
+        """Count a queued URL that a rule excludes afterwards; its outcome is counted separately."""
         self.rejected_by[rule] += 1
         self.excluded_later += 1
 
     def note_given_up(self, site: str, waiting: int) -> None:
-        """Note a site that was given up, and how many of its URLs wait for the next run."""
+        """Set the number of URLs of a given-up site that wait for the next run."""
         self.given_up[site] = waiting
 
     def count_sitemap(self) -> None:
-        """Count a sitemap that was read, or is as before."""
+        """Count a sitemap that was read or is unchanged."""
         self.sitemaps += 1
 
     # ---- documents
 
     def count_indexed(self, added: int, deleted: int, *, earlier: bool = False) -> None:
-        """Count what the primary index committed; `earlier`, if an earlier process had handed it over."""
+        """Count documents committed by the primary index; `earlier`: submitted by an earlier process."""
         self.indexed += added
         self.indexed_earlier += added if earlier else 0
         self.deleted += deleted
 
     def count_orphans(self, number: int) -> None:
-        """Count documents that leave because nothing leads to them."""
+        """Count orphans that are removed."""
         self.orphans += number
 
-    def count_cut(self, what: str) -> None:
-        """Count a page that was read in part, by what was left out."""
-        self.cut[what] += 1
+    def count_truncated(self, omitted: str) -> None:
+        """Count a page that was read in part, by what was omitted."""
+        self.cut[omitted] += 1
 
     def count_dropped_values(self, number: int) -> None:
-        """Count attribute values that do not fit the type of their search attribute."""
+        """Count attribute values that do not match the type of their search attribute."""
         self.dropped_values += number
 
     # ---- the run
 
     def add_problem(self, problem: str) -> None:
-        """Add a line about what failed besides single URLs."""
+        """Add a line about a failure that concerns more than one URL."""
         self.problems.append(problem)
 
     def add_new_problem(self, problem: str) -> bool:
-        """Add a line about what failed, unless it is there; returns whether it is new."""
+        """Add a line about a failure unless it is there; returns whether it is new."""
         if problem in self.problems:
             return False
         self.add_problem(problem)
         return True
 
     def add_remark(self, remark: str) -> None:
-        """Add a line about what happened besides, without being a failure."""
+        """Add a line about something that is no failure."""
         self.remarks.append(remark)
 
     def note_limit(self, limit: str) -> None:
-        """Note the limit that ends the run before everything was asked for."""
+        """Set the limit that ends the run before its queue is empty."""
         self.ended_by = limit
 
-    def note_new_urls_kept_out(self) -> None:
-        """Note that new URLs were kept out for a while."""
+    def note_refresh_only(self) -> None:
+        """Record that new URLs were excluded for a time."""
         self.refresh_only = True
 
     def note_interruption(self) -> None:
-        """Note that the run was stopped before its queue was empty."""
+        """Record that the run was stopped before its queue was empty."""
         self.interrupted = True
 
     def close(self, finished: str, seconds: float) -> None:
-        """Note when the run ended, and how long it took."""
+        """Set the end time and the duration in seconds."""
         self.finished, self.seconds = finished, seconds

@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from ultracrawl.model import AttributeValue, UrlOutcome, UrlRecord
 
 META_KEY = "ultracrawl_visit"
+"""Key of the visit in `Request.meta`."""
 VIEWS_KEY = "ultracrawl_views"
-"""Where the meta of a request has what the filters of the source know of its URL."""
-HANDLED = "ultracrawl_handled"
-"""Where the meta of a request says that its answer was handled: who gets it has nothing to do."""
-PATIENCE = 10
-"""How often the time limit of a request fits into the longest that a step of a visit may take."""
+"""Key in `Request.meta` of what the filters of the source know of the URL."""
+HANDLED_KEY = "ultracrawl_handled"
+"""Key in `Request.meta` that marks a response as handled: later components ignore it."""
+STEP_TIMEOUT_FACTOR = 10
+"""A step of a visit may take this many times the time limit of a request."""
 
 
 class Step(StrEnum):
-    """Where a visit is; the values stand in reasons and in the report."""
+    """A step of a visit; the values are parts of stored causes and of the report."""
 
     DOWNLOAD = "its download"
     PROCESSING = "the processing of its answer"
@@ -36,84 +37,84 @@ class Step(StrEnum):
 
 @dataclass(slots=True)
 class SitemapJob:
-    """A sitemap that this run has read, or is going to."""
+    """A sitemap that this run has read or will read."""
 
     sites: set[str] | None
-    """Sites whose pages it may name; None is every site. Their known pages wait until it is read."""
+    """Sites whose pages it may list, None for any. Their known pages wait until it is read."""
     level: int = 0
-    """Indexes above it."""
+    """Number of sitemap indexes above it."""
     tentative: bool = False
-    """Nobody named it; unless there turns out to be a sitemap, nothing is recorded."""
+    """Its URL is a guess, such as the usual place; nothing is recorded unless a sitemap is there."""
     pending: bool = False
-    again: bool = False
-    """It was read before it was known that it may name pages of another site, too."""
+    reread: bool = False
+    """It was read before another site was added to `sites`."""
     stored: StoredSitemap | None = field(default=None, repr=False)
-    """What it holds, once it was read."""
+    """Its content, once it was read."""
 
     def child(self) -> SitemapJob:
-        """Return the job for an entry of an index; it may name pages of the same sites."""
+        """Return the job of a sitemap listed in this index; it may list pages of the same sites."""
         return SitemapJob(None if self.sites is None else set(self.sites), self.level + 1)
 
 
 @dataclass(slots=True, eq=False)
 class Visit:
-    """A URL that was taken out of the frontier and has no outcome yet.
+    """A URL between its removal from the frontier and its outcome.
 
-    It is what was taken (`entry`, `record`: what was known before) and grows by values that are replaced as a whole:
-    `fetch`, `page`, `ending`. Components change it by its methods alone.
+    `entry` is its queue entry and `record` what was known before. `fetch`, `page` and `ending` are values that are
+    replaced as a whole. Components change a visit only by its methods.
     """
 
     entry: QueueEntry
     record: UrlRecord
     shorter_depth: int | None = None
-    """A depth below that of the queue entry, if a shorter route turned up while it waited."""
+    """A crawl depth below that of the queue entry, if a shorter path was found while it waited."""
     rescan: bool = False
-    """Fetch and scan the page even if it is unchanged."""
-    given: bool = False
-    """Its document came without a request: it takes no place at its site."""
-    stored: bool = False
-    """Its answer comes from the store, and nothing is asked for."""
+    """Whether the page is fetched and parsed even if it is unchanged."""
+    without_request: bool = False
+    """Whether its document arrived without a request, so that it occupies no place of a request at its site."""
+    from_store: bool = False
+    """Whether its response comes from the store, and no request is sent."""
     sitemap: SitemapJob | None = None
-    """Set if the URL is read as a sitemap and not as a page."""
+    """Set if the URL is read as a sitemap instead of a page."""
     attempts: int = 0
-    """Requests made for this visit so far that failed and were tried again."""
+    """Number of failed requests that were retried."""
     fetch: FetchResult = NOT_FETCHED
     checksum: bytes = b""
-    """What the next visit compares its answer with: of the body, until the document has one."""
+    """Checksum of the document, or of the body until there is one; the next visit compares with it."""
     page: PageResult = NOT_READ
     links: bytes = b""
-    """The keys of its links that are inside, as they are stored."""
-    deferred: Callable[[], None] | None = None
-    """Follows its links, once it has turned out that it is no duplicate."""
+    """Keys of its admitted links, as stored."""
+    deferred_links: Callable[[], None] | None = None
+    """Queues its links when the visit ends, unless it is a duplicate."""
     search_attributes: Mapping[str, list[AttributeValue]] | None = None
-    """Those of an item that has no field for them."""
+    """Search attributes of an item that has no field for them."""
     ending: Ending | None = None
-    """How it ended, as it was recorded; None as long as it has not."""
+    """The recorded ending; None until it ends."""
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether the visit has ended."""
         return self.ending is not None
 
     @property
     def outcome(self) -> UrlOutcome | None:
-        """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
+        """The outcome; None until the visit ends, and for a tentative one, of which nothing is recorded."""
         ending = self.ending
-        return None if ending is None or (self.sitemap and self.sitemap.tentative) else ending.outcome
+        return None if ending is None or self.tentative else ending.outcome
 
     @property
-    def asked(self) -> bool:
-        """Whether a request is made for it."""
-        return not self.given and (self.ending is None or self.ending.asked)
+    def requested(self) -> bool:
+        """Whether a request is made for the visit."""
+        return not self.without_request and (self.ending is None or self.ending.requested)
 
     @property
     def tentative(self) -> bool:
-        """Whether its URL is a guess of ours, of which nothing is recorded unless it turns out to be right."""
+        """Whether the URL is a guess of which nothing is recorded unless a sitemap is there."""
         return self.sitemap is not None and self.sitemap.tentative
 
     @property
     def depth(self) -> int:
-        """Link steps from a start URL, on the shortest known way."""
+        """Crawl depth on the shortest known path from a seed."""
         return self.entry.depth if self.shorter_depth is None else min(self.shorter_depth, self.entry.depth)
 
     @property
@@ -122,73 +123,73 @@ class Visit:
         return self.entry.url
 
     @property
-    def shown_url(self) -> str:
+    def display_url(self) -> str:
         """The display URL."""
         return self.entry.display_url or self.entry.url
 
-    # ---- what it grows by
+    # ---- results
 
     def note_answer(self, fetch: FetchResult) -> None:
-        """Take the answer to its request."""
+        """Set the result of the request."""
         self.fetch = fetch
 
     def note_error(self, error: str) -> None:
-        """Take what its request failed with; empty if that is no error of the network."""
+        """Set the network error with which the request failed; empty if it was no network error."""
         self.fetch = self.fetch._replace(error=error)
 
     def note_checksum(self, checksum: bytes) -> None:
-        """Take what the next visit compares its answer with."""
+        """Set the checksum."""
         self.checksum = checksum
 
     def note_search_attributes(self, values: Mapping[str, list[AttributeValue]]) -> None:
-        """Take the search attributes of an item that has no field for them."""
+        """Set the search attributes of an item that has no field for them."""
         self.search_attributes = values
 
     def note_media_type(self, media_type: str) -> None:
-        """Take what the answer turned out to be."""
+        """Set the detected media type of the response."""
         self.fetch = self.fetch._replace(media_type=media_type)
 
     def note_truncated(self, truncated: str) -> None:
-        """Take what else of the answer was left unread; a stored answer comes with that of its first conversion."""
+        """Add what was left unread of the body; a stored response may already name what its first reading omitted."""
         if truncated:
             reasons = dict.fromkeys(filter(None, (self.fetch.truncated, truncated)))
             self.fetch = self.fetch._replace(truncated="; ".join(reasons))
 
     def drop_validators(self) -> None:
-        """Have the next visit see the page in full: something other than its content decides, too."""
+        """Make the next visit unconditional, because more than the content decides about the page."""
         self.fetch = self.fetch._replace(etag="", last_modified="")
 
     def note_links(self, keys: bytes) -> None:
-        """Take the keys of the links that are inside."""
+        """Set the keys of the admitted links."""
         self.links = keys
 
     def defer_links(self, follow: Callable[[], None]) -> None:
-        """Have links followed only when the visit has ended, and not as a duplicate."""
-        self.deferred = follow
+        """Queue links by `follow` only when the visit ends, and not as a duplicate."""
+        self.deferred_links = follow
 
     def note_permissions(self, *, hides_text: bool, expires: bool) -> None:
-        """Take what the owner of the page allows."""
+        """Set the restrictions that the page states."""
         if hides_text or expires:
             self.page = self.page._replace(hides_text=hides_text, expires=expires)
 
-    # ---- what changes while it is on its way
+    # ---- changes while in flight
 
     def count_attempt(self) -> None:
-        """Take note that its request failed, and is going to be made once more."""
+        """Prepare for a retry of the request, which failed."""
         self.attempts += 1
         self.fetch = self.fetch._replace(status=0, size=0, error="")
-        self.deferred = None
+        self.deferred_links = None
 
     def replace_record(self, record: UrlRecord) -> None:
-        """Go on from a record that was changed meanwhile."""
+        """Continue with a record that was changed meanwhile."""
         self.record = record
 
     def replace_display_url(self, url: str) -> None:
-        """Go on under another display URL, empty for the access URL."""
+        """Set the display URL; empty means the access URL."""
         self.entry = self.entry._replace(display_url=url)
 
 
 def visit_of(request: Request) -> Visit | None:
-    """Return the visit that a request belongs to; None for robots.txt and requests of somebody else's code."""
-    found: Visit | None = request.meta.get(META_KEY)
-    return found
+    """Return the visit of a request; None for robots.txt and for requests of foreign code."""
+    visit: Visit | None = request.meta.get(META_KEY)
+    return visit

@@ -17,7 +17,7 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from ultracrawl.crawl.visit import HANDLED
+from ultracrawl.crawl.visit import HANDLED_KEY
 from ultracrawl.handlers.oversight import is_heard
 from ultracrawl.settings.log_formatter import QuietLogFormatter
 
@@ -148,7 +148,7 @@ class DirectDownloader(Downloader):
                 await engine.scraper.start_itemproc_async(item, response=response)
         except Exception:  # as Scrapy does with whatever a callback raises
             engine.scraper.handle_spider_error(Failure(), request, response)  # type: ignore[no-untyped-call]  # Twisted
-        request.meta[HANDLED] = True
+        request.meta[HANDLED_KEY] = True
         return request
 
     def _tell(self, signal: object, **values: Any) -> None:

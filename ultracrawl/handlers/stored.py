@@ -11,7 +11,7 @@ from scrapy.responsetypes import responsetypes
 
 from ultracrawl.crawl import feature_of, visit_of
 from ultracrawl.crawl.indexing.response_store import ResponseStore
-from ultracrawl.crawl.results import TRUNCATED
+from ultracrawl.crawl.results import TRUNCATED_KEY
 
 if TYPE_CHECKING:
     from typing import Self
@@ -44,7 +44,7 @@ class StoredDownloadHandler(BaseDownloadHandler):
         answer = store.get(visit.entry.key) if visit is not None and store is not None else None
         if visit is None or answer is None:
             raise DownloadFailedError(f"{request.url} is not stored")
-        request.meta[TRUNCATED] = answer.truncated
+        request.meta[TRUNCATED_KEY] = answer.truncated
         headers = _headers(visit, answer)
         kind = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
         return kind(request.url, status=200, headers=headers, body=answer.body)

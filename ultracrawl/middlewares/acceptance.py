@@ -11,7 +11,7 @@ from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.results import TRUNCATED, FetchResult
+from ultracrawl.crawl.results import TRUNCATED_KEY, FetchResult
 from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
 from ultracrawl.crawl.transport.headers import header_in, header_of, values_in, values_of
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -95,7 +95,7 @@ class AcceptanceMiddleware:
         visit.note_answer(self._fetched(request, response, accepted, listing=listing, feed=feed))
         if visit.sitemap is None:
             self._context.counters.count_fetched()
-        for hook in self._context.hooks.answered:
+        for hook in self._context.hooks.response_received:
             hook(visit)
         if isinstance(judged, Refusal):
             self._refuse(visit, judged)
@@ -110,7 +110,7 @@ class AcceptanceMiddleware:
     def _fetched(
         self, request: Request, response: Response, accepted: Accepted | None, *, listing: bool, feed: bool
     ) -> FetchResult:
-        truncated = request.meta.get(TRUNCATED, "")
+        truncated = request.meta.get(TRUNCATED_KEY, "")
         if accepted is not None and accepted.cut:
             truncated = f"only the first {self._acceptance.cut_off} bytes were read (cut_off)"
         return FetchResult(

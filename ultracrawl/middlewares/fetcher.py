@@ -34,7 +34,7 @@ class FetcherMiddleware:
     async def process_request(self, request: Request) -> Response | None:
         """Return the fetcher's response; None for a URL of the web."""
         visit = visit_of(request)
-        if visit is None or visit.stored:
+        if visit is None or visit.from_store:
             return None
         answer = await self._fetching.answer(visit, self._fetching.listed(visit))
         request.meta[IS_FETCHED_KEY] = answer is not None

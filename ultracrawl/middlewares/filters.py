@@ -77,7 +77,7 @@ class FilterMiddleware:
             return
         cause = views.cause
         self._context.counters.count_excluded(cause.subject)
-        ending = Ending(UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, cause, asked=False, filtered=True)
+        ending = Ending(UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, cause, requested=False, filtered=True)
         self._context.endings.end_visit(visit, ending)
         raise IgnoreRequest(str(cause))
 

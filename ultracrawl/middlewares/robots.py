@@ -125,4 +125,6 @@ class VisitGate:
         return str(cause)
 
     def _finish(self, visit: Visit, outcome: UrlOutcome, cause: Cause) -> None:
-        self._context.endings.end_visit(visit, Ending(outcome, StatusCode.NOT_CRAWLED, cause, asked=False))
+        self._context.endings.end_visit(
+            visit, Ending(outcome, StatusCode.NOT_CRAWLED, cause, requested=False)
+        )

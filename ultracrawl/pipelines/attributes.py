@@ -67,4 +67,4 @@ def _text(name: str, value: Any) -> Any:
 
 
 def _identity(visit: Visit) -> dict[str, str]:
-    return {"url": visit.shown_url, "access_url": visit.url, "source": visit.record.source}
+    return {"url": visit.display_url, "access_url": visit.url, "source": visit.record.source}

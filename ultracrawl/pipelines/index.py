@@ -63,7 +63,7 @@ class IndexPipeline(DocumentPipeline):
         text = full_text_of(item) if self._plain else str(item.get("text", ""))
         document = IndexDocument(
             source=visit.record.source,
-            url=str(item.get("url") or visit.shown_url),
+            url=str(item.get("url") or visit.display_url),
             title=text_of(item.get("title")) if self._plain else str(item.get("title", "")),
             text=text,
             # As user pipelines left them, without values that the index cannot store.

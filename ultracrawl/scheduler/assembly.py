@@ -144,7 +144,7 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
         features.rewriting.rewriter,
         features.hosts.look_up,
         hooks.candidate_excluded,
-        hooks.new_url_admitted,
+        hooks.admit_new_url,
         hooks.candidate_judged,
         traps=trap_guard(context.source.limits, context.store),
         level_of=rules.levels.of,

@@ -125,7 +125,7 @@ class EntryGate:
         if not entry.seq:
             self._abandon(entry.key)
             return
-        self._context.endings.skip(entry, self._budget.rule)
+        self._context.endings.exclude_queued(entry, self._budget.rule)
 
     def is_finished(self, site: str) -> bool:
         """Return whether nothing more of a site may be fetched: its budget is spent, or it was given up."""

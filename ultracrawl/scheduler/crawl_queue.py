@@ -48,17 +48,17 @@ class CrawlQueue:
         self.follow = ingest.follow_links
         self.redirect = ingest.queue_redirect
         self.offer_links = ingest.offer_links
-        self.feed_links = ingest.feed_links
-        self.enter_entries = ingest.enter_entries
-        self.enter_listed = ingest.enter_listed
+        self.queue_feed_links = ingest.queue_feed_links
+        self.queue_sitemap_entries = ingest.queue_sitemap_entries
+        self.queue_listed = ingest.queue_listed
         self.retry = flight.retry_visit
         self.release = flight.release_place
-        self.amended = flight.replace_record
-        self.again = repeats.fetch_again
+        self.update_record = flight.replace_record
+        self.requeue = repeats.fetch_again
         self.forget_urls = candidates.forget
-        self.take_turn = pacing.take_turn
+        self.wait_for_turn = pacing.take_turn
         self.hold_site = pacing.hold_site
-        self.rules_recalled = pacing.apply_stored_robots
+        self.restore_robots_rules = pacing.apply_stored_robots
 
     def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
         """Queue a sitemap ahead of the pages of its site; if `noted`, links to its URL are not queued as pages."""
@@ -76,6 +76,6 @@ class CrawlQueue:
         self._frontier.entries.leave_stored(site)
         self._wake(0.0)
 
-    def asked_url(self, url: str) -> str:
+    def request_url(self, url: str) -> str:
         """Return the URL to request for a URL: a mirror may stand in for its site."""
         return self._pacing.mirrors.url(url)

@@ -82,26 +82,26 @@ class VisitsInFlight:
         rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or shorter_depth is not None
         job = self._sitemaps.job_of(entry.key)
         if job is not None:
-            rescan = rescan or job.again or context.store.sites.get_sitemap(entry.key) is None
+            rescan = rescan or job.reread or context.store.sites.get_sitemap(entry.key) is None
         entry = entry._replace(display_url=record.display_url)
         return Visit(entry, record, rescan=rescan, sitemap=job, shorter_depth=shorter_depth)
 
     def visit_ended(self, visit: Visit) -> None:
         """Give back the place of a visit that has its outcome."""
-        if visit.entry.seq or visit.given:
+        if visit.entry.seq or visit.without_request:
             self._context.visits.pop(visit.entry.key, None)
         self._repeats.visit_finished(visit)
-        if visit.given:
+        if visit.without_request:
             return
         self._pacing.visit_ended(visit)
         self._gate.count_page(visit)
-        if not visit.asked:
+        if not visit.requested:
             self._frontier.clocks.refund_turn(visit.entry.site)
         self._return_place(visit)
 
     def refuse_entry(self, entry: QueueEntry, rule: str) -> None:
         """End an entry that was handed out, without a request."""
-        self._context.endings.skip(entry, rule)
+        self._context.endings.exclude_queued(entry, rule)
         self.return_turn(entry)
 
     def return_turn(self, entry: QueueEntry) -> None:

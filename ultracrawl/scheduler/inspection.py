@@ -34,7 +34,7 @@ class InspectionScheduler(BaseScheduler):
     """A scheduler without a frontier: requests go out in their order, with the headers and cookies of the source.
 
     Each gets a visit, so that the middlewares of the source judge it as in a crawl. Links of a page are reported
-    (`hooks.links_placed`) and never requested.
+    (`hooks.links_resolved`) and never requested.
     """
 
     def __init__(self, crawler: Crawler, context: CrawlContext, features: Features) -> None:
@@ -98,7 +98,7 @@ class LinkReporter(ReplayQueue):
         """Report the links of a page; returns how many are inside the boundary."""
         return len(self._report(visit, self._candidates.located(hrefs, base), named))
 
-    def feed_links(
+    def queue_feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
         """Report the links of a feed; returns (key, True) of those inside the boundary, by link as written."""
@@ -109,11 +109,11 @@ class LinkReporter(ReplayQueue):
 
     def _report(self, visit: Visit, located: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
         _, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
-        for on_links in self._context.hooks.links_placed:
+        for on_links in self._context.hooks.links_resolved:
             on_links(visit, located, inside, named)
         return set(inside)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Report the target of a redirect in the page."""
-        for on_links in self._context.hooks.links_placed:
+        for on_links in self._context.hooks.links_resolved:
             on_links(visit, {target: target}, array("q", [url_key(target)]), ())

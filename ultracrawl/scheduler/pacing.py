@@ -126,7 +126,7 @@ class Pacing:
     def visit_ended(self, visit: Visit) -> None:
         """Update the clock of the site after a visit or an attempt; a site that fails too often is given up."""
         site, mirror = visit.entry.site, self._mirrors_in_use.pop(visit.entry.key, "")
-        if not visit.asked or mirror != self.mirrors.stand_in(site):
+        if not visit.requested or mirror != self.mirrors.stand_in(site):
             return
         self._changed.add(site)
         if visit.fetch.status:

@@ -15,7 +15,7 @@ from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.run.control import CrawlControl
 from ultracrawl.crawl.run.visit_watch import VisitWatch
-from ultracrawl.crawl.visit import HANDLED, META_KEY
+from ultracrawl.crawl.visit import HANDLED_KEY, META_KEY
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import site_of, url_key
@@ -109,7 +109,7 @@ class ReplayScheduler(BaseScheduler):
     def close(self, reason: str) -> Deferred[None]:
         """End the crawl."""
         self._alarm.close()
-        self._context.counters.forget_fetched()
+        self._context.counters.reset_fetched()
         return deferred_from_coro(end_crawl(self._crawler, reason))
 
     def has_pending_requests(self) -> bool:
@@ -118,7 +118,7 @@ class ReplayScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Refuse requests of the spider; accept those that the downloader gives back, which were handled."""
-        return HANDLED in request.meta
+        return HANDLED_KEY in request.meta
 
     def next_request(self) -> Request | None:
         """Return a request for the next stored response; the download handler answers it from the store."""
@@ -136,7 +136,7 @@ class ReplayScheduler(BaseScheduler):
         entry = QueueEntry(
             key, record.url, site_of(record.url), record.depth, 0, display_url=record.display_url
         )
-        visit = self._context.visits[key] = Visit(entry, record, rescan=True, stored=True)
+        visit = self._context.visits[key] = Visit(entry, record, rescan=True, from_store=True)
         self._watch.begin(visit)
         return Request(
             record.url,
@@ -191,7 +191,7 @@ class ReplayQueue:
         ending = Ending(UrlOutcome.FAILED, StatusCode.IO_ERROR, Cause(CauseCode.NOT_STORED))
         self._context.endings.end_visit(visit, ending)
 
-    def again(self, record: UrlRecord) -> None:
+    def requeue(self, record: UrlRecord) -> None:
         """Replay the stored response of a document; one without is left to the next crawl."""
         key = url_key(record.url)
         if key in self._spare:
@@ -201,7 +201,7 @@ class ReplayQueue:
     def release(self, visit: Visit) -> None:
         """Do nothing: places are not limited."""
 
-    def amended(self, record: UrlRecord) -> None:
+    def update_record(self, record: UrlRecord) -> None:
         """Replace the record of the visit in flight to the same URL, if there is one."""
         for visit in self._context.visits.values():
             if visit.url == record.url and not visit.done:
@@ -211,7 +211,7 @@ class ReplayQueue:
         """Ignore links from other sources."""
         return 0
 
-    def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
+    def queue_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
         """Ignore entries of listers."""
 
     def listing_changed(self) -> None:
@@ -220,13 +220,13 @@ class ReplayQueue:
     def forget_urls(self, keys: Iterable[int]) -> None:
         """Do nothing: no URLs are remembered."""
 
-    def feed_links(
+    def queue_feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
         """Ignore entries of feeds."""
         return {}
 
-    def enter_entries(
+    def queue_sitemap_entries(
         self, parent: str, hrefs: Iterable[str], sites: set[str] | None
     ) -> tuple[dict[str, int], set[int]]:
         """Ignore entries of sitemaps."""
@@ -238,15 +238,15 @@ class ReplayQueue:
     def release_site(self, site: str) -> None:
         """Do nothing: no pages wait."""
 
-    async def take_turn(self, site: str) -> None:
+    async def wait_for_turn(self, site: str) -> None:
         """Return at once: nothing is requested."""
 
     def hold_site(self, site: str, seconds: float) -> None:
         """Do nothing: nothing is requested."""
 
-    def asked_url(self, url: str) -> str:
+    def request_url(self, url: str) -> str:
         """Return the URL itself."""
         return url
 
-    def rules_recalled(self, url: str, rules: RobotsRules) -> None:
+    def restore_robots_rules(self, url: str, rules: RobotsRules) -> None:
         """Do nothing: there are no delays to change."""

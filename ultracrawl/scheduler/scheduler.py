@@ -12,7 +12,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlContext, begin_crawl, context_of, end_crawl, visit_of
-from ultracrawl.crawl.visit import HANDLED
+from ultracrawl.crawl.visit import HANDLED_KEY
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.scheduler.alarm import Alarm
@@ -99,7 +99,7 @@ class UltracrawlScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         """Accept a request of a spider or middleware, or one that the downloader has handled already."""
-        if request.meta.get(HANDLED):
+        if request.meta.get(HANDLED_KEY):
             return True
         if visit_of(request) or request.callback or request.method != "GET" or request.body:
             self._direct.append(request)

@@ -81,5 +81,5 @@ class SitemapBarrier:
             return False
         if not vouches(latest, record, context.clock()):
             return False
-        context.endings.not_asked(entry, record)
+        context.endings.skip_unchanged(entry, record)
         return True

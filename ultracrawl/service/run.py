@@ -146,7 +146,7 @@ class CrawlRunner:
         finally:
             watch.cancel()
         crawl = running_crawl(crawler)
-        if crawl is not None and (refused := crawl.refused or crawl.context.run.mistake):
+        if crawl is not None and (refused := crawl.refused or crawl.context.run.user_error):
             raise refused
         return crawler
 

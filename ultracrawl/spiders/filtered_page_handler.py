@@ -212,7 +212,7 @@ def headers_of(response: Response) -> dict[str, str]:
 def _document(context: CrawlContext, visit: Visit, rd: dict[str, list[str]]) -> Document:
     texts = (rd[name] for name in TEXT_FIELDS if name in rd)
     return Document(
-        url=visit.shown_url,
+        url=visit.display_url,
         access_url=visit.url,
         source=context.source.name,
         title=" ".join(rd.get(TITLE_FIELD, ())),

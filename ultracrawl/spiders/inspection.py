@@ -36,13 +36,13 @@ async def inspect_page(
         admitted = set(inside)
         urls.update((url, None) for url in located.values() if url_key(url) in admitted)
 
-    context.hooks.links_placed.append(collect_links)
+    context.hooks.links_resolved.append(collect_links)
     try:
         items = [] if visit.done else await _collected(responses.handle(visit, response))
-        if visit.deferred is not None:
-            visit.deferred()
+        if visit.deferred_links is not None:
+            visit.deferred_links()
     finally:
-        context.hooks.links_placed.remove(collect_links)
+        context.hooks.links_resolved.remove(collect_links)
     for url in urls:
         yield Request(url)
     for item in items:

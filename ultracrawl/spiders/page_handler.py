@@ -103,7 +103,7 @@ class PageHandler:
     ) -> Document:
         """Return the default document of a page, before the spider's own fields are applied."""
         document = Document(
-            url=visit.shown_url,
+            url=visit.display_url,
             access_url=visit.url,
             source=self._source.name,
             title=page.title,

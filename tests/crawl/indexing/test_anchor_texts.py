@@ -235,5 +235,5 @@ def test_links_are_remembered_unless_they_are_as_long_as_pages(href: str, text: 
     texts, target = AnchorTexts(context), "http://h.test/a"
     for _ in range(2):
         links = [Link(href, LinkKind.A, text)]
-        texts.links_placed(visit, {href: target}, array("q", [url_key(target)]), links)
+        texts.links_resolved(visit, {href: target}, array("q", [url_key(target)]), links)
     assert len(noted) == looked_at

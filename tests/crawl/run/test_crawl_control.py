@@ -7,8 +7,8 @@ from typing import cast
 
 from support.context import made_context
 
-from ultracrawl.crawl.hooks import TICK
-from ultracrawl.crawl.run.control import LOOK_EVERY, CrawlControl
+from ultracrawl.crawl.hooks import TICK_SECONDS
+from ultracrawl.crawl.run.control import ORDER_POLL_TICKS, CrawlControl
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 
 
@@ -53,7 +53,7 @@ def control_of(crawl: Running, post: FakePost) -> CrawlControl:
 
 
 def second(control: CrawlControl) -> None:
-    for _ in range(LOOK_EVERY):
+    for _ in range(ORDER_POLL_TICKS):
         control.tick()
 
 
@@ -62,7 +62,7 @@ def test_orders_are_looked_for_once_a_second_at_most() -> None:
     control = control_of(Running(), post)
     for _ in range(100):
         control.tick()
-    assert post.looks <= 100 * TICK
+    assert post.looks <= 100 * TICK_SECONDS
 
 
 def test_paused_is_said_when_nothing_is_in_flight__portal_robot_133() -> None:
@@ -100,6 +100,6 @@ def test_without_a_post_nothing_is_looked_for() -> None:
     control = CrawlControl(made_context(), lambda: 0)
     control.open(None)
     second(control)
-    control.ending(interrupted=False)
+    control.publish_ending(interrupted=False)
     control.close()
     assert not control.paused

@@ -12,7 +12,7 @@ from support.context import made_context
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.results import FetchResult
-from ultracrawl.crawl.run.limits import LOOK_EVERY, RunLimits
+from ultracrawl.crawl.run.limits import DISK_CHECK_TICKS, RunLimits
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.sources.sections.scope.limits import LimitsSection
@@ -49,7 +49,7 @@ class Bench:
         self.limits.note_answer(_visit(fetch=FetchResult(size=size)))
 
     def second(self) -> None:
-        for _ in range(LOOK_EVERY):
+        for _ in range(DISK_CHECK_TICKS):
             self.limits.tick()
 
 

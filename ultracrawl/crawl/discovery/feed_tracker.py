@@ -82,7 +82,7 @@ class FeedTracker(Feature):
         known = state.sites.feed_links(key)
         expired = {link.key for link in known if link.expired}
         wanted, named = self._select_entries(feed, expired)
-        accepted = self._context.queue.feed_links(
+        accepted = self._context.queue.queue_feed_links(
             visit, [entry.url for entry in wanted], ignore_rules=self.section.ignore_rules
         )
         named.update((accepted[entry.url][0], entry.date) for entry in wanted if entry.url in accepted)

@@ -22,10 +22,10 @@ class SeedChain(Protocol):
 
     def __contains__(self, url: str) -> bool: ...
 
-    def leads_to(self, target: str) -> None:
+    def add_target(self, target: str) -> None:
         """Add the target of a redirect to the chain."""
 
-    def left(self, url: str, target: str) -> None:
+    def report_outside(self, url: str, target: str) -> None:
         """Note that a URL of the chain redirects out of the boundary."""
 
 
@@ -60,7 +60,7 @@ class RedirectFollower:
             depth=visit.depth,
         )
         if target and visit.url in self._chain:
-            self._chain.leads_to(target)
+            self._chain.add_target(target)
         answer = rules.redirects.decide(redirect, rules.boundary)
         if answer.code == 200:
             return False
@@ -84,7 +84,7 @@ class RedirectFollower:
             for on_links in context.hooks.links_found:
                 on_links(visit, [redirect.target], visit.url)
         elif redirect.target and answer.message and visit.url in self._chain:
-            self._chain.left(visit.url, redirect.target)
+            self._chain.report_outside(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
         context.counters.count_excluded_later(rule)

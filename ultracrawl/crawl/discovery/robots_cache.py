@@ -14,7 +14,7 @@ from ultracrawl.crawl.discovery.robots_answers import keep_answer, latest_answer
 from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import BARE
-from ultracrawl.crawl.visit import PATIENCE
+from ultracrawl.crawl.visit import STEP_TIMEOUT_FACTOR
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
@@ -90,14 +90,14 @@ class RobotsCache:
         return cached.rules if cached else None
 
     def _rules_of(self, url: str) -> _CachedRules | None:
-        origin = origin_of(self._context.queue.asked_url(url))
+        origin = origin_of(self._context.queue.request_url(url))
         cached = self._cached.get(origin)
         if cached is not None or origin in self._looked_up:
             return cached
         self._looked_up.add(origin)
         if not self._load_stored(origin):
             return None
-        self._context.queue.rules_recalled(url, self._cached[origin].rules)
+        self._context.queue.restore_robots_rules(url, self._cached[origin].rules)
         return self._rules_of(url)  # these rules may have switched the site to a mirror
 
     def _load_stored(self, origin: str) -> bool:
@@ -122,14 +122,14 @@ class RobotsCache:
 
     def network_error(self, url: str) -> Failure | None:
         """Return the network error of the latest request for the robots.txt of a URL, if it failed that way."""
-        return self._network_errors.get(origin_of(self._context.queue.asked_url(url)))
+        return self._network_errors.get(origin_of(self._context.queue.request_url(url)))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Return the task that fetches the rules for a URL; a running one is reused.
 
         `has_turn`: the site has already spent a turn on it.
         """
-        origin = origin_of(self._context.queue.asked_url(url))
+        origin = origin_of(self._context.queue.request_url(url))
         task = self._tasks.get(origin)
         if task is None:
             task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))
@@ -213,7 +213,7 @@ class RobotsCache:
         return seconds
 
     async def _take_turn(self, url: str) -> None:
-        await self._context.queue.take_turn(_site(url))
+        await self._context.queue.wait_for_turn(_site(url))
 
     async def _download(self, url: str, *, bare: bool) -> Response:
         timeout = self._policy.timeout
@@ -223,7 +223,7 @@ class RobotsCache:
             **({BARE: True} if bare else {}),
         }
         request = Request(url, headers=dict(self._context.rules.headers), dont_filter=True, meta=meta)
-        async with asyncio.timeout(PATIENCE * timeout):  # user code may never finish
+        async with asyncio.timeout(STEP_TIMEOUT_FACTOR * timeout):  # user code may never finish
             return await self._send(request)
 
 

@@ -161,7 +161,7 @@ class SitemapManager(Feature):
         if known.pending:
             self._waiting.add_sites(known, new)
         elif known.stored is not None:
-            known.again = True
+            known.reread = True
             self._waiting.wait_for(known)
             self._context.queue.queue_sitemap(QueueEntry(key, url, site_of(url), 0, 0), noted=True)
 

@@ -121,7 +121,7 @@ class SitemapReader:
 
     def _queue_urls(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
         sites = None if anywhere else self._job.sites
-        found, new = self._context.queue.enter_entries(self._visit.url, dates, sites)
+        found, new = self._context.queue.queue_sitemap_entries(self._visit.url, dates, sites)
         self._keys.extend(found.values())
         self._dates.extend(dates[href] for href in found)
         self._stored.note_dates((key, dates[href]) for href, key in found.items() if key not in new)

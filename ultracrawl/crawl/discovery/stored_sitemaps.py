@@ -82,7 +82,7 @@ class StoredSitemaps:
     def record_unchanged(self, key: int, url: str, record: UrlRecord, stored: StoredSitemap) -> None:
         """Record a sitemap that is not fetched as unchanged."""
         self._context.counters.count_scheduled()
-        self._context.endings.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
+        self._context.endings.skip_unchanged(QueueEntry(key, url, site_of(url), 0, 0), record)
         self._context.store.sites.put_sitemap(key, replace(stored, run=self._context.mark.number))
 
     def store_outcome(self, visit: Visit, outcome: UrlOutcome, job: SitemapJob) -> None:

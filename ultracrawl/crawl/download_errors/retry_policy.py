@@ -73,10 +73,10 @@ class RetryPolicy:
             cause = failure.cause
             if errors != 1:
                 cause = cause.with_detail(f"error {errors} by rule {rule}")
-            context.endings.end_visit(visit, Ending(UrlOutcome.GONE, failure.status, cause, asked=asked))
+            context.endings.end_visit(visit, Ending(UrlOutcome.GONE, failure.status, cause, requested=asked))
         elif verdict.again and asked and not context.run.failed and not visit.tentative:
             for note in context.hooks.visit_retried:
                 note(visit, error)
             context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
-            context.endings.end_visit(visit, replace(failure.ending, asked=asked))
+            context.endings.end_visit(visit, replace(failure.ending, requested=asked))

@@ -55,7 +55,7 @@ class AnchorTexts(Feature):
 
     # ---- texts of links, page by page
 
-    def links_placed(
+    def links_resolved(
         self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
     ) -> None:
         """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
@@ -109,7 +109,7 @@ class AnchorTexts(Feature):
         """Store the links with texts of a page that was read; others keep those that are stored."""
         outcome, key = visit.outcome, visit.entry.key
         said = self._said.pop(key, None)
-        if outcome is None or outcome.transient or visit.stored:
+        if outcome is None or outcome.transient or visit.from_store:
             return
         links = self._context.store.links
         known = visit.record.last_fetched > 0
@@ -122,7 +122,7 @@ class AnchorTexts(Feature):
 
     # ---- texts into documents
 
-    async def deletions_done(self) -> None:
+    async def after_deletions(self) -> None:
         """Update the texts of documents in the index; not where documents are made again from stored answers."""
         if not self._context.run.replay:
             self.refresh_documents()

@@ -51,7 +51,7 @@ class Filling(Feature):
             self.destinations.filled()
         self.destinations.leave_former()
 
-    def report_written(self) -> None:
+    def run_ended(self) -> None:
         """Take note that everything stored was made again."""
         if self._context.run.replay and self._new and not self._context.report.failed:
             self.destinations.filled()

@@ -85,7 +85,7 @@ class ItemTracker:
         document.source = context.source.name
         known = record or UrlRecord(url, document.source, first_seen=context.clock())
         entry = QueueEntry(key, url, site_of(url), 0, 0, display_url=shown if shown != url else "")
-        visit = Visit(entry, known, given=True, fetch=FetchResult(status=200))
+        visit = Visit(entry, known, without_request=True, fetch=FetchResult(status=200))
         context.visits[key] = visit
         return visit
 

@@ -66,7 +66,7 @@ class ResponseStore(Feature):
         """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
         answer = self._answers.pop(visit.entry.key, None)
         store = self.store
-        if store is None or answer is None or not self._usable or visit.stored:
+        if store is None or answer is None or not self._usable or visit.from_store:
             return
         if not self._wants(visit):
             return

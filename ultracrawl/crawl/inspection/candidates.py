@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.crawl.logs.candidate_logs import JudgedCandidate, candidates_path, read_candidates
 from ultracrawl.crawl.run.limits import limits_over
-from ultracrawl.crawl.run.start_chain import let_in_led_to
+from ultracrawl.crawl.run.start_chain import admit_redirect_hosts
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision, UrlRecord
 from ultracrawl.model.candidate import Candidate, ExceededLimit
@@ -45,7 +45,7 @@ def judge_now(
         return CandidateJudge(
             CandidateRules(rules.boundary, guard), seeds, closing_rule(rules, refresh_only=False)
         )
-    let_in_led_to(source, rules, state)
+    admit_redirect_hosts(source, rules, state)
     over = limits_over(limits, state, project.state.path)
     stages = CandidateRules(rules.boundary, trap_guard(limits, state))
     return CandidateJudge(stages, seeds, closing_rule(rules, refresh_only=bool(over)), over)
@@ -97,7 +97,7 @@ def past_verdicts(
     with state_to_read(project, source.name) as state:
         if state is not None:
             latest = next((one.number for one in state.runs(1)), 0)
-            let_in_led_to(source, rules, state)
+            admit_redirect_hosts(source, rules, state)
     if not 1 <= run <= latest:
         had = f"its latest run is {latest}" if latest else "it was never crawled"
         raise UserError(f"{source.name} had no run {run}; {had}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from ultracrawl.crawl.inspection.filter_stages import FILTERS
 from ultracrawl.crawl.removal.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
-from ultracrawl.crawl.run.start_chain import let_in_led_to
+from ultracrawl.crawl.run.start_chain import admit_redirect_hosts
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.model.cause import RECHECKED_REMOVALS
@@ -101,7 +101,7 @@ def forecast(
     result = Forecast(rules.name, listed=rules.listed)
     leaving = set[int]()
     if state is not None:
-        let_in_led_to(source, rules, state)
+        admit_redirect_hosts(source, rules, state)
         leaving = _known(result, state, rules, rewriter, source, now, closed=closed)
         if judge is not None and not result.resumes:
             result.left_out.update(_left_out(state, judge, leaving))

@@ -172,7 +172,7 @@ class SourceListing(Feature):
             self._context.store.records.amend_record(key, changed)
         elif record is not None and says_other(self._context.store, key, entry):
             self._context.store.records.amend_record(key, replace(record, etag="", last_modified=""))
-        self._context.queue.enter_listed(key, url, shown, known=record is not None)
+        self._context.queue.queue_listed(key, url, shown, known=record is not None)
         self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
 
     def _ask_failed(self) -> None:
@@ -182,7 +182,7 @@ class SourceListing(Feature):
             for record in list(store.records.all_records(outcome)):
                 key = url_key(record.url)
                 if store.visits.note_met((key,)):
-                    self._context.queue.enter_listed(key, record.url, record.display_url, known=True)
+                    self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
 
     # ---- what leaves
 

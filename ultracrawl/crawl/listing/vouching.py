@@ -32,7 +32,7 @@ def is_vouched_for(context: CrawlContext, key: int, record: UrlRecord, entry: En
 
 def _stays_copy(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
     """Whether a known copy needs no visit; what is said of it is kept for the time when it takes the place."""
-    if not context.documents.stays_copy(record):
+    if not context.documents.remains_duplicate(record):
         return False
     if context.store.documents.retained_document(Retained.LISTED, key) is None:  # it had the place once
         context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))

@@ -112,7 +112,7 @@ class CrawlLogs(Feature):
         if self.run is not None and message:
             self.run.link_excluded(url, rule, message)
 
-    def flushed(self) -> None:
+    def after_flush(self) -> None:
         """Write what was noted; a log that cannot be written is given up."""
         alone: list[list[AppendedLog]] = [[log] for log in self.events.logs]
         for group in alone + self._groups:
@@ -129,7 +129,7 @@ class CrawlLogs(Feature):
         if self.run is not None:
             self.run.results(self._context.report, reason)
         self.events.note_run_end()
-        self.flushed()
+        self.after_flush()
         if self.run is not None:
             self.run.close()
         if self._filtering is not None:

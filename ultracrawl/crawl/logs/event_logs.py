@@ -63,7 +63,7 @@ class FetchLog:
 
     def note_visit(self, visit: Visit) -> None:
         """Note how a download ended; a visit for which nothing was asked has none."""
-        if visit.stored or not visit.asked or not (visit.fetch.status or visit.outcome in _WORDS):
+        if visit.from_store or not visit.requested or not (visit.fetch.status or visit.outcome in _WORDS):
             return
         self._add(visit, "sitemap" if visit.sitemap is not None else _became(visit))
 
@@ -109,12 +109,12 @@ class ItemLog:
         what = _became(visit)
         if self._xml:
             fields = {"outcome": what, "status": str(ending.status), "type": visit.fetch.media_type}
-            fields |= {"uri": visit.shown_url, "reason": str(ending.cause)}
+            fields |= {"uri": visit.display_url, "reason": str(ending.cause)}
             named = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)
             self._log.add_element("item", named)
         else:
             self._log.add(
-                what, ending.status, visit.fetch.media_type or "-", visit.shown_url, str(ending.cause)
+                what, ending.status, visit.fetch.media_type or "-", visit.display_url, str(ending.cause)
             )
 
 
@@ -156,7 +156,7 @@ class SiteLog:
 
     def note_visit(self, visit: Visit) -> None:
         """Count the end of a visit."""
-        if not visit.asked or not visit.entry.seq:
+        if not visit.requested or not visit.entry.seq:
             return
         numbers = self._of(visit.entry.site)
         numbers.fetched += bool(visit.fetch.status)

@@ -33,7 +33,7 @@ class DisplayUrls(Feature):
     def holder(self, visit: Visit) -> UrlRecord | None:
         """Return the other document of the source that is shown under the display URL of this visit, or None."""
         self._take_back(visit)
-        shown = visit.shown_url
+        shown = visit.display_url
         others = self._state.records.shown_as(shown)
         if shown != visit.url:
             # The page that is fetched under this URL may hold it, too: no page borrows it, so `shown_as` has none.
@@ -51,13 +51,13 @@ class DisplayUrls(Feature):
 
         `shown` is the display URL that the target gets, empty for its own.
         """
-        borrowers = self._state.records.shown_as(visit.shown_url)
+        borrowers = self._state.records.shown_as(visit.display_url)
         if borrowers and self._lends(visit) and not (shown and any(one.url == target for one in borrowers)):
             self._release(visit, borrowers)
 
     def _take_back(self, visit: Visit) -> None:
         if self._lends(visit):
-            self._release(visit, self._state.records.shown_as(visit.shown_url))
+            self._release(visit, self._state.records.shown_as(visit.display_url))
 
     def _lends(self, visit: Visit) -> bool:
         before = visit.record.outcome is UrlOutcome.REDIRECTED
@@ -74,4 +74,4 @@ class DisplayUrls(Feature):
             self._state.documents.release_document(Retained.APPROVAL, key)
             own = replace(withdrawn(record), display_url="")
             self._state.records.amend_record(key, own)
-            self._context.queue.again(own)
+            self._context.queue.requeue(own)

@@ -53,7 +53,7 @@ class Documents:
     def _refused(self, visit: Visit) -> Refused | None:
         holder = self._names.holder(visit)
         if holder is not None:
-            cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.shown_url)
+            cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.display_url)
             ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, cause)
             self._context.endings.end_visit(visit, ending)
             return Refused(holder.url, cause)
@@ -97,9 +97,9 @@ class Documents:
             for told in self._context.hooks.document_leaving:
                 told(record)
 
-    def stays_copy(self, record: UrlRecord) -> bool:
+    def remains_duplicate(self, record: UrlRecord) -> bool:
         """Whether a known duplicate repeats a document that has its place, and comes before it."""
-        return self._duplicates.stays_copy(record)
+        return self._duplicates.remains_duplicate(record)
 
     @property
     def congested(self) -> bool:

@@ -133,13 +133,13 @@ class Duplicates(Feature):
         holder = self._holders.best(self._holders.others_of_record(record))
         wanted = holder is None or self._holders.ought_to_stand(visit, holder)
         if wanted and not self.waits(visit.entry.key) and not visit.rescan:
-            self._context.queue.again(record)
+            self._context.queue.requeue(record)
         cause = same_content(holder) if holder is not None else record.cause
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, cause)
         self._context.endings.end_visit(visit, ending)
         return True
 
-    def stays_copy(self, record: UrlRecord) -> bool:
+    def remains_duplicate(self, record: UrlRecord) -> bool:
         """Whether a known duplicate, as it is, repeats a document that has its place, and comes before it."""
         if not record.fingerprint or record.removal is not None:
             return False

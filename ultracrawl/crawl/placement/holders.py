@@ -22,7 +22,7 @@ MOST_LANDINGS = 1000
 
 def needs_approval(source: DataSource, visit: Visit) -> bool:
     """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
-    if visit.stored and not visit.record.pending:
+    if visit.from_store and not visit.record.pending:
         return False
     return source.crawling_mode == "examine"
 

@@ -89,7 +89,7 @@ class Succession:
         logger.info("%s takes the place of %s", best.url, left.url)
         chosen = without_validators(best)
         self._context.store.records.amend_record(url_key(best.url), chosen)
-        self._context.queue.again(chosen)
+        self._context.queue.requeue(chosen)
 
     def _demote(self, record: UrlRecord, winner: Visit) -> None:
         context, key = self._context, url_key(record.url)
@@ -115,7 +115,7 @@ class Succession:
 
     def _amend(self, record: UrlRecord) -> None:
         self._context.store.records.amend_record(url_key(record.url), record)
-        self._context.queue.amended(record)
+        self._context.queue.update_record(record)
 
 
 def same_content(holder: UrlRecord) -> Cause:

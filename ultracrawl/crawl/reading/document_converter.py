@@ -139,7 +139,7 @@ def note_cut(context: CrawlContext, visit: Visit, page: Page) -> None:
     """Note what was left out of a page, if anything, in its document, its record and the report."""
     if page.truncated:
         visit.note_truncated(page.truncated)
-        context.counters.count_cut(page.truncated)
+        context.counters.count_truncated(page.truncated)
 
 
 def _joined(*reasons: str) -> str:
@@ -154,4 +154,4 @@ def _holds_whole(visit: Visit) -> bool:
     """
     record = visit.record
     is_part = record.outcome in SUBMITTED and record.cause.code is CauseCode.PART
-    return record.indexed and not visit.stored and not is_part
+    return record.indexed and not visit.from_store and not is_part

@@ -78,7 +78,7 @@ class RelatedDocuments(Feature):
         state.documents.retain_document(Retained.RELATED_LISTS, key, as_text(lists))
         return replace(plain, attributes={**plain.attributes, **lists})
 
-    async def deletions_done(self) -> None:
+    async def after_deletions(self) -> None:
         """Index documents again whose lists have changed."""
         for _ in self.refresh():
             self._context.documents.writer.tick()

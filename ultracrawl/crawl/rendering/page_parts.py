@@ -195,7 +195,7 @@ class PartFetcher:
     async def _turn(self, site: str) -> None:
         now, delay = time.monotonic(), self._section.delay
         if delay is None:
-            await self._context.queue.take_turn(site)
+            await self._context.queue.wait_for_turn(site)
             return
         at = max(self._next.get(site, 0.0), now)
         self._next[site] = at + delay

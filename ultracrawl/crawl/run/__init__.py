@@ -1,1 +1,1 @@
-"""One run of a source: how it begins and ends, what bounds it, what other processes order, adaptive cycles."""
+"""Features that control one run: begin, end, limits, orders of other processes, stuck visits, adaptive cycles."""

@@ -1,4 +1,4 @@
-"""Adaptive cycles in a crawl: what a minor cycle begins with, and how many new URLs it may fetch."""
+"""Adaptive refreshing: the URLs with which a minor cycle begins, and the number of new URLs that it may fetch."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ logger = logging.getLogger(__name__)
 
 
 class AdaptiveChooser(Feature):
-    """Chooses among the known URLs when a minor cycle begins (`choose`), then counts the new ones.
+    """Chooses known URLs when a minor cycle begins, then limits the number of new URLs per site.
 
-    New URLs beyond the allowance of their site are known from then on, and are chosen in a later minor cycle. What is
-    left of the allowances is kept in the state, so that an interrupted minor cycle goes on with the rest.
+    New URLs beyond the allowance of their site are recorded and may be chosen in a later minor cycle. The remaining
+    allowances are stored, so that an interrupted minor cycle continues with them.
     """
 
     def __init__(self, state: Store, source: DataSource, clock: Callable[[], float]) -> None:
@@ -28,10 +28,10 @@ class AdaptiveChooser(Feature):
         self.rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
         self._allowance: dict[str, int] = {}
         self.log: ScoreLog | None = None
-        """Takes note of what is chosen."""
+        """Logs what is chosen."""
 
     def choose(self, place: CyclePlace) -> list[int]:
-        """Return the keys of the URLs that a minor cycle begins with, best first for each site."""
+        """Return the keys of the URLs with which a minor cycle begins, best first for each site."""
         choice = self.survey()
         self._allowance = choice.allowance
         for site, left in choice.allowance.items():
@@ -41,15 +41,15 @@ class AdaptiveChooser(Feature):
         )
         if self.log is not None:
             self.log.chosen(choice, self._state.visits.known_pages(), self.rule.scorer)
-        return [one.key for one in choice.pages]
+        return [page.key for page in choice.pages]
 
     def survey(self) -> Choice:
-        """Return what a minor cycle that begins now would begin with."""
+        """Return the choice of a minor cycle that would begin now."""
         visits = self._state.visits
         return self.rule.choose(visits.known_pages(), visits.site_sizes(), self._clock())
 
     def resume(self) -> None:
-        """Continue a minor cycle with what is left of its allowances; with all of them if none are stored."""
+        """Continue a minor cycle with the stored remaining allowances, or with full ones if none are stored."""
         self._allowance = self._state.queue.allowances()
         if self._allowance:
             return
@@ -57,7 +57,7 @@ class AdaptiveChooser(Feature):
         split = {site: self.rule.split(size) for site, size in sizes.items()}
         self._allowance = {site: self.rule.allowance(size, split[site][0], 0) for site, size in sizes.items()}
 
-    def new_url_admitted(self, site: str) -> bool:
+    def admit_new_url(self, site: str) -> bool:
         """Count a new URL of a site; False if it has to wait for a later minor cycle."""
         left = self._allowance.get(site, self.rule.coverage_min)
         if left <= 0:
@@ -68,5 +68,5 @@ class AdaptiveChooser(Feature):
 
 
 def is_adaptive(mode: str) -> bool:
-    """Whether a run in this mode chooses by scores; the first cycle of an adaptive source does not."""
+    """Whether a run in this mode chooses URLs by score; the first cycle of an adaptive source does not."""
     return mode == RefreshMode.ADAPTIVE

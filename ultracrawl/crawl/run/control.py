@@ -1,4 +1,4 @@
-"""A running crawl under the control of other processes: it is paused, goes on, or stops (portal robot 13.1)."""
+"""Pause, resume and stop orders of other processes to a running crawl (portal robot 13.1)."""
 
 from __future__ import annotations
 
@@ -14,87 +14,87 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY = 10
-"""Ticks of the crawl, of a tenth of a second, between two looks for an order."""
+ORDER_POLL_TICKS = 10
+"""Ticks of 0.1 s between two checks for an order."""
 STOPPED = "stopped"
-"""The reason with which Scrapy closes the spider of a crawl that was told to stop."""
+"""Close reason of the spider of a crawl that was stopped by an order."""
 
 
 class CrawlControl(Feature):
-    """Obeys `ultracrawl pause`, `resume` and `stop`, and shows what the crawl is doing.
+    """Carries out `ultracrawl pause`, `resume` and `stop`, and publishes the phase of the crawl.
 
-    Paused means: the scheduler hands out nothing, what was in flight is done, and what was fetched is on its way
-    to the index. It ends with the process: a later crawl of the source goes on.
+    While paused, the scheduler returns no requests, visits in flight are finished and their documents are submitted
+    to the index. A pause ends with the process: a later crawl of the source is not paused.
     """
 
     def __init__(self, context: CrawlContext, in_flight: Callable[[], int]) -> None:
         self._context = context
         self._in_flight = in_flight
-        """Counts the requests that are out, or their answers in work."""
-        self._post: ControlChannel | None = None
+        """Returns the number of requests sent or being processed."""
+        self._channel: ControlChannel | None = None
         self._ticks = 0
         self.paused = False
         """Whether no requests may be handed out."""
         self.stopped = False
-        """Whether the crawl was told to stop."""
+        """Whether the crawl was ordered to stop."""
 
-    def open(self, post: ControlChannel | None) -> None:
-        """Begin to take orders; a state in memory has no channel, and takes none."""
-        self._post = post
+    def open(self, channel: ControlChannel | None) -> None:
+        """Accept orders from a channel; None (state in memory) accepts none."""
+        self._channel = channel
 
     def tick(self) -> None:
-        """Look for an order, and whether the last one is carried out; called ten times a second."""
+        """Check for an order, and whether a pause is complete."""
         self._ticks += 1
-        if self._post is None:
+        if self._channel is None:
             return
-        if self._post.phase is Phase.PAUSING:
-            self._settle(self._post)
-        if self._ticks % LOOK_EVERY == 0:
-            self._obey(self._post, self._post.pop_order())
+        if self._channel.phase is Phase.PAUSING:
+            self._finish_pause(self._channel)
+        if self._ticks % ORDER_POLL_TICKS == 0:
+            self._obey(self._channel, self._channel.pop_order())
 
     def give_order(self, command: Command) -> None:
-        """Give an order from inside this process."""
-        if self._post is not None:
-            self._obey(self._post, command)
+        """Carry out an order from this process."""
+        if self._channel is not None:
+            self._obey(self._channel, command)
 
-    def _obey(self, post: ControlChannel, command: Command | None) -> None:
+    def _obey(self, channel: ControlChannel, command: Command | None) -> None:
         if command is None or self.stopped:
             return
         logger.info("%s: %s, as ordered from outside", self._context.source.name, command)
         match command:
             case Command.PAUSE if not self.paused:
                 self.paused = True
-                post.publish_phase(Phase.PAUSING, self._in_flight())
+                channel.publish_phase(Phase.PAUSING, self._in_flight())
             case Command.RESUME if self.paused:
                 self.paused = False
-                post.publish_phase(Phase.RUNNING)
-                for told in self._context.hooks.resumed:
-                    told()
+                channel.publish_phase(Phase.RUNNING)
+                for notify in self._context.hooks.resumed:
+                    notify()
             case Command.STOP:
-                self._stop(post)
+                self._stop(channel)
 
-    def _stop(self, post: ControlChannel) -> None:
-        """End the crawl as one Ctrl-C does: what is in flight is finished, what waits stays queued."""
+    def _stop(self, channel: ControlChannel) -> None:
+        """End the crawl like a single Ctrl-C: visits in flight are finished, the rest stays queued."""
         self.stopped = True
-        post.publish_phase(Phase.STOPPING, self._in_flight())
+        channel.publish_phase(Phase.STOPPING, self._in_flight())
         self._context.run.end_soon(STOPPED)
 
-    def _settle(self, post: ControlChannel) -> None:
-        """Report the crawl as paused once nothing is in flight; what was fetched is indexed meanwhile."""
+    def _finish_pause(self, channel: ControlChannel) -> None:
+        """Publish the phase PAUSED once nothing is in flight; fetched documents are submitted to the index."""
         if in_flight := self._in_flight():
-            post.publish_phase(Phase.PAUSING, in_flight)
+            channel.publish_phase(Phase.PAUSING, in_flight)
             return
         self._context.flush()
         self._context.documents.writer.drain()
-        post.publish_phase(Phase.PAUSED)
+        channel.publish_phase(Phase.PAUSED)
 
-    def ending(self, *, interrupted: bool) -> None:
-        """Say that nothing more is fetched."""
-        if self._post is not None:
-            self._post.publish_phase(Phase.STOPPING if interrupted else Phase.FINISHING)
+    def publish_ending(self, *, interrupted: bool) -> None:
+        """Publish that nothing more is fetched."""
+        if self._channel is not None:
+            self._channel.publish_phase(Phase.STOPPING if interrupted else Phase.FINISHING)
 
     def close(self) -> None:
-        """Take no more orders."""
-        if self._post is not None:
-            self._post.close()
-            self._post = None
+        """Close the channel of orders."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None

@@ -1,4 +1,4 @@
-"""How a crawl ends: what is to leave leaves, the last documents reach the index, the report is written."""
+"""Ends a run: carries out deletions, waits for the last index commit and writes the report."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEFT = "left"
-"""The key of a stored report that says whether the run goes on; reports of versions that lost URLs have none."""
-LEAST_INDEX_TIMEOUT = 60.0
-"""Seconds that it may take although the time of the run is over."""
+UNFINISHED_KEY = "left"
+"""Key of a stored report: whether the run will be resumed. Reports of versions that lost URLs do not have it."""
+MIN_INDEX_TIMEOUT = 60.0
+"""Seconds that the last commit may take even if the time limit of the run is over."""
 
 
 class RunEnd:
-    """Ends a run: what is to leave leaves, the last documents reach the index, the report is written.
+    """Ends a run: carries out deletions, waits for the last index commit and writes the report.
 
-    `recount` is told of documents whose end turns out to be another one, `restarts` says whether the cycle begins
-    anew after this run, and `asked` are URLs that a command line names.
+    `recount` is called with the old and new record of a document whose outcome changes, `restarts` returns whether
+    the cycle restarts after this run, and `asked` are the URLs of the command line.
     """
 
     def __init__(
@@ -54,32 +54,32 @@ class RunEnd:
     async def finish_indexing(self) -> None:
         """Carry out deletions and wait for the last commit. Raises `WorkError`."""
         context = self._context
-        context.flush()  # before it the store still counts as waiting what has just ended
+        context.flush()  # otherwise the store still counts the last visits as queued
         complete = self._is_complete()
-        for ending in context.hooks.run_ending:
-            ending(complete=complete)
+        for notify in context.hooks.run_ending:
+            notify(complete=complete)
         self._delete()
         if not context.counters.interrupted:
             context.flush()
-            for done in context.hooks.deletions_done:
-                await done()
-        patience = self._limits.allowance(INDEX_TIMEOUT, LEAST_INDEX_TIMEOUT)
-        problem = await finish_writing(context.documents.writer, context.flush, patience)
+            for update in context.hooks.after_deletions:
+                await update()
+        timeout = self._limits.allowance(INDEX_TIMEOUT, MIN_INDEX_TIMEOUT)
+        problem = await finish_writing(context.documents.writer, context.flush, timeout)
         if problem:
             context.run.note_problem(problem)
 
     def write_report(self, started: float) -> None:
-        """Write the report; a run with URLs left in its queue stays open, so that the next start resumes it.
+        """Store the report. A run with URLs left in its queue stays unfinished, so that the next crawl resumes it.
 
-        `started` is in monotonic seconds. Raises `WorkError`.
+        `started` is a monotonic time in seconds. Raises `WorkError`.
         """
         context, counters = self._context, self._context.counters
         now = context.clock()
         counters.close(as_text(now), time.monotonic() - started)
         if not counters.interrupted:
             judge_run(context, self._asked)
-        for written in context.hooks.report_written:
-            written()
+        for notify in context.hooks.run_ended:
+            notify()
         if context.run.replay:
             return
         run = context.mark
@@ -87,13 +87,15 @@ class RunEnd:
             run = replace(run, scope=with_links_left(run.scope))
         finished = 0.0 if self._is_unfinished() and not self._restarts() else now
         run = replace(
-            run, finished=finished, report=json.dumps({**context.report.as_json(), LEFT: not finished})
+            run,
+            finished=finished,
+            report=json.dumps({**context.report.as_json(), UNFINISHED_KEY: not finished}),
         )
         context.run.mark = run
         context.store.end_run(run)
 
     def _delete(self) -> None:
-        """Let documents leave the index that are to, unless they are suspiciously many."""
+        """Remove documents that are marked for removal, unless the deletion guard finds too many."""
         context = self._context
         section = context.source.deletion
         guard = DeletionGuard(section.percent, section.always)
@@ -102,7 +104,7 @@ class RunEnd:
         problem = deletions.apply(
             guard,
             started=context.clock() if context.run.replay else run.started,
-            by_definition=context.run.remade,
+            by_definition=context.run.recipe_changed,
             complete=self._is_complete(),
             before=0 if context.run.replay else run.deleted,
         )
@@ -119,7 +121,7 @@ class RunEnd:
         return not (context.counters.interrupted or context.run.partial or self._is_unfinished())
 
     def _is_unfinished(self) -> bool:
-        """Whether URLs wait that this run could still have asked for."""
+        """Whether URLs are queued, other than those of given-up sites, or the listing is not finished."""
         if self._context.run.listing:
             return True
         return self._context.store.records.count_urls().queued > self._context.counters.given_up.total()

@@ -1,4 +1,4 @@
-"""What bounds a whole run, and when a crawl asks only for what it knows already."""
+"""Limits of a run, and the limits at which only known URLs are fetched."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY = 10
-"""Ticks of the crawl, of a tenth of a second, between two looks at the disk."""
+DISK_CHECK_TICKS = 10
+"""Ticks of 0.1 s between two checks of the disk."""
 
 
 class RunLimits(Feature):
-    """Ends a run that took long enough, and keeps new URLs out while the source or the disk is too full.
+    """Ends a run at its limits of time and bytes, and excludes new URLs at limits of documents and free disk.
 
-    Bytes and documents are looked at with each answer, by numbers that are counted anyway; the time ten times a
-    second, the disk once. A change of the reason is logged once.
+    Bytes are checked with each response, documents with each new one, both by existing counts; the time is checked
+    ten times a second and the disk once a second. Each change of the reason is logged once.
     """
 
     def __init__(self, context: CrawlContext) -> None:
@@ -40,73 +40,73 @@ class RunLimits(Feature):
         self._documents = SlackLimit(limits.documents, limits.documents_slack)
         self._disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
         self._percent = 100.0
-        """How much of the disk was free at the last look."""
+        """Free disk space in percent at the last check."""
         self._stored = 0
-        """Documents in the index, or on their way into it, when the run began."""
+        """Number of documents indexed or submitted when the run began."""
         self.over: tuple[ExceededLimit, ...] = ()
-        """The limits that keep new URLs out, with what was counted."""
+        """The exceeded limits that exclude new URLs, with the counted values."""
         self._reasons = ""
         self._ticks = 0
         self._began = 0.0
         self.reached = ""
-        """The limit that ended the run, empty as long as none did."""
+        """The limit that ended the run; empty if none did."""
         self.free: Callable[[Path], float] = _free_percent
 
     @property
     def refresh_only(self) -> bool:
-        """Whether only URLs that were fetched before are asked for."""
+        """Whether only URLs that were fetched before are requested."""
         return bool(self._reasons)
 
     @property
     def late(self) -> bool:
-        """Whether half as much time again as `limits.seconds` is over: what is still in flight is given up."""
+        """Whether the run took 1.5 times `limits.seconds`: visits still in flight are given up."""
         if not (self._seconds and self._began):
             return False
         return time.monotonic() - self._began >= 1.5 * self._seconds
 
     def allowance(self, most: float, least: float = 1.0) -> float:
-        """Return how many seconds a step at the end of the run may take, so that it ends within twice its time."""
+        """Return the seconds that a final step may take, so that the run ends within twice `limits.seconds`."""
         if not (self._seconds and self._began):
             return most
         left = self._began + 2 * self._seconds - time.monotonic()
         return min(most, max(left, least))
 
     def open(self) -> None:
-        """Begin to count."""
+        """Start the clock and do the first check."""
         self._began = time.monotonic()
         if self._documents.limit:
             self._stored = self._context.store.records.count_urls().documents
-        self._look()
+        self._check()
 
     def tick(self) -> None:
-        """Look at the clock and, more seldom, at the disk; called ten times a second."""
+        """Check the time and, less often, the disk."""
         self._ticks += 1
         if self._seconds and time.monotonic() - self._began >= self._seconds:
             self.end_run(f"limits.seconds {self._seconds:g}")
-        if self._ticks % LOOK_EVERY == 0:
-            self._look()
+        if self._ticks % DISK_CHECK_TICKS == 0:
+            self._check()
 
     def note_answer(self, visit: Visit) -> None:
-        """Count the bytes of an answer."""
+        """Count the bytes of a response."""
         received = self._context.counters.count_bytes(visit.fetch.size)
         if self._bytes and received >= self._bytes:
             self.end_run(f"limits.bytes {self._bytes}")
 
     def visit_ended(self, visit: Visit) -> None:
-        """Look at the number of documents after each new one."""
+        """Check the number of documents after each new one."""
         if visit.outcome is UrlOutcome.NEW and self._documents.limit:
             self._judge()
 
     def end_run(self, reached: str) -> None:
-        """Ask for nothing more in this run; `reached` says why."""
+        """Send no more requests in this run; `reached` names the limit."""
         if self.reached:
             return
         self.reached = reached
         self._context.counters.note_limit(reached)
         logger.info("%s: the run ends by %s", self._context.source.name, reached)
-        self._tell()
+        self._notify()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._disk.limit:
             self._percent = self.free(self._context.project.state.path)
             self._disk.update(self._percent)
@@ -116,26 +116,26 @@ class RunLimits(Feature):
         documents = self._stored + self._context.counters.outcomes[UrlOutcome.NEW]
         self._documents.update(documents)
         self.over = _over(self._documents, documents, self._disk, self._percent)
-        self._change(", ".join(f"{one.name} {one.limit:g}" for one in self.over))
+        self._change(", ".join(f"{limit.name} {limit.limit:g}" for limit in self.over))
 
     def _change(self, reasons: str) -> None:
         before, self._reasons = self._reasons, reasons
         if reasons == before:
             return
-        told = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
-        logger.warning("%s: %s", self._context.source.name, told)
+        change = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
+        logger.warning("%s: %s", self._context.source.name, change)
         if reasons:
-            self._context.counters.note_new_urls_kept_out()
+            self._context.counters.note_refresh_only()
         if bool(reasons) != bool(before):
-            self._tell()
+            self._notify()
 
-    def _tell(self) -> None:
-        for told in self._context.hooks.limits_changed:
-            told()
+    def _notify(self) -> None:
+        for notify in self._context.hooks.limits_changed:
+            notify()
 
 
 def limits_over(limits: LimitsSection, state: Store, folder: Path) -> tuple[ExceededLimit, ...]:
-    """Return what has a run that begins now ask only for what it knows already; `folder` is that of the state."""
+    """Return the exceeded limits that exclude new URLs from a run that begins now; `folder` is that of the state."""
     documents = SlackLimit(limits.documents, limits.documents_slack)
     disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
     number = state.records.count_urls().documents if documents.limit else 0
@@ -153,7 +153,7 @@ def _over(documents: SlackLimit, number: int, disk: SlackLimit, percent: float) 
 
 
 def _free_percent(path: Path) -> float:
-    """Return how much of the file system of a folder is free, in percent."""
+    """Return the free space of the file system of a folder in percent."""
     while not path.exists() and path != path.parent:
         path = path.parent
     usage = shutil.disk_usage(path)

@@ -1,4 +1,4 @@
-"""A crawl that cannot begin (its source is being crawled, its state is damaged): it asks for nothing and ends."""
+"""Ends a crawl that cannot begin, for instance because its source is being crawled or its state is damaged."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REFUSED = "cannot begin"
-"""The reason with which Scrapy closes the spider."""
+"""Close reason of the spider."""
 
 
 def refuse(crawler: Crawler, context: CrawlContext, error: UltracrawlError) -> None:
-    """End a crawl at once that cannot begin.
+    """End a crawl that cannot begin.
 
-    Scrapy prints a traceback for a scheduler that raises, so the engine is asked to close. Our own commands read the
-    problem from the crawl afterwards; under Scrapy's own commands it is logged here, and the crawler is left without
-    a spider, which gives them exit code 1.
+    Scrapy prints a traceback for a scheduler that raises, so the spider is closed instead. Our own commands read the
+    error from the crawl afterwards. Under Scrapy's commands it is logged here, and the crawler is left without a
+    spider, which gives exit code 1.
     """
     if crawler.settings.getbool(WATCHED):
         crawler.signals.connect(_close, signals.spider_opened, weak=False)
@@ -40,35 +40,35 @@ def refuse(crawler: Crawler, context: CrawlContext, error: UltracrawlError) -> N
     leave_note(context, str(error))
 
 
-def refuse_late(crawler: Crawler, context: CrawlContext, mistake: UserError) -> None:
-    """Have a crawl that is ending look like one that could not begin: its source is not as its definition says."""
+def refuse_late(crawler: Crawler, context: CrawlContext, error: UserError) -> None:
+    """Report a crawl that is ending like one that could not begin: the user's mistake showed after the beginning."""
     if not crawler.settings.getbool(WATCHED):
-        logger.error("%s: not crawled: %s", context.source.name, mistake)
+        logger.error("%s: not crawled: %s", context.source.name, error)
         _end_as_failed(crawler)
 
 
 def close_as_failed(crawler: Crawler) -> None:
-    """Have a spider closed as soon as it is open, and the crawler be without one, which Scrapy takes for a failure."""
+    """Close a spider as soon as it is open and leave the crawler without one, which Scrapy reports as a failure."""
     crawler.signals.connect(_close, signals.spider_opened, weak=False)
     _end_as_failed(crawler)
 
 
 def leave_note(context: CrawlContext, problem: str) -> None:
-    """Leave a note for `status` of what kept a crawl from beginning, or ended it."""
+    """Store for `ultracrawl status` what prevented or ended a crawl."""
     file = state_file(context.project, context.source.name)
     if file is not None:
         note_failure(file, FailureNote(context.clock(), problem))
 
 
 def _end_as_failed(crawler: Crawler) -> None:
-    crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
+    crawler.signals.connect(_spider_remover(crawler), signals.spider_closed, weak=False)
 
 
-def _without_spider(crawler: Crawler) -> Callable[[], None]:
-    def closed() -> None:
+def _spider_remover(crawler: Crawler) -> Callable[[], None]:
+    def remove_spider() -> None:
         crawler.spider = None
 
-    return closed
+    return remove_spider
 
 
 def _close() -> None:

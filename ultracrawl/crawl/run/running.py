@@ -1,4 +1,4 @@
-"""A crawl as those see it who run it, in this process: whether it began, how it is doing, and how it ended."""
+"""The handle of a crawl for the code that runs it in this process."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ if TYPE_CHECKING:
 
 
 class RunningCrawl:
-    """One crawl of one source; the report and what is in flight are in its context."""
+    """One crawl of one source; report and visits in flight are in its context."""
 
     def __init__(self, context: CrawlContext, control: CrawlControl, verdict: FilterVerdict) -> None:
         self.context = context
         self._control = control
         self._verdict = verdict
         self.opened = False
-        """Whether it has begun; before that there is no report."""
+        """Whether the crawl has begun; before that there is no report."""
         self.refused: UltracrawlError | None = None
-        """Why it could not begin."""
+        """The error because of which it could not begin."""
 
     @property
     def paused(self) -> bool:
-        """Whether it hands out no requests, as ordered from outside."""
+        """Whether it is paused by an order."""
         return self._control.paused
 
     @property
     def stopped(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether it was stopped by an order."""
         return self._control.stopped
 
     @property
     def restarts(self) -> bool:
-        """Whether the cycle begins anew after it, because a function of the filters said so."""
+        """Whether a function of the filters requested that the cycle restarts after this run."""
         return self._verdict.restarts
 
     @property
     def ends_all(self) -> bool:
-        """Whether nothing comes after it, because a function of the filters said so."""
+        """Whether a function of the filters requested that no further run follows."""
         return self._verdict.ends
 
     def give_order(self, command: Command) -> None:
-        """Give an order from inside this process."""
+        """Carry out an order from this process."""
         self._control.give_order(command)

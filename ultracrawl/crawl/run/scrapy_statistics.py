@@ -1,4 +1,4 @@
-"""What Scrapy's statistics say of a crawl, counted once and told now and then."""
+"""Scrapy statistics of a crawl, counted here and written to `crawler.stats` with each flush."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 class RunTimes(CoreStats):
-    """Scrapy's `CoreStats` without the counts that `ScrapyStatistics` tells: each costs signals a page."""
+    """Scrapy's `CoreStats` without the counts of `ScrapyStatistics`, each of which costs signals per page."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the extension of a crawler; beginning, end and dropped items are told when they happen."""
-        made = cls(crawler.stats)
-        crawler.signals.connect(made.spider_opened, signals.spider_opened)
-        crawler.signals.connect(made.spider_closed, signals.spider_closed)
-        crawler.signals.connect(made.item_dropped, signals.item_dropped)
-        return made
+        """Build the extension; it counts start, end and dropped items by signals."""
+        extension = cls(crawler.stats)
+        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
+        crawler.signals.connect(extension.spider_closed, signals.spider_closed)
+        crawler.signals.connect(extension.item_dropped, signals.item_dropped)
+        return extension
 
 
 class ScrapyStatistics(Feature):
-    """Tells `crawler.stats` what Scrapy's `DownloaderStats` and `CoreStats` would, which costs ten times as much.
+    """Writes the statistics of Scrapy's `DownloaderStats` and `CoreStats`, at a tenth of their cost.
 
-    The statistics are as old as the last flush; at the end of the run they are complete.
+    `crawler.stats` is updated with each flush and complete at the end of the run.
     """
 
     def __init__(self, stats: StatsCollector) -> None:
@@ -47,20 +47,20 @@ class ScrapyStatistics(Feature):
         self._items = 0
 
     def count_answer(self, method: str, status: int) -> None:
-        """Count an answer to a request of any kind."""
+        """Count a response to a request of any kind."""
         self._answers[method, status] += 1
 
     def count_error(self, method: str, error: BaseException) -> None:
-        """Count a request that brought an error instead of an answer, or was not made because of it."""
-        made = "" if isinstance(error, IgnoreRequest) else method
-        self._errors[made, global_object_name(type(error))] += 1
+        """Count a request that failed, or that was not sent because of an error."""
+        sent = "" if isinstance(error, IgnoreRequest) else method
+        self._errors[sent, global_object_name(type(error))] += 1
 
     def count_item(self) -> None:
         """Count an item that passed the pipelines."""
         self._items += 1
 
     def before_flush(self) -> None:
-        """Tell what was counted so far."""
+        """Write the counts to `crawler.stats`."""
         for name, number in (
             ("response_received_count", self._answers.total()),
             ("item_scraped_count", self._items),
@@ -75,18 +75,18 @@ class ScrapyStatistics(Feature):
             kinds[kind] += number
             if method:
                 requests[method] += number
-        self._tell("downloader/request", "request_method_count", requests)
-        self._tell("downloader/response", "response_status_count", statuses)
-        self._tell("downloader/exception", "exception_type_count", kinds)
+        self._set_counts("downloader/request", "request_method_count", requests)
+        self._set_counts("downloader/response", "response_status_count", statuses)
+        self._set_counts("downloader/exception", "exception_type_count", kinds)
 
-    def _tell(self, total: str, each: str, counts: Counter[str] | Counter[int]) -> None:
+    def _set_counts(self, total: str, each: str, counts: Counter[str] | Counter[int]) -> None:
         if counts:
             self._stats.set_value(f"{total}_count", counts.total())
             for name, number in counts.items():
                 self._stats.set_value(f"downloader/{each}/{name}", number)
 
-    def tell_report(self, report: RunReport) -> None:
-        """Tell what became of the run."""
+    def write_report(self, report: RunReport) -> None:
+        """Write all counts and the main numbers of the report."""
         self.before_flush()
         for outcome, number in report.outcomes.items():
             self._stats.set_value(f"ultracrawl/outcome/{outcome}", number)

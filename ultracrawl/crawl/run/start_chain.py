@@ -1,4 +1,4 @@
-"""What was asked for, start URLs and those of a command line, and what became of it."""
+"""Start URLs with the redirects that they lead to, and the report on start URLs that could not be read."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from ultracrawl.sources import CompiledSource, DataSource
     from ultracrawl.stores import Store
 
-MOST_HOPS = 20
-"""Redirects in a row that are looked at; no policy follows more."""
+MAX_REDIRECTS = 20
+"""Redirects in a row that are followed through the stored records; no policy allows more."""
 
 
 class StartChain:
-    """The start URLs of a crawl, and the URLs that they lead to by nothing but redirects.
+    """The start URLs of a crawl and the URLs to which they redirect.
 
-    With `boundary.start_redirects` the hosts of the latter belong to the source. The chains of earlier runs are
-    taken up from the state, so that their pages stay inside until the start URL leads somewhere else.
+    With `boundary.start_redirects` the hosts of redirect targets belong to the source. The redirects of earlier runs
+    are loaded from the store, so that their pages stay admitted until the start URL redirects elsewhere.
     """
 
     def __init__(self, context: CrawlContext) -> None:
@@ -33,23 +33,23 @@ class StartChain:
         return url in self._urls
 
     def open(self) -> None:
-        """Begin with the start URLs; called once the state is open."""
+        """Load the start URLs and their stored redirects; called once the store is open."""
         context = self._context
         self._urls.update(_canonical(context, context.source.seed_urls))
-        for url in let_in_led_to(context.source, context.rules, context.store):
+        for url in admit_redirect_hosts(context.source, context.rules, context.store):
             self._urls.add(url)
 
-    def leads_to(self, target: str) -> None:
-        """Take up the target of a redirect of the chain; its host is let in where the source wants that."""
+    def add_target(self, target: str) -> None:
+        """Add the target of a redirect; its host is admitted with `boundary.start_redirects`."""
         self._urls.add(target)
         if self._context.source.boundary.start_redirects:
-            _let_in(self._context.rules.boundary, target)
+            _admit_host(self._context.rules.boundary, target)
 
-    def left(self, url: str, target: str) -> None:
-        """Have the report tell of a start URL that leads out of the boundary, and what would let it in."""
+    def report_outside(self, url: str, target: str) -> None:
+        """Report a start URL that redirects out of the boundary, with the option that would admit its target."""
         section = self._context.source.boundary
         others = () if section.domains.include else self._context.source.seed_urls
-        hosts = [host_of(one) for one in _canonical(self._context, others)]
+        hosts = [host_of(start) for start in _canonical(self._context, others)]
         hosts = [*dict.fromkeys(host for host in hosts if host != host_of(url)), host_of(target)]
         self._context.run.add_problem(
             f"the start URL {url} leads to {target}, which is outside the boundary; to crawl it, write "
@@ -57,48 +57,47 @@ class StartChain:
         )
 
 
-def let_in_led_to(source: DataSource, rules: CompiledSource, store: Store) -> list[str]:
-    """Let in the hosts that start URLs redirected to in earlier runs, where the source wants that; returns the URLs."""
+def admit_redirect_hosts(source: DataSource, rules: CompiledSource, store: Store) -> list[str]:
+    """With `boundary.start_redirects`, admit the hosts of stored redirects of start URLs; returns the targets."""
     if not source.boundary.start_redirects:
         return []
     starts = map(rules.url_policy.canonical, source.seed_urls)
-    led = [one.url for url in starts if url is not None for one in _led_to(store, url)]
-    for url in led:
-        _let_in(rules.boundary, url)
-    return led
+    targets = [record.url for url in starts if url is not None for record in _redirect_targets(store, url)]
+    for url in targets:
+        _admit_host(rules.boundary, url)
+    return targets
 
 
-def _let_in(boundary: Boundary, url: str) -> None:
+def _admit_host(boundary: Boundary, url: str) -> None:
     if boundary.rejects(url) is not None:
         boundary.admit(host_of(url))
 
 
 def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
-    """Have the report of a run that came to its end tell what was asked for in vain.
+    """Add to the report of a finished run which requested URLs could not be read.
 
-    Each URL of the command line counts; of a definition it is told if nothing at all could be read. A later
-    cycle of a source whose start URLs were read before may have asked only for what failed before: that is no news.
+    Each URL of the command line is reported. For a definition it is reported if no page could be read, unless the
+    start URLs were read before: a later cycle may have requested only what failed before.
     """
     report = context.report
-    told = [problem for url in _canonical(context, asked) if (problem := _in_vain(context, url))]
-    untold = not told and not report.problems and report.reached_nothing
-    if untold and _is_news(context):
+    problems = [problem for url in _canonical(context, asked) if (problem := _failure_of(context, url))]
+    if not problems and not report.problems and report.reached_nothing and _is_news(context):
         starts = _canonical(context, context.source.seed_urls)
-        reasons = (problem for url in starts if (problem := _in_vain(context, url)))
+        reasons = (problem for url in starts if (problem := _failure_of(context, url)))
         given_up = (f"{site} was given up after too many network errors" for site in report.given_up)
         reason = next(reasons, "") or next(given_up, "")
         own = context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
         advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
-        told = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
-    for problem in told:
+        problems = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
+    for problem in problems:
         context.run.add_problem(problem)
 
 
 def _is_news(context: CrawlContext) -> bool:
-    """Whether it is news that nothing was read.
+    """Whether it has to be reported that no page was read.
 
-    A lister may name the few documents that changed: that these cannot be had says nothing of the others.
+    A lister may name only the few changed documents: a failure of these says nothing about the others.
     """
     if context.rules.listed:
         return not context.store.records.count_urls().documents
@@ -106,18 +105,20 @@ def _is_news(context: CrawlContext) -> bool:
 
 
 def _was_read(context: CrawlContext) -> bool:
-    """Whether a start URL, or what it leads to, was read at its latest visit, in this run or an earlier one.
+    """Whether a start URL, or its redirect target, was read at its latest visit, in this run or an earlier one.
 
-    One of an earlier run does not count if it was to be visited again, and its site was given up.
+    URLs of given-up sites do not count: their latest visit may belong to an earlier run.
     """
-    ends = (_end(context, url) for url in _canonical(context, context.source.seed_urls))
-    read = (end for end in ends if end is not None and end.last_fetched and not end.outcome.without_content)
-    return any(site_of(end.url) not in context.report.given_up for end in read)
+    records = (_last_record(context, url) for url in _canonical(context, context.source.seed_urls))
+    read = (
+        one for one in records if one is not None and one.last_fetched and not one.outcome.without_content
+    )
+    return any(site_of(record.url) not in context.report.given_up for record in read)
 
 
-def _in_vain(context: CrawlContext, url: str) -> str:
-    """Return why nothing was read of a URL, or of what it leads to; empty if something was."""
-    record = _end(context, url)
+def _failure_of(context: CrawlContext, url: str) -> str:
+    """Return why a URL, or its redirect target, could not be read; empty if it was read."""
+    record = _last_record(context, url)
     if record is None:
         return f"{url} was not asked for"
     if not record.outcome.without_content or record.outcome is UrlOutcome.REDIRECTED:
@@ -125,18 +126,18 @@ def _in_vain(context: CrawlContext, url: str) -> str:
     return f"{record.url}: {record.reason or status_text(record.status_code)}"
 
 
-def _end(context: CrawlContext, url: str) -> UrlRecord | None:
-    """Return the record of a URL, or of the last one that it leads to; None if it is not known."""
+def _last_record(context: CrawlContext, url: str) -> UrlRecord | None:
+    """Return the record of a URL, or of its last known redirect target; None if the URL is not known."""
     record = context.store.records.get_record(url_key(url))
-    for record in _led_to(context.store, url):  # noqa: B007 - the last one counts
+    for record in _redirect_targets(context.store, url):  # noqa: B007 - the last one counts
         pass
     return record
 
 
-def _led_to(store: Store, url: str) -> Iterator[UrlRecord]:
-    """Yield the records of what a URL redirects to, one hop after the other."""
+def _redirect_targets(store: Store, url: str) -> Iterator[UrlRecord]:
+    """Yield the records of the redirect targets of a URL, hop by hop."""
     record = store.records.get_record(url_key(url))
-    for _ in range(MOST_HOPS):
+    for _ in range(MAX_REDIRECTS):
         if record is None or not record.redirects_to:
             return
         record = store.records.get_record(url_key(record.redirects_to))

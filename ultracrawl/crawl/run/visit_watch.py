@@ -1,4 +1,4 @@
-"""Sees to it that every visit ends: what nobody works on any more has failed, and what takes for ever is given up."""
+"""Ends visits that are lost or stuck, so that every visit has an outcome."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from ultracrawl.crawl.download_errors.kinds import Failure
-from ultracrawl.crawl.hooks import TICK, Feature
-from ultracrawl.crawl.visit import PATIENCE, Step, Visit, visit_of
+from ultracrawl.crawl.hooks import TICK_SECONDS, Feature
+from ultracrawl.crawl.visit import STEP_TIMEOUT_FACTOR, Step, Visit, visit_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_GIVEN = Step.PROCESSING, 0.0
-"""Where documents are that came without a request."""
-MOST_TOLD = 5
+_WITHOUT_REQUEST = Step.PROCESSING, 0.0
+"""Step of documents that arrived without a request."""
+MAX_REPORTED = 5
 """Visits that the report names; the others are in the document table."""
 
 
 class OverdueError(Exception):
-    """Code of others takes for ever."""
+    """Foreign code did not finish in time."""
 
 
 class VisitWatch(Feature):
-    """Looks at what is in flight, ten times a second.
+    """Checks the visits in flight ten times a second.
 
-    A visit is in the hands of a request that Scrapy works on, or that waits in the scheduler. Code of others may lose
-    that request (a middleware that answers something else, a callback that is never called), or never give it
-    back. In both cases the visit has failed, the report says so, and Scrapy no longer waits for the request.
+    Each visit belongs to a request that Scrapy processes or that waits in the scheduler. Foreign code may lose that
+    request (a middleware that returns something else, a callback that is never called) or never finish with it. In
+    both cases the visit fails, the report says so, and Scrapy no longer waits for the request.
 
-    Time is counted in looks: while the process is held up, nothing grows old.
+    Time is counted in ticks, so that nothing expires while the process is suspended.
     """
 
     def __init__(
@@ -51,17 +51,17 @@ class VisitWatch(Feature):
         late: Callable[[], bool],
         end_failed: Callable[[Visit, Failure], None],
     ) -> None:
-        """`late` says whether the run has to end now, `end_failed` ends a visit or has it tried again."""
+        """`late` returns whether the run has to end now; `end_failed` ends a visit or retries it."""
         self._context = context
         self._crawler = crawler
         self._late = late
         self._end_failed = end_failed
         source = context.source
-        self.patience = PATIENCE * source.limits.timeout
-        """Seconds that a step may take by itself."""
+        self.patience = STEP_TIMEOUT_FACTOR * source.limits.timeout
+        """Seconds that a step may take, without waiting for other visits."""
         self._longest = {
             Step.DOWNLOAD: self.patience,
-            # What pipelines do to an item has a time limit of its own, and a message of its own.
+            # Item pipelines have their own time limit and message, which must come first.
             Step.PROCESSING: self.patience + source.limits.timeout,
             Step.CONVERSION: self.patience
             + max(source.conversion.timeout, source.limits.seconds_per_page or 0.0),
@@ -69,37 +69,37 @@ class VisitWatch(Feature):
         }
         self._out: set[Visit] = set()
         self._steps: dict[Visit, tuple[Step, float]] = {}
-        """Where each visit is, and since when; kept as long as anybody works on its request."""
+        """Step of each visit and its begin; kept while its request is processed."""
         self._time = 0.0
         self._latest = dict.fromkeys(Step, 0.0)
-        """When a visit came out of a step in which others wait for their turn."""
+        """Last time at which a visit left each step in which visits wait for their turn."""
         self._others: dict[Request, float] = {}
-        """Requests that are no visits, and since when they are out."""
+        """Requests that are no visits, with the time at which they were first seen."""
         self._items: dict[asyncio.Task[Any], float] = {}
         self._lost = 0
 
         crawler.signals.connect(self._idle, signals.spider_idle)
 
     def begin(self, visit: Visit) -> None:
-        """Take note of a visit whose request goes out."""
+        """Watch a visit whose request is sent."""
         self._out.add(visit)
         self.enter(visit, Step.DOWNLOAD)
 
     def retried(self, visit: Visit) -> None:
-        """Take note of a visit that waits to be tried again."""
+        """Stop watching a visit that waits for a retry."""
         self._out.discard(visit)
 
     def enter(self, visit: Visit, step: Step) -> None:
-        """Take note that a visit has got as far as a step."""
+        """Set the step of a visit."""
         self._steps[visit] = step, self._time
 
     def note_answer(self, visit: Visit) -> None:
-        """Take note that the answer for a visit is there."""
+        """Set the step of a visit whose response has arrived."""
         self.enter(visit, Step.PROCESSING)
 
     @contextmanager
     def within(self, visit: Visit, step: Step) -> Iterator[None]:
-        """Inside the block a visit waits for its turn among others: it is not overdue as long as others come out."""
+        """Set a step in which visits wait for their turn: it is not overdue while other visits leave the step."""
         self.enter(visit, step)
         try:
             yield
@@ -109,7 +109,7 @@ class VisitWatch(Feature):
 
     @contextmanager
     def item(self, item: Any) -> Iterator[None]:
-        """Bound what pipelines do to an item. Raises `OverdueError`."""
+        """Limit the time of the pipelines for an item. Raises `OverdueError`."""
         task = asyncio.current_task()
         assert task is not None
         self._items[task] = self._time
@@ -122,17 +122,17 @@ class VisitWatch(Feature):
             from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and this is rare
 
             url = ItemAdapter(item).get("access_url", "an item")
-            self._tell(f"{url} was lost in the pipelines: one of them does not come back")
+            self._report(f"{url} was lost in the pipelines: one of them does not come back")
             raise OverdueError("the pipelines do not come back") from None
         finally:
             self._items.pop(task, None)
 
     def tick(self) -> None:
-        """Look at all that is in flight."""
-        self._time += TICK
-        self._look()
+        """Check all visits in flight."""
+        self._time += TICK_SECONDS
+        self._check()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         slot = self._crawler.engine._slot
         if slot is None or not (self._out or slot.inprogress or self._items):
             return
@@ -145,22 +145,24 @@ class VisitWatch(Feature):
             visit_of(request): request
             for request in (*self._context.queue.waiting_requests, *slot.inprogress)
         }
-        for visit in [one for one in self._out if one.done or one not in holders]:
-            self._ended(visit)
-        for visit in [one for one in self._steps if one not in self._out and one not in holders]:
+        for visit in [visit for visit in self._out if visit.done or visit not in holders]:
+            self._end_lost(visit)
+        for visit in [visit for visit in self._steps if visit not in self._out and visit not in holders]:
             del self._steps[visit]
         self._others = {
-            one: self._others.get(one, self._time) for one in slot.inprogress if visit_of(one) is None
+            request: self._others.get(request, self._time)
+            for request in slot.inprogress
+            if visit_of(request) is None
         }
         for request in list(slot.inprogress):
             if late or self._is_overdue(request):
                 self._give_up(request)
 
     def _idle(self) -> None:
-        """Look once more before Scrapy takes the crawl for finished."""
-        self._look()
+        """Check before Scrapy regards the crawl as finished."""
+        self._check()
 
-    def _ended(self, visit: Visit) -> None:
+    def _end_lost(self, visit: Visit) -> None:
         self._out.discard(visit)
         self.fail(visit, "nothing works on it any more")
         if visit.done and self._context.visits.get(visit.entry.key) is visit:
@@ -179,32 +181,32 @@ class VisitWatch(Feature):
             self._out.discard(visit)
             self.fail(visit, "it does not come back")
         elif visit is None or visit.done:
-            self._tell(f"{request.url}: what works on it does not come back, and is no longer waited for")
-        self._let_go(request)
+            self._report(f"{request.url}: what works on it does not come back, and is no longer waited for")
+        self._stop_waiting(request)
 
     def fail(self, visit: Visit, why: str) -> None:
-        """End a visit that will not end by itself; the report names its URL and where it was."""
+        """End a visit that will not end by itself; the report names its URL and step."""
         if visit.done:
             return
-        step, _ = self._steps.get(visit, _GIVEN)
+        step, _ = self._steps.get(visit, _WITHOUT_REQUEST)
         cause = Cause(CauseCode.LOST, step, why)
-        self._tell(f"{visit.url} was {cause}; code of the source or its components has to give an answer")
+        self._report(f"{visit.url} was {cause}; code of the source or its components has to give an answer")
         failure = Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)
         try:
             self._end_failed(visit, failure)
-        except Exception as error:  # whatever it is, the crawl must not wait for this visit for ever
+        except Exception as error:  # otherwise the crawl would wait for this visit for ever
             logger.exception("%s cannot be ended", visit.url)
             self._context.run.fail(f"{visit.url} cannot be ended: {type(error).__name__}: {error}")
 
-    def _tell(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         self._lost += 1
-        if self._lost <= MOST_TOLD:
+        if self._lost <= MAX_REPORTED:
             self._context.run.note_problem(WorkError(problem))
         else:
             logger.error("%s", problem)
 
-    def _let_go(self, request: Request) -> None:
-        """Stop Scrapy from waiting for the code that works on a request; what that returns later is ignored."""
+    def _stop_waiting(self, request: Request) -> None:
+        """Make Scrapy stop waiting for a request; what foreign code returns for it later is ignored."""
         engine = self._crawler.engine
         slot, scraped = engine._slot, engine.scraper.slot
         assert slot is not None
@@ -219,10 +221,10 @@ class VisitWatch(Feature):
         if scraped.closing is not None and not scraped.closing.called:
             engine.scraper._check_if_closing()
 
-    def look_for_the_last_time(self) -> None:
-        """Look once more; the report says how many visits it does not name."""
-        self._look()
-        if self._lost > MOST_TOLD:
+    def check_last(self) -> None:
+        """Check at the end of the run; the report states how many lost visits it does not name."""
+        self._check()
+        if self._lost > MAX_REPORTED:
             self._context.run.note_problem(
-                WorkError(f"{self._lost - MOST_TOLD:,} more URLs were lost in the same ways")
+                WorkError(f"{self._lost - MAX_REPORTED:,} more URLs were lost in the same ways")
             )

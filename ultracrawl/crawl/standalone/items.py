@@ -104,7 +104,7 @@ class PlainItems:
             return known[1]
         url = url.strip()
         entry = QueueEntry(url_key(url), url, "", 0, 0)
-        visit = Visit(entry, UrlRecord(url, self.context.source.name), given=True)
+        visit = Visit(entry, UrlRecord(url, self.context.source.name), without_request=True)
         self._in_flight[id(item)] = item, visit
         if len(self._in_flight) > MOST_IN_FLIGHT:  # a pipeline put others in their place
             del self._in_flight[next(iter(self._in_flight))]

@@ -51,7 +51,7 @@ class LinkIngest:
         if activator.on:
             candidates.on_known = activator.note_linked
             context.hooks.visit_ended.append(activator.finished)
-            context.hooks.vouched.append(activator.vouched)
+            context.hooks.unchanged_skipped.append(activator.vouched)
         self._hops = OffFocusHops(context, repeats.requeue)
 
     def _apply_limits(self) -> None:
@@ -103,7 +103,7 @@ class LinkIngest:
             located = candidates.located(hrefs, base)
             entries, inside = candidates.admit_located(located.values(), visit.url, visit.depth + 1)
         visit.note_links(inside.tobytes())
-        for on_links in self._context.hooks.links_placed:
+        for on_links in self._context.hooks.links_resolved:
             on_links(visit, located, inside, named)
         self._hops.note(visit.page.link_hops, (entry.key for entry in entries), inside)
         self._place_all(entries)
@@ -117,14 +117,14 @@ class LinkIngest:
         self._place_all(entries)
         return len(entries)
 
-    def enter_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
+    def queue_listed(self, key: int, url: str, display_url: str, *, known: bool) -> None:
         """Queue a document that the lister of the source named."""
         if known:
             self._activator.queue_known(KnownUrl(key, url, site_of(url), 0, display_url))
         else:
             self._activator.enqueue(self._candidates.add_url(key, url, 0, display_url))
 
-    def feed_links(
+    def queue_feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
         """Queue the new links of a feed; returns (key, is new) of those inside the boundary, by link as written."""
@@ -137,7 +137,7 @@ class LinkIngest:
         keys = ((href, url_key(url)) for href, url in located.items())
         return {href: (key, key in new) for href, key in keys if key in kept}
 
-    def enter_entries(
+    def queue_sitemap_entries(
         self, parent: str, hrefs: Iterable[str], sites: set[str] | None
     ) -> tuple[dict[str, int], set[int]]:
         """Queue the entries of the sitemap `parent` that are new, inside the boundary and of one of `sites`.
