@@ -287,9 +287,9 @@ def test_a_crawl_that_ends_leaves_its_clock(store: SqliteSiteStore, time: Time) 
     two.queue(a=1)
     go_on(time, two)
     assert two.asked[0][1] - one.asked[0][1] + 1e-6 >= 10.0
-    assert store.holder("a", time.wall()) is not None
+    assert store.lease_holder("a", time.wall()) is not None
     two.finish()
-    assert store.holder("a", time.wall()) is None
+    assert store.lease_holder("a", time.wall()) is None
 
 
 def test_errors_and_back_off_go_along(store: SqliteSiteStore, time: Time) -> None:
@@ -393,7 +393,7 @@ def test_a_copy_that_stands_in_is_a_site_of_its_own_to_others(store: SqliteSiteS
     times = sorted([at for _, at in one.asked[asked:]] + [at for _, at in two.asked])
     assert len(times) == 10 - asked
     assert least(times) >= 1.0
-    assert store.holder("a", time.wall()) is None
+    assert store.lease_holder("a", time.wall()) is None
 
 
 def test_what_is_forgotten_is_given_back(store: SqliteSiteStore, time: Time) -> None:
@@ -401,7 +401,7 @@ def test_what_is_forgotten_is_given_back(store: SqliteSiteStore, time: Time) -> 
     crawl.queue(a=1, b=3)
     go_on(time, crawl)
     crawl.run()
-    assert store.holder("a", time.wall()) is None
+    assert store.lease_holder("a", time.wall()) is None
     known = store.get_clock("a")
     assert known is not None
     assert known.asked == pytest.approx(crawl.asked[0][1] + 1_700_000_000.0)

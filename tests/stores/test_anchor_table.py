@@ -214,7 +214,7 @@ def test_what_is_not_yet_told_survives_a_crash(state: SqliteStore, tmp_path: Pat
 def test_documents_that_left_are_not_due(state: SqliteStore) -> None:
     handed(state, HERON, EGRET)
     say(state, A, (HERON, "heron"), (EGRET, "egret"))
-    state.links.document_left(HERON)
+    state.links.note_document_removed(HERON)
     state.drop_urls([EGRET])
     assert news(state) == {}
 
@@ -222,7 +222,7 @@ def test_documents_that_left_are_not_due(state: SqliteStore) -> None:
 def test_after_damage_all_is_told_again(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON)
-    state.links.doubt_submitted_texts()
+    state.links.invalidate_submitted_texts()
     assert news(state) == {HERON: ("heron",)}
 
 

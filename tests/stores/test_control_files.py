@@ -15,12 +15,12 @@ import pytest
 from ultracrawl.stores.control_channel import (
     Command,
     ControlChannel,
-    CrawlSign,
+    CrawlStatus,
     Phase,
+    crawl_status,
     leave_order,
     order_path,
-    sign_of_crawl,
-    sign_path,
+    status_path,
 )
 
 
@@ -36,21 +36,21 @@ def post(file: Path) -> Iterator[ControlChannel]:
     one.close()
 
 
-def seen(file: Path) -> CrawlSign:
-    sign = sign_of_crawl(file)
+def seen(file: Path) -> CrawlStatus:
+    sign = crawl_status(file)
     assert sign is not None
     return sign
 
 
 def test_a_source_without_crawl_has_no_sign(file: Path) -> None:
-    assert sign_of_crawl(file) is None
+    assert crawl_status(file) is None
 
 
 def test_a_crawl_shows_what_it_does__portal_robot_133(file: Path, post: ControlChannel) -> None:
     first = seen(file)
     assert (first.pid, first.phase, first.in_flight) == (os.getpid(), Phase.RUNNING, 0)
     post.publish_phase(Phase.PAUSING, 7)
-    assert seen(file) == CrawlSign(first.crawl, first.pid, Phase.PAUSING, 7)
+    assert seen(file) == CrawlStatus(first.crawl, first.pid, Phase.PAUSING, 7)
     post.publish_phase(Phase.PAUSED)
     assert seen(file).phase is Phase.PAUSED
 
@@ -75,15 +75,15 @@ def test_both_files_belong_to_their_owner_alone(file: Path, post: ControlChannel
         leave_order(file, seen(file), Command.PAUSE)
     finally:
         os.umask(before)
-    for path in (sign_path(file), order_path(file)):
+    for path in (status_path(file), order_path(file)):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_sign_that_others_may_write_is_taken_back(file: Path) -> None:
-    sign_path(file).touch()
-    sign_path(file).chmod(0o666)
+    status_path(file).touch()
+    status_path(file).chmod(0o666)
     post = ControlChannel(file)
-    assert stat.S_IMODE(sign_path(file).stat().st_mode) == 0o600
+    assert stat.S_IMODE(status_path(file).stat().st_mode) == 0o600
     post.close()
 
 
@@ -126,7 +126,7 @@ def test_an_ended_crawl_leaves_nothing(file: Path, tmp_path: Path) -> None:
     leave_order(file, seen(file), Command.PAUSE)
     post.close()
     assert list(tmp_path.iterdir()) == []
-    assert sign_of_crawl(file) is None
+    assert crawl_status(file) is None
 
 
 def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
@@ -134,13 +134,13 @@ def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
         "import sys, os, signal; from pathlib import Path\n"
         "from ultracrawl.stores.control_channel import *\n"
         "file = Path(sys.argv[1]); post = ControlChannel(file); post.publish_phase(Phase.PAUSED)\n"
-        "leave_order(file, sign_of_crawl(file), Command.STOP)\n"
+        "leave_order(file, crawl_status(file), Command.STOP)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(file)], check=False)
-    assert sign_path(file).exists()
+    assert status_path(file).exists()
     assert order_path(file).exists()
-    assert sign_of_crawl(file) is None, "its lock died with it"
+    assert crawl_status(file) is None, "its lock died with it"
     order = order_path(file).read_bytes()
     post = ControlChannel(file)
     assert seen(file).phase is Phase.RUNNING
@@ -151,7 +151,7 @@ def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
 
 
 def test_looking_does_not_keep_a_crawl_from_beginning(file: Path) -> None:
-    with sign_path(file).open("w") as held:
+    with status_path(file).open("w") as held:
         code = (
             "import fcntl, sys, time; file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_SH); "
             "print(flush=True); time.sleep(0.3)"

@@ -20,7 +20,7 @@ from ultracrawl.stores.port.schedule_store import (
     ScheduleRun,
     ScheduleStore,
 )
-from ultracrawl.stores.runner_sign import RunnerBadge, runner_signs
+from ultracrawl.stores.runner_registry import RunnerRegistration, active_runners
 from ultracrawl.stores.sqlite.engine import MemoryEngine, SqliteEngine
 
 ROW = KeptSchedule("nightly", ScheduleStatus.FAILED, "full", 7.5, 1.0, 2.0, "/a.log\n/b.log", ("a", "b"))
@@ -108,27 +108,27 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
 
 
 def test_two_keep_different_things_and_never_the_same(tmp_path: Path) -> None:
-    first, second = RunnerBadge(tmp_path), RunnerBadge(tmp_path)
-    assert first.show_kept(["nightly"], ["a", "b"]) is None
-    refused = second.show_kept(["weekly"], ["b"])
+    first, second = RunnerRegistration(tmp_path), RunnerRegistration(tmp_path)
+    assert first.claim(["nightly"], ["a", "b"]) is None
+    refused = second.claim(["weekly"], ["b"])
     assert refused is not None
     assert refused.sources == {"a", "b"}
-    assert second.show_kept(["weekly"], ["c"]) is None
-    assert sorted(tuple(one.schedules) for one in runner_signs(tmp_path)) == [("nightly",), ("weekly",)]
+    assert second.claim(["weekly"], ["c"]) is None
+    assert sorted(tuple(one.schedules) for one in active_runners(tmp_path)) == [("nightly",), ("weekly",)]
     first.close()
-    assert second.show_kept(["nightly"], []) is None
+    assert second.claim(["nightly"], []) is None
     second.close()
-    assert runner_signs(tmp_path) == []
+    assert active_runners(tmp_path) == []
 
 
 @pytest.mark.processes
 def test_one_that_was_killed_keeps_nothing(tmp_path: Path) -> None:
     program = (
-        "import os, sys; from pathlib import Path; from ultracrawl.stores.runner_sign import RunnerBadge\n"
-        "RunnerBadge(Path(sys.argv[1])).show_kept(['nightly'], ['a']); os._exit(9)"
+        "import os, sys; from pathlib import Path; from ultracrawl.stores.runner_registry import RunnerRegistration\n"
+        "RunnerRegistration(Path(sys.argv[1])).claim(['nightly'], ['a']); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", program, tmp_path], cwd=ROOT, check=False)
     assert len(list(tmp_path.glob("*.runner"))) == 1
-    badge = RunnerBadge(tmp_path)
-    assert badge.show_kept(["nightly"], ["a"]) is None
+    badge = RunnerRegistration(tmp_path)
+    assert badge.claim(["nightly"], ["a"]) is None
     badge.close()

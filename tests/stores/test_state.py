@@ -214,15 +214,18 @@ def test_a_url_that_is_visited_twice_between_two_flushes_leaves_the_queue(state:
 
 def test_display_urls_are_found_flushed_or_not(state: SqliteStore) -> None:
     state.begin_run(NOW, "")
-    assert state.records.shown_as("http://d/") == []
+    assert state.records.with_display_url("http://d/") == []
     state.records.discover_url(entry(1)._replace(display_url="http://d/"), NOW)
     state.records.discover_url(entry(2), NOW)
     for _ in range(2):
-        assert [record.url for record in state.records.shown_as("http://d/")] == ["http://h/1"]
-        assert state.records.shown_as("http://h/2") == [], "a URL of its own is no display URL"
+        assert [record.url for record in state.records.with_display_url("http://d/")] == ["http://h/1"]
+        assert state.records.with_display_url("http://h/2") == [], "a URL of its own is no display URL"
         state.flush()
     state.records.finish_url(entry(2), done(entry(2), display_url="http://d/"))
-    assert [record.url for record in state.records.shown_as("http://d/")] == ["http://h/1", "http://h/2"]
+    assert [record.url for record in state.records.with_display_url("http://d/")] == [
+        "http://h/1",
+        "http://h/2",
+    ]
 
 
 @pytest.mark.parametrize("flushed", [False, True])
@@ -236,7 +239,7 @@ def test_an_amended_record_keeps_its_place_in_the_queue(state: SqliteStore, flus
     for number in (1, 2):
         state.records.amend_record(number, done(entry(number), display_url="http://d/", etag="new"))
     for _ in range(2):
-        assert [record.etag for record in state.records.shown_as("http://d/")] == ["new", "new"]
+        assert [record.etag for record in state.records.with_display_url("http://d/")] == ["new", "new"]
         assert [one.key for one in state.queue.entries_of("h", 9)] == [1]
         state.flush()
     state.records.finish_url(entry(1), done(entry(1), etag="newest"))

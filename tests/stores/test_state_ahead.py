@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, Retained, SqliteStore
 from ultracrawl.stores.sqlite import read_ahead
-from ultracrawl.stores.sqlite.records import AHEAD
+from ultracrawl.stores.sqlite.records import READ_AHEAD_RECORDS
 
 KEYS = range(1, 9)
 
@@ -36,7 +36,7 @@ class Twins:
 
     def __init__(self) -> None:
         self.keeping, self.plain = SqliteStore(":memory:", "s"), SqliteStore(":memory:", "s")
-        self.plain._access.ahead.keeps = False
+        self.plain._access.record_cache.keeps = False
         self.known: set[int] = set()
         self.turn = 0
         for store in self.both:
@@ -110,7 +110,7 @@ class Twins:
         return (
             store.records.get_record(key),
             store.records.known_urls(list(KEYS)),
-            {one.url for one in store.records.same_content(bytes([key % 2]) * 8)},
+            {one.url for one in store.records.with_fingerprint(bytes([key % 2]) * 8)},
         )
 
 
@@ -138,15 +138,15 @@ def test_a_store_that_reads_ahead_gives_the_same_answers(steps: list[tuple[str, 
 def test_records_of_a_batch_come_together() -> None:
     store = SqliteStore(":memory:", "s")
     store.begin_run(1.0, "")
-    for key in range(1, 3 * AHEAD + 1):
+    for key in range(1, 3 * READ_AHEAD_RECORDS + 1):
         store.records.discover_url(entry(key, key), 1.0)
     store.flush()
     asked: list[str] = []
-    waiting = store.queue.entries_of("h", 3 * AHEAD)
+    waiting = store.queue.entries_of("h", 3 * READ_AHEAD_RECORDS)
     store._db.set_trace_callback(asked.append)
     assert all(store.records.get_record(one.key) for one in waiting), "found in this run"
     assert asked == []
-    store._access.ahead.forget_records()
+    store._access.record_cache.invalidate()
     for _ in range(2):  # who picks an entry asks for its record, and then its visit does
         assert all(store.records.get_record(one.key) for one in waiting), "read again"
     assert len(asked) == 3
@@ -164,7 +164,7 @@ def test_a_large_table_is_asked_for_each_value(monkeypatch: pytest.MonkeyPatch) 
     before = len(asked)
     assert store.records.known_urls([78]) == {}
     assert len(asked) == before, "few values are all known"
-    monkeypatch.setattr(read_ahead, "MOST_VALUES", len(KEYS))
+    monkeypatch.setattr(read_ahead, "MAX_POSSIBLE_VALUES", len(KEYS))
     store.records.discover_url(entry(99, 99), 1.0)
     assert store.records.known_urls([78]) == {}
     assert len(asked) == before + 1

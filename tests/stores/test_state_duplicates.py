@@ -31,11 +31,11 @@ def test_records_of_equal_content_are_found(tmp_path: Path, flushed: bool) -> No
         state.records.finish_url(found, UrlRecord(url, "a", fingerprint=given, preference=2))
     if flushed:
         state.flush()
-    assert sorted(one.url for one in state.records.same_content(PRINT)) == ["http://x/a", "http://x/b"]
-    assert state.records.same_content(b"") == []
-    assert state.records.same_content(PRINT)[0].preference == 2
+    assert sorted(one.url for one in state.records.with_fingerprint(PRINT)) == ["http://x/a", "http://x/b"]
+    assert state.records.with_fingerprint(b"") == []
+    assert state.records.with_fingerprint(PRINT)[0].preference == 2
     state.records.amend_record(url_key("http://x/a"), UrlRecord("http://x/a", "a"))
-    assert [one.url for one in state.records.same_content(PRINT)] == ["http://x/b"]
+    assert [one.url for one in state.records.with_fingerprint(PRINT)] == ["http://x/b"]
     state.close()
 
 

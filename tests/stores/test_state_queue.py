@@ -13,8 +13,8 @@ from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
-from ultracrawl.stores.sqlite.queue import MOST_PLACES
-from ultracrawl.stores.sqlite.read_ahead import LEAST, MOST, REST, SMALL, ReadAhead
+from ultracrawl.stores.sqlite.queue import MAX_ROW_IDS
+from ultracrawl.stores.sqlite.read_ahead import MAX_ROWS, MAX_SITE_ROWS, MIN_ROWS, PAUSE_SITES, ReadAhead
 
 BY_PLACE = next(number for number, step in enumerate(MIGRATIONS) if "queue_by_key" in step)
 """The step from which on the queue names rows by their place."""
@@ -113,7 +113,7 @@ def test_a_url_that_is_found_twice_keeps_its_row() -> None:
 def test_more_places_than_are_remembered() -> None:
     state = filled(1, 3)
     waiting = state.queue.entries_of("s0000", 9)
-    state.queue.places.remember_places((number, 1) for number in range(MOST_PLACES + 1))
+    state.queue.row_ids.remember((number, 1) for number in range(MAX_ROW_IDS + 1))
     state.queue.entries_of("s0000", 1)  # forgets the places of the others
     for one in waiting:
         state.records.finish_url(one, record(one, one.url))
@@ -123,7 +123,7 @@ def test_more_places_than_are_remembered() -> None:
 
 
 @pytest.mark.parametrize("order", ["by name", "shuffled", "backwards"])
-@pytest.mark.parametrize(("sites", "urls"), [(700, 1), (150, 7), (40, SMALL + 1)])
+@pytest.mark.parametrize(("sites", "urls"), [(700, 1), (150, 7), (40, MAX_SITE_ROWS + 1)])
 def test_every_entry_is_read_once_whatever_happens_meanwhile(order: str, sites: int, urls: int) -> None:
     """While sites are emptied one by one, others get new entries, and lose old ones."""
     state, chance = filled(sites, urls), random.Random(7)
@@ -171,14 +171,14 @@ def test_levels_and_limits_hold_for_what_was_read_ahead() -> None:
 
 def test_after_reading_in_vain_it_rests() -> None:
     ahead = ReadAhead()
-    rows = [(0, 0, "", f"s{number}") for number in range(LEAST)]
-    assert ahead.wanted(SMALL + 1) == 0, "a large site has a query of its own"
-    assert ahead.wanted(1) == LEAST
+    rows = [(0, 0, "", f"s{number}") for number in range(MIN_ROWS)]
+    assert ahead.wanted(MAX_SITE_ROWS + 1) == 0, "a large site has a query of its own"
+    assert ahead.wanted(1) == MIN_ROWS
     ahead.fill(rows, more=True, without=set())
-    assert [ahead.take_site(name) for name in ("other", f"s{LEAST - 1}")] == [None, None], (
+    assert [ahead.take_site(name) for name in ("other", f"s{MIN_ROWS - 1}")] == [None, None], (
         "the last may be cut"
     )
-    assert [ahead.wanted(1) for _ in range(REST + 1)] == [*[0] * REST, LEAST]
+    assert [ahead.wanted(1) for _ in range(PAUSE_SITES + 1)] == [*[0] * PAUSE_SITES, MIN_ROWS]
     ahead.fill(rows, more=False, without={"s0"})
     assert (ahead.take_site("s0"), ahead.take_site("s1")) == (None, [rows[1]])
     sizes = []
@@ -186,4 +186,4 @@ def test_after_reading_in_vain_it_rests() -> None:
         sizes.append(ahead.wanted(1))
         ahead.fill(rows, more=False, without=set())
         ahead.take_site("s1")
-    assert sizes[-1] == MOST
+    assert sizes[-1] == MAX_ROWS

@@ -16,7 +16,7 @@ from ultracrawl.stores import (
     StoredRobots,
     StoredSite,
 )
-from ultracrawl.stores.opening import hand_over_sites
+from ultracrawl.stores.opening import migrate_sites
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 
@@ -119,7 +119,7 @@ def test_what_a_source_knew_of_sites_for_itself_goes_to_the_project(tmp_path: Pa
         )
     with closing(SqliteStore(path, "s")) as state, closing(SqliteSiteStore.in_memory()) as sites:
         assert state.sites.get_site("a") == StoredSite("a", 160.0, 2.0, 7, "1 rules", "b")
-        hand_over_sites(state, sites, "plain")
+        migrate_sites(state, sites, "plain")
         clock = SiteClock(
             "a", 160.0, why="60 s (back-off)", errors=3, slowed=60.0, last_error="refused", error_at=99.0
         )
@@ -127,6 +127,6 @@ def test_what_a_source_knew_of_sites_for_itself_goes_to_the_project(tmp_path: Pa
         assert sites.get_clock("c") == SiteClock("c", 9.0, why="held back", on_hold=True)
         kept = StoredRobots("http://a", 5.0, 200, b"A", timed_out=True, failed=6.0, guessed=7.0)
         assert sites.get_robots("http://a", "plain") == kept
-        sites.take_over([SiteClock("a", 170.0)], [], "plain")
-        hand_over_sites(state, sites, "plain")
+        sites.import_former_sites([SiteClock("a", 170.0)], [], "plain")
+        migrate_sites(state, sites, "plain")
         assert sites.get_clock("a") == SiteClock("a", 170.0), "once is enough"

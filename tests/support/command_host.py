@@ -35,7 +35,7 @@ from support.worker_host import Nursery, Running
 from ultracrawl.content.service.confinement import die_with_parent
 from ultracrawl.crawl.reading.language_detection import open_detector
 from ultracrawl.errors import MissingExtraError
-from ultracrawl.stores.sqlite.database import MEMORY, connect_sound
+from ultracrawl.stores.sqlite.database import MEMORY, connect_or_replace
 
 DYNAMIC = (
     "encodings.idna",
@@ -104,7 +104,7 @@ def load() -> None:
         open_detector("")  # keeps the model, which takes a second to load
     versions._version = cache(versions._version)
     versions.get_versions()  # every crawl logs them
-    connect_sound(MEMORY)[0].close()  # makes the schema with which every state is compared
+    connect_or_replace(MEMORY)[0].close()  # makes the schema with which every state is compared
     assert "twisted.internet.reactor" not in sys.modules
 
 

@@ -22,7 +22,7 @@ from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.settings.ineffective import REMARKS
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import forget_failure
-from ultracrawl.stores.opening import hand_over_sites, open_sites, open_state, state_file
+from ultracrawl.stores.opening import migrate_sites, open_sites, open_state, state_file
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects
 
@@ -102,7 +102,7 @@ class CrawlLifecycle:
         context.ports.store = open_state(context.project, context.source.name, renew=renew)
         context.ports.sites = open_sites(context.project, read_only=context.run.replay, renew=renew)
         if not context.run.replay:
-            hand_over_sites(context.store, context.sites, unshared_key(context.rules))
+            migrate_sites(context.store, context.sites, unshared_key(context.rules))
         resumed = features.begin_run()
         for remark in self._crawler.settings.getlist(REMARKS):
             context.counters.add_remark(remark)

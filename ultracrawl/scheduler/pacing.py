@@ -75,7 +75,7 @@ class Pacing:
     def begin(self) -> None:
         """Load what earlier runs stored about sites, and register for leases."""
         context = self._context
-        context.sites.forgive_sites(context.store.sites.renewed)
+        context.sites.reset_site_errors(context.store.sites.renewed)
         self.leases = SiteLeases(
             context.sites,
             context.source.name,

@@ -10,7 +10,7 @@ from typing import Any
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.sources import Project
-from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, leave_order, sign_of_crawl
+from ultracrawl.stores.control_channel import Command, CrawlStatus, Phase, crawl_status, leave_order
 from ultracrawl.stores.opening import open_state, robot_file, state_file
 
 POLL = 0.1
@@ -44,23 +44,23 @@ class Steered:
         return {**row, "obeyed": self.obeyed if waited else None}
 
 
-def running_crawl(project: Project, source: str) -> CrawlSign | None:
+def running_crawl(project: Project, source: str) -> CrawlStatus | None:
     """Return the sign of the crawl of a source, whoever started it; None if the source is not being crawled."""
     file = state_file(project, source)
-    return sign_of_crawl(file) if file is not None else None
+    return crawl_status(file) if file is not None else None
 
 
-def readable_sign(project: Project, source: str) -> CrawlSign | None:
+def readable_sign(project: Project, source: str) -> CrawlStatus | None:
     """Return the sign of the crawl of a source, None also for that of another user, which may not be looked at."""
     with suppress(StateError):
         return running_crawl(project, source)
     return None
 
 
-def robot_sign(project: Project, source: str) -> CrawlSign | None:
+def robot_sign(project: Project, source: str) -> CrawlStatus | None:
     """Return the sign of the robot of a source, between its runs too; None if there is none."""
     file = robot_file(project, source)
-    return sign_of_crawl(file) if file is not None else None
+    return crawl_status(file) if file is not None else None
 
 
 def steer(
@@ -93,12 +93,12 @@ def _wait(
     project: Project,
     source: str,
     command: Command,
-    first: CrawlSign,
+    first: CrawlStatus,
     timeout: float,
     sleep: Callable[[float], None],
 ) -> Steered:
     deadline = time.monotonic() + timeout
-    sign: CrawlSign | None = first
+    sign: CrawlStatus | None = first
     while time.monotonic() < deadline:
         sign = running_crawl(project, source)
         if sign is None or sign.crawl != first.crawl:

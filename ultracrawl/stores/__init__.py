@@ -1,13 +1,13 @@
-"""What is known of a source, durable.
+"""The persistent state of sources and projects.
 
-`Store` (the interface, made of the parts in `stores.port`), `SqliteStore` (its implementation, also in memory), and
-the values that go in and out: `QueueEntry` (a waiting URL), `QueuedUrl` (one that people look at), `QueueStart` (how
-the queue of a new run is made), `RunMark` (a run), `StateCounts` (sizes), `Retained` (what documents are kept back
-for), `Expiries` and `Unrecorded` (of documents), `LinkTexts` (what links to a document are called), `StoredSite` and
-`StoredSitemap` (of sites), `Advice`, `KnownUrl` and `UnseenUrl` (of visits). What the sources of a project know
-together of sites is in a
-`SiteStore` (`SqliteSiteStore`): `SiteClock`, `LeaseHolder`, `StoredRobots`. The module `control_channel` has the files
-by which a running crawl is seen and steered.
+`Store` is the interface of the state of one source, made of the parts in `stores.port`; `SqliteStore` implements it, on
+disk or in memory. Its value types: `QueueEntry` (a URL in the queue), `QueuedUrl` (the same for display), `QueueStart`
+(how the queue of a new run is filled), `RunMark` (a run), `StateCounts`, `Retained` (why a document is kept back),
+`Expiries` and `Unrecorded` (documents), `LinkTexts` (anchor texts), `StoredSite` and `StoredSitemap` (sites), `Advice`,
+`KnownUrl` and `UnseenUrl` (visits).
+
+`SiteStore` (`SqliteSiteStore`) holds what all sources of a project share about sites: `SiteClock`, `LeaseHolder`,
+`StoredRobots`. The module `control_channel` has the files for watching and controlling a running crawl.
 """
 
 from ultracrawl.stores.port.documents import Expiries, Retained, Unrecorded

@@ -1,4 +1,4 @@
-"""Boosts that were loaded in bulk, in one JSON file of the project's state."""
+"""Boosts loaded in bulk, in one JSON file of the project's state."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ NAME = "boosts.json"
 
 
 class BoostStore:
-    """The loaded boosts in the folder of the state."""
+    """The loaded boosts, in a file of the state folder that is replaced atomically."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
 
     def read(self) -> Boosts:
-        """Return the boosts. Raises `StateError` if the file is none of ours."""
+        """Return the boosts. Raises `StateError` if the file cannot be read."""
         if not self.path.exists():
             return Boosts()
         try:
@@ -33,7 +33,7 @@ class BoostStore:
             ) from error
 
     def replace(self, boosts: Boosts) -> None:
-        """Store boosts durably, in place of all that were loaded before. Raises `StateError`."""
+        """Replace all loaded boosts. Raises `StateError`."""
         stored = {"factors": dict(boosts.factors), "first": dict(boosts.first)}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The files by which other processes see a running crawl and give it orders; no port is opened."""
+"""The control files of a running crawl: other processes read its status and send it commands, without a port."""
 
 from __future__ import annotations
 
@@ -15,70 +15,70 @@ from pathlib import Path
 
 from ultracrawl.errors import StateError
 
-_SIGN_SIZE = 512
-_LARGEST_ORDER = 4096
-_LOCK_PATIENCE = 5.0
-"""Seconds to wait for the lock, which a process that looks for a running crawl holds for microseconds."""
+_STATUS_SIZE = 512
+_MAX_ORDER_SIZE = 4096
+_LOCK_TIMEOUT = 5.0
+"""Seconds to wait for the lock, which other processes hold for microseconds to see whether a crawl runs."""
 
 
 class Phase(StrEnum):
-    """What a running crawl is doing (portal robot 13.1); without one its source is idle."""
+    """Phase of a running crawl (portal robot 13.1); a source without a crawl is idle."""
 
     RUNNING = "running"
     PAUSING = "pausing"
-    """It hands out no requests, and some are still in flight."""
+    """No requests are sent, and some are still in flight."""
     PAUSED = "paused"
     STOPPING = "stopping"
     FINISHING = "finishing"
-    """Nothing is left to be fetched; the last documents are being indexed."""
+    """Nothing is left to fetch; the last documents are being indexed."""
     IDLE = "idle"
-    """A robot whose run is over, and that waits for an order."""
+    """A robot whose run is over, and that waits for a command."""
 
 
 class Command(StrEnum):
-    """An order that a crawl can be given."""
+    """A command for a running crawl."""
 
     PAUSE = "pause"
     RESUME = "resume"
     STOP = "stop"
     RESTART = "restart"
-    """Begin a new run; only a robot, which outlives its runs, takes this order."""
+    """Start a new run; only for robots, whose processes outlive their runs."""
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlSign:
-    """The state that a running crawl publishes. `crawl` identifies it among all crawls of the source."""
+class CrawlStatus:
+    """The published status of a running crawl. `crawl` is its unique id among all crawls of the source."""
 
     crawl: str
     pid: int
     phase: Phase = Phase.RUNNING
     in_flight: int = 0
-    """Requests that are out, while it is pausing or stopping."""
+    """Requests in flight, while it is pausing or stopping."""
 
 
-def sign_path(state_file: Path) -> Path:
-    """Return where the crawl over a state file shows its sign: it is locked as long as the crawl lives."""
+def status_path(state_file: Path) -> Path:
+    """Return the path of the status file of the crawl over a state file; it is locked as long as the crawl lives."""
     return state_file.with_name(state_file.name + ".crawl")
 
 
 def order_path(state_file: Path) -> Path:
-    """Return where commands for the crawl over a state file are left."""
+    """Return the path of the order file, which holds a command for the crawl over a state file."""
     return state_file.with_name(state_file.name + ".order")
 
 
 class ControlChannel:
-    """The side of the crawl: shows its sign and takes orders. It needs the lock of the state, so there is only one.
+    """The crawl's side: publishes the status and takes orders. The caller holds the state lock, so there is only one.
 
-    Both files can be read and written by their owner only. An order names the crawl that it is for, so that one which
-    was left for a crawl that died is never taken by the next. Raises `StateError` if the files cannot be made.
+    Both files are readable and writable by their owner only. An order names its crawl, so that an order for a crawl
+    that died is not taken by the next one. Raises `StateError` if the files cannot be created.
     """
 
     def __init__(self, state_file: Path) -> None:
-        self._sign_path, self._order_path = sign_path(state_file), order_path(state_file)
-        self._sign = CrawlSign(secrets.token_hex(8), os.getpid())
-        with state_errors(self._sign_path):
+        self._status_path, self._order_path = status_path(state_file), order_path(state_file)
+        self._status = CrawlStatus(secrets.token_hex(8), os.getpid())
+        with state_errors(self._status_path):
             self._file = os.open(
-                self._sign_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+                self._status_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
             )
             os.fchmod(self._file, 0o600)
             self._lock()
@@ -87,8 +87,8 @@ class ControlChannel:
         self.publish_phase(Phase.RUNNING)
 
     def _lock(self) -> None:
-        """Take the lock; somebody who looks whether a crawl runs holds it for some microseconds."""
-        deadline = time.monotonic() + _LOCK_PATIENCE
+        """Take the lock; a process that checks whether a crawl runs holds it for some microseconds."""
+        deadline = time.monotonic() + _LOCK_TIMEOUT
         while True:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,30 +100,30 @@ class ControlChannel:
 
     @property
     def phase(self) -> Phase:
-        """The phase that was published last."""
-        return self._sign.phase
+        """The last published phase."""
+        return self._status.phase
 
     def publish_phase(self, phase: Phase, in_flight: int = 0) -> None:
-        """Publish what the crawl is doing. If the disk is full, the old sign stays and the crawl goes on."""
-        self._sign = CrawlSign(self._sign.crawl, self._sign.pid, phase, in_flight)
-        sign = {
-            "crawl": self._sign.crawl,
-            "pid": self._sign.pid,
+        """Publish the phase of the crawl. If the disk is full, the old status stays and the crawl goes on."""
+        self._status = CrawlStatus(self._status.crawl, self._status.pid, phase, in_flight)
+        status = {
+            "crawl": self._status.crawl,
+            "pid": self._status.pid,
             "phase": phase.value,
             "in_flight": in_flight,
         }
         with suppress(OSError):
-            os.pwrite(self._file, json.dumps(sign).encode().ljust(_SIGN_SIZE), 0)
+            os.pwrite(self._file, json.dumps(status).encode().ljust(_STATUS_SIZE), 0)
 
     def pop_order(self) -> Command | None:
-        """Return the order that was left for this crawl since the last call; costs one look at a file name."""
+        """Remove and return the order for this crawl, if any; without one it costs a single `open` call."""
         try:
             file = os.open(self._order_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return None
         try:
             trusted = os.fstat(file).st_uid in (os.geteuid(), 0)
-            text = os.read(file, _LARGEST_ORDER) if trusted else b""
+            text = os.read(file, _MAX_ORDER_SIZE) if trusted else b""
         finally:
             os.close(file)
         with suppress(OSError):
@@ -133,57 +133,57 @@ class ControlChannel:
     def _command(self, text: bytes) -> Command | None:
         try:
             match json.loads(text):
-                case {"crawl": self._sign.crawl, "command": str(command)}:
+                case {"crawl": self._status.crawl, "command": str(command)}:
                     return Command(command)
         except ValueError:
             pass
         return None
 
     def close(self) -> None:
-        """Remove the sign: the source is not being crawled any more."""
-        for path in (self._order_path, self._sign_path):
+        """Remove the control files: the source is no longer being crawled."""
+        for path in (self._order_path, self._status_path):
             with suppress(OSError):
                 path.unlink()
         os.close(self._file)
 
 
-def sign_of_crawl(state_file: Path) -> CrawlSign | None:
-    """Return the sign of the crawl that runs over a state file, None if none runs; that of a dead one is ignored."""
+def crawl_status(state_file: Path) -> CrawlStatus | None:
+    """Return the status of the crawl that runs over a state file, None if none runs."""
     try:
-        file = os.open(sign_path(state_file), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = os.open(status_path(state_file), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise StateError(f"cannot read {sign_path(state_file)}: {error.strerror}") from error
+        raise StateError(f"cannot read {status_path(state_file)}: {error.strerror}") from error
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return None
     except BlockingIOError:
-        return _read_sign(file)
+        return _read_status(file)
     finally:
         os.close(file)
 
 
-def _read_sign(file: int) -> CrawlSign:
+def _read_status(file: int) -> CrawlStatus:
     for _ in range(20):
         try:
-            sign = json.loads(os.pread(file, _SIGN_SIZE, 0))
-            return CrawlSign(
-                str(sign["crawl"]), int(sign["pid"]), Phase(sign["phase"]), int(sign["in_flight"])
+            status = json.loads(os.pread(file, _STATUS_SIZE, 0))
+            return CrawlStatus(
+                str(status["crawl"]), int(status["pid"]), Phase(status["phase"]), int(status["in_flight"])
             )
         except (ValueError, KeyError, TypeError):
-            time.sleep(0.01)  # it is being written just now
-    return CrawlSign("", 0)
+            time.sleep(0.01)  # it is being written
+    return CrawlStatus("", 0)
 
 
-def leave_order(state_file: Path, sign: CrawlSign, command: Command) -> None:
-    """Leave an order for the crawl with this sign; it replaces one that was not taken. Raises `StateError`."""
+def leave_order(state_file: Path, status: CrawlStatus, command: Command) -> None:
+    """Write an order for the crawl with this status; replaces an order not yet taken. Raises `StateError`."""
     path = order_path(state_file)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     with state_errors(path):
         file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
-            os.write(file, json.dumps({"crawl": sign.crawl, "command": command.value}).encode())
+            os.write(file, json.dumps({"crawl": status.crawl, "command": command.value}).encode())
         finally:
             os.close(file)
         draft.rename(path)
@@ -191,7 +191,7 @@ def leave_order(state_file: Path, sign: CrawlSign, command: Command) -> None:
 
 @contextmanager
 def state_errors(path: Path) -> Iterator[None]:
-    """Raise `StateError`, which names the path, for what the system says of a file beside the states."""
+    """Turn `OSError` in a block into a `StateError` that names the path."""
     try:
         yield
     except OSError as error:

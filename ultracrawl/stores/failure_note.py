@@ -1,4 +1,4 @@
-"""Why a crawl could not begin, or failed as a whole: a note beside the state, as the state itself may be damaged."""
+"""Stores why the last crawl of a source failed; in a file beside the state, because the state may be damaged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _path(state_file: Path) -> Path:
 
 
 def note_failure(state_file: Path, note: FailureNote) -> None:
-    """Write a note beside a state file, in place of an older one; without one if nothing can be written."""
+    """Write a note beside a state file, replacing an older one; does nothing if the folder is not writable."""
     path = _path(state_file)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
@@ -33,7 +33,7 @@ def note_failure(state_file: Path, note: FailureNote) -> None:
 
 
 def failure_note(state_file: Path) -> FailureNote | None:
-    """Return the note beside a state file, None if the latest crawl began and did not fail."""
+    """Return the note beside a state file, None if the last crawl started and did not fail."""
     try:
         match json.loads(_path(state_file).read_text(encoding="utf-8")):
             case {"at": float() | int() as at, "problem": str(problem)}:
@@ -44,6 +44,6 @@ def failure_note(state_file: Path) -> FailureNote | None:
 
 
 def forget_failure(state_file: Path) -> None:
-    """Delete the note, because a crawl has begun."""
+    """Delete the note, because a crawl has started."""
     with suppress(OSError):
         _path(state_file).unlink()

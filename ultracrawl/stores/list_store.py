@@ -1,4 +1,4 @@
-"""Lists of values that were loaded in bulk, in one JSON file of the project's state."""
+"""Lists of values (LOVs) loaded in bulk, in one JSON file of the project's state."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ NAME = "lists.json"
 
 
 class ListStore:
-    """The loaded lists in the folder of the state; a write replaces the file as a whole."""
+    """The loaded lists, in a file of the state folder that is replaced atomically."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
 
     def read(self) -> dict[str, ValueList]:
-        """Return the lists by search attribute. Raises `StateError` if the file is no list file of ours."""
+        """Return the lists by search attribute. Raises `StateError` if the file cannot be read."""
         if not self.path.exists():
             return {}
         try:
@@ -36,13 +36,13 @@ class ListStore:
             ) from error
 
     def replace(self, lists: Iterable[ValueList]) -> None:
-        """Store lists durably; those of other attributes stay, whoever writes at the same time. Raises `StateError`."""
+        """Replace the lists of some attributes, under a lock; the lists of others stay. Raises `StateError`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with exclusive_lock(self.path.with_name(f"{NAME}.lock")):
-                all_lists = self.read() | {one.attribute: one for one in lists}
+                all_lists = self.read() | {values.attribute: values for values in lists}
                 stored = {
-                    name: [(one.value, dict(one.names)) for one in values.values]
+                    name: [(listed.value, dict(listed.names)) for listed in values.values]
                     for name, values in all_lists.items()
                 }
                 replace_file(self.path, json.dumps(stored, ensure_ascii=False).encode())

@@ -1,4 +1,4 @@
-"""Opens what a project names: the store of a source, its stored documents, the lists of values."""
+"""Opens the stores of a project: state, sites, schedules, stored documents, lists of values, boosts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ultracrawl.system.plugins import STORES
 
 
 def _engine(project: Project) -> StoreEngine:
-    """Return what keeps the state of a project. Raises `UserError` if it cannot be used."""
-    made = STORES.load(project.state.engine)
-    engine = made() if callable(made) else None
+    """Return the storage engine of a project. Raises `UserError` if it cannot be used."""
+    plugin = STORES.load(project.state.engine)
+    engine = plugin() if callable(plugin) else None
     if not isinstance(engine, StoreEngine):
         raise STORES.find(project.state.engine).wrong_type_error(
             "a class that is an ultracrawl.stores.port.engine.StoreEngine"
@@ -33,43 +33,43 @@ def _engine(project: Project) -> StoreEngine:
 
 
 def state_file(project: Project, source: str) -> Path | None:
-    """Return the path beside which the files lie that steer a crawl of a source; None if its state is in memory."""
+    """Return the base path of the control files of a crawl of a source; None if its state is in memory."""
     return _engine(project).control_file(project.state.path, source)
 
 
-def state_mark(project: Project, source: str) -> object | None:
-    """Return what is another one whenever the state of a source has changed; None where only reading it tells."""
+def state_version(project: Project, source: str) -> object | None:
+    """Return a value that changes with every write to the state of a source; None if the engine has no such value."""
     engine = _engine(project)
-    return engine.state_mark(project.state.path, source) if isinstance(engine, SqliteEngine) else None
+    return engine.state_version(project.state.path, source) if isinstance(engine, SqliteEngine) else None
 
 
 def robot_file(project: Project, source: str) -> Path | None:
-    """Return the name beside which the robot of a source shows its sign; None if the state is kept in memory."""
+    """Return the base path of the control files of the robot of a source; None if its state is in memory."""
     file = state_file(project, source)
     return file.with_suffix(".robot") if file is not None else None
 
 
 def state_exists(project: Project, source: str) -> bool:
-    """Whether a source was ever crawled."""
+    """Return whether a source was ever crawled."""
     return _engine(project).has_store(project.state.path, source)
 
 
 def remove_state(project: Project, source: str) -> None:
-    """Delete what is known of a source; whoever calls this has it open for writing."""
+    """Delete the state of a source; the caller has it open for writing."""
     _engine(project).remove_store(project.state.path, source)
 
 
 def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> Store:
-    """Open the document table and queue of one source. Raises `UserError`, `StateError`.
+    """Open the store of one source. Raises `UserError`, `StateError`.
 
-    With `renew`, a damaged store is set aside and a new one begun.
+    With `renew`, a damaged store is set aside and a new one created.
     """
     return _engine(project).open_store(project.state.path, source, read_only=read_only, renew=renew)
 
 
 @contextmanager
 def state_to_read(project: Project, source: str) -> Iterator[Store | None]:
-    """Give the document table and queue of one source to look at, None if it was never crawled. Raises `StateError`."""
+    """Yield the store of one source opened for reading, None if it was never crawled. Raises `StateError`."""
     if not state_exists(project, source):
         yield None
         return
@@ -78,35 +78,35 @@ def state_to_read(project: Project, source: str) -> Iterator[Store | None]:
 
 
 def open_sites(project: Project, *, read_only: bool = False, renew: bool = False) -> SiteStore:
-    """Open what all sources of a project know of sites; in memory if the state is. Raises `StateError`.
+    """Open the shared store of sites, in memory if the state is. Raises `StateError`.
 
-    With `renew`, a damaged store is set aside and a new one begun. With `read_only` one that is not there is empty.
+    With `renew`, a damaged store is set aside and a new one created. With `read_only` a missing store is empty.
     """
     return _engine(project).open_sites(project.state.path, read_only=read_only, renew=renew)
 
 
 def open_schedules(project: Project, *, read_only: bool = False, renew: bool = False) -> ScheduleStore:
-    """Open what a project knows of its schedules; in memory if the state is. Raises `StateError`.
+    """Open the store of schedules, in memory if the state is. Raises `StateError`.
 
-    With `renew`, a damaged store is set aside and a new one begun. With `read_only` one that is not there is empty.
+    With `renew`, a damaged store is set aside and a new one created. With `read_only` a missing store is empty.
     """
     engine = _engine(project)
-    keeps = engine if isinstance(engine, ScheduleEngine) else SqliteEngine()
-    return keeps.open_schedules(project.state.path, read_only=read_only, renew=renew)
+    schedule_engine = engine if isinstance(engine, ScheduleEngine) else SqliteEngine()
+    return schedule_engine.open_schedules(project.state.path, read_only=read_only, renew=renew)
 
 
 def schedules_folder(project: Project) -> Path | None:
-    """Return the folder in which runners of schedules show what they keep; None if the state is in memory."""
-    seen = _engine(project).control_file(project.state.path, "schedules")
-    return seen.parent / "schedules" if seen is not None else None
+    """Return the folder of the runner registry (see `RunnerRegistration`); None if the state is in memory."""
+    file = _engine(project).control_file(project.state.path, "schedules")
+    return file.parent / "schedules" if file is not None else None
 
 
-def hand_over_sites(store: Store, sites: SiteStore, shown: str) -> None:
-    """Give to the project what the store of a source has from a version in which each source knew sites for itself."""
-    clocks, robots = store.sites.former()
+def migrate_sites(store: Store, sites: SiteStore, shown: str) -> None:
+    """Move site clocks and robots.txt from the store of a source, where older versions kept them, to the site store."""
+    clocks, robots = store.sites.former_sites()
     if clocks or robots:
-        sites.take_over(clocks, robots, shown)
-        store.sites.forget_former()
+        sites.import_former_sites(clocks, robots, shown)
+        store.sites.delete_former_sites()
 
 
 def _documents_path(project: Project, source: DataSource) -> Path:
@@ -114,7 +114,7 @@ def _documents_path(project: Project, source: DataSource) -> Path:
 
 
 def open_documents(project: Project, source: DataSource, *, renew: bool = False) -> DocumentStore:
-    """Open the stored answers of one source; with `renew` what is damaged is set aside. Raises `StateError`."""
+    """Open the stored responses of one source; with `renew` a damaged store is set aside. Raises `StateError`."""
     options = source.storage
 
     def open_part(folder: Path) -> DocumentStore:
@@ -128,28 +128,29 @@ def open_documents(project: Project, source: DataSource, *, renew: bool = False)
 
 
 def stored_documents_exist(project: Project, source: DataSource) -> bool:
-    """Whether a source keeps documents, and was crawled since it does."""
+    """Return whether a source stores documents, and its store exists."""
     return source.storage.keep and _documents_path(project, source).exists()
 
 
 def open_lists(project: Project) -> ListStore:
-    """Open the lists of values that were loaded in bulk."""
+    """Open the lists of values loaded in bulk."""
     return ListStore(project.state.path)
 
 
 def open_boosts(project: Project) -> BoostStore:
-    """Open the boosts that were loaded in bulk."""
+    """Open the boosts loaded in bulk."""
     return BoostStore(project.state.path)
 
 
 def value_lists(project: Project) -> dict[str, ValueList]:
     """Return all lists of values by search attribute.
 
-    Where the definition and a loaded file list the same attribute, the values of the definition come first, and
-    win over equal ones that were loaded.
+    If an attribute has values in the definition and loaded ones, those of the definition come first, and override
+    equal loaded ones.
     """
-    own, loaded = listed_values(project.lists), open_lists(project).read()
-    both = {
-        name: one.with_values(loaded[name].values) if name in loaded else one for name, one in own.items()
+    defined, loaded = listed_values(project.lists), open_lists(project).read()
+    merged = {
+        name: values.with_values(loaded[name].values) if name in loaded else values
+        for name, values in defined.items()
     }
-    return {**loaded, **both}
+    return {**loaded, **merged}

@@ -1,4 +1,4 @@
-"""A URL of the document table as JSON: the shape of `ultracrawl urls --json`."""
+"""A record of the document table as JSON, in the format of `ultracrawl urls --json`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from ultracrawl.stores.port.store import Store
 
 
 def url_json(state: Store, record: UrlRecord) -> dict[str, Any]:
-    """Return a record of a store, and the URL that stands for it if it is a duplicate."""
-    return {**record.as_json(), "duplicate_of": _holder(state, record)}
+    """Return a record as JSON, with the URL that is indexed in its place if it is a duplicate."""
+    return {**record.as_json(), "duplicate_of": _indexed_url(state, record)}
 
 
-def _holder(state: Store, record: UrlRecord) -> str | None:
-    """Return the URL that stands in the index for a duplicate; None for other URLs and duplicates beyond the list."""
+def _indexed_url(state: Store, record: UrlRecord) -> str | None:
+    """Return the indexed URL with the content of a duplicate; None for other URLs, and if the store has none."""
     if record.outcome is not UrlOutcome.DUPLICATE or not record.fingerprint:
         return None
-    return next((one.url for one in state.records.same_content(record.fingerprint) if one.indexed), None)
+    return next(
+        (same.url for same in state.records.with_fingerprint(record.fingerprint) if same.indexed), None
+    )

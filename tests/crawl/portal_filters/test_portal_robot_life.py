@@ -18,7 +18,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.service.robot import control as robot_control
 from ultracrawl.service.robot.control import RobotState
 from ultracrawl.sources import Project
-from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, sign_of_crawl
+from ultracrawl.stores.control_channel import Command, CrawlStatus, Phase, crawl_status
 
 pytestmark = pytest.mark.servers  # much time
 
@@ -59,7 +59,7 @@ class Life:
         files = list(self.files.workspace.directory.glob("**/robot.sqlite"))
         if not files:
             return None  # it runs, and has not got as far as its first crawl
-        sign = sign_of_crawl(*files)
+        sign = crawl_status(*files)
         return sign.phase if sign else None
 
     def becomes(self, state: str, seconds: float = 40.0) -> None:
@@ -180,7 +180,7 @@ def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     project = Project(sources={}, base=tmp_path)
-    monkeypatch.setattr(robot_control, "robot_sign", lambda *_: CrawlSign("robot", 1))
+    monkeypatch.setattr(robot_control, "robot_sign", lambda *_: CrawlStatus("robot", 1))
     monkeypatch.setattr(robot_control, "robot_file", lambda *_: tmp_path / "robot")
     monkeypatch.setattr(robot_control, "running_crawl", lambda *_: None)
 

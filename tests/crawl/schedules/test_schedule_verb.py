@@ -14,7 +14,7 @@ from support.project import LOOPBACK, Ended, Workspace, kill_group
 from support.site import Site
 from support.until import until
 
-from ultracrawl.stores.runner_sign import RunnerBadge
+from ultracrawl.stores.runner_registry import RunnerRegistration
 
 QUIET = {"politeness": {"delay": 0}, "boundary": LOOPBACK, "sitemaps": {"use": False}}
 RARELY = {"cron": "0 0 29 2 *"}
@@ -117,8 +117,8 @@ def test_status_shows_when_a_source_is_due(scheduled: Workspace) -> None:
     rows = {row["source"]: row for row in scheduled.command("status", "--json").json["sources"]}
     assert rows["c"]["next_run"] > rows["c"]["last_run"]["finished"]
     assert [row["kept"] for row in rows.values()] == [False] * 3
-    with closing(RunnerBadge(scheduled.directory / "var" / "state" / "schedules")) as badge:
-        badge.show_kept(["nightly"], ["a", "b"])
+    with closing(RunnerRegistration(scheduled.directory / "var" / "state" / "schedules")) as badge:
+        badge.claim(["nightly"], ["a", "b"])
         rows = {row["source"]: row for row in scheduled.command("status", "--json").json["sources"]}
         assert {name: row["kept"] for name, row in rows.items()} == {"a": True, "b": True, "c": False}
 

@@ -20,7 +20,7 @@ from ultracrawl.service.backup.saving import _held
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.opening import schedules_folder
-from ultracrawl.stores.runner_sign import RunnerBadge
+from ultracrawl.stores.runner_registry import RunnerRegistration
 
 
 def tables(workspace: Workspace) -> dict[str, list[str]]:
@@ -180,8 +180,8 @@ def test_nothing_is_restored_while_a_service_keeps_the_project(
     archive = move(workspace, elsewhere)
     folder = schedules_folder(require(read_definitions(elsewhere.directory / "ultracrawl.yaml")))
     assert folder is not None
-    badge = RunnerBadge(folder)
-    badge.show_kept([], [])
+    badge = RunnerRegistration(folder)
+    badge.claim([], [])
     refused = elsewhere.command("restore", str(archive), "--force")
     badge.close()
     assert (refused.code, "end it before you restore" in refused.err) == (2, True)

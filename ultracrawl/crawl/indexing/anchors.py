@@ -148,7 +148,7 @@ class AnchorTexts(Feature):
                     context.documents.writer.rename(key, record.shown_url, texts)
                     number += 1
                 else:
-                    links.document_left(key)
+                    links.note_document_removed(key)
             context.flush()
             context.documents.writer.tick()
         return number

@@ -94,7 +94,7 @@ def _listed_url(project: Project, source: DataSource, url: str) -> str:
     if find_kind(source.type) is None:
         return url
     with state_to_read(project, source.name) as state:
-        shown = [] if state is None else state.records.shown_as(url)
+        shown = [] if state is None else state.records.with_display_url(url)
     return shown[0].url if shown else url
 
 
@@ -146,7 +146,7 @@ def _known(project: Project, source: DataSource, rules: CompiledSource, url: str
         decisions = tuple(judge.rules.decisions(candidate))
         if state is None:
             return _Known(candidate, decisions)
-        twins = state.records.same_content(record.fingerprint) if record else []
+        twins = state.records.with_fingerprint(record.fingerprint) if record else []
         others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
         with closing(open_sites(project, read_only=True)) as sites:
             robots = latest_answer(sites, rules, origin_of(url))

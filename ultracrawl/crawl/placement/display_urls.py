@@ -34,9 +34,9 @@ class DisplayUrls(Feature):
         """Return the other document of the source that is shown under the display URL of this visit, or None."""
         self._take_back(visit)
         shown = visit.display_url
-        others = self._state.records.shown_as(shown)
+        others = self._state.records.with_display_url(shown)
         if shown != visit.url:
-            # The page that is fetched under this URL may hold it, too: no page borrows it, so `shown_as` has none.
+            # The page fetched under this URL may hold it, too: it has no `display_url`, so `with_display_url` lacks it.
             own = self._state.records.get_records([url_key(shown)]).values()
             others += [one for one in own if one.shown_url == shown]
         return next((one for one in others if one.url != visit.url and one.retained), None)
@@ -51,13 +51,13 @@ class DisplayUrls(Feature):
 
         `shown` is the display URL that the target gets, empty for its own.
         """
-        borrowers = self._state.records.shown_as(visit.display_url)
+        borrowers = self._state.records.with_display_url(visit.display_url)
         if borrowers and self._lends(visit) and not (shown and any(one.url == target for one in borrowers)):
             self._release(visit, borrowers)
 
     def _take_back(self, visit: Visit) -> None:
         if self._lends(visit):
-            self._release(visit, self._state.records.shown_as(visit.display_url))
+            self._release(visit, self._state.records.with_display_url(visit.display_url))
 
     def _lends(self, visit: Visit) -> bool:
         before = visit.record.outcome is UrlOutcome.REDIRECTED

@@ -39,12 +39,12 @@ class ContentHolders:
 
     def others_of_visit(self, visit: Visit) -> list[UrlRecord]:
         """Return what else has the content of a visit."""
-        same = self._context.store.records.same_content(visit.page.fingerprint)
+        same = self._context.store.records.with_fingerprint(visit.page.fingerprint)
         return [record for record in same if record.url != visit.url]
 
     def others_of_record(self, record: UrlRecord) -> list[UrlRecord]:
         """Return what else has the content of a record."""
-        same = self._context.store.records.same_content(record.fingerprint)
+        same = self._context.store.records.with_fingerprint(record.fingerprint)
         return [one for one in same if one.url != record.url]
 
     def best(self, records: list[UrlRecord]) -> UrlRecord | None:

@@ -59,7 +59,7 @@ class PendingDocuments:
 
     def _replace_leaving(self, record: UrlRecord) -> None:
         """Take out documents that are to leave and have the content of this one: it is their successor."""
-        for twin in self._state.records.same_content(record.fingerprint):
+        for twin in self._state.records.with_fingerprint(record.fingerprint):
             if twin.removal and twin.url != record.url:
                 key = url_key(twin.url)
                 self._feed.delete(key, twin.shown_url)

@@ -226,7 +226,7 @@ class RelationLists:
         return sorted(url for url, _ in known.values())
 
     def _duplicates(self, record: UrlRecord) -> list[str]:
-        same = self._state.records.same_content(record.fingerprint)
+        same = self._state.records.with_fingerprint(record.fingerprint)
         return self._bounded(
             one for one in same if one.url != record.url and one.outcome is UrlOutcome.DUPLICATE
         )

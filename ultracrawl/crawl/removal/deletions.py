@@ -120,7 +120,7 @@ class Deletions:
     # ---- successors
 
     def _twins(self, record: UrlRecord) -> list[UrlRecord]:
-        same = self._state.records.same_content(record.fingerprint)
+        same = self._state.records.with_fingerprint(record.fingerprint)
         return [one for one in same if one.url != record.url]
 
     def _let_succeed(self, left: UrlRecord) -> None:
@@ -186,7 +186,7 @@ class Deletions:
 
     def _replaced(self, record: UrlRecord) -> bool:
         shown = record.shown_url
-        others = self._state.records.shown_as(shown)
+        others = self._state.records.with_display_url(shown)
         if record.display_url:
             own = self._state.records.get_record(url_key(shown))
             others = [*others, *([own] if own is not None and own.shown_url == shown else [])]

@@ -200,5 +200,5 @@ def _has_copy(state: Store, record: UrlRecord, outside: Container[int]) -> bool:
     """Return whether a duplicate that stays inside can take the place of a document: it is fetched in this run."""
     return any(
         one.url != record.url and not one.removed and url_key(one.url) not in outside
-        for one in state.records.same_content(record.fingerprint)
+        for one in state.records.with_fingerprint(record.fingerprint)
     )

@@ -86,7 +86,7 @@ class IndexWriter:
         for told in self._destinations.salvage():
             self.commits.note_problem(told)
             if self._links is not None:
-                self._links.doubt_submitted_texts()
+                self._links.invalidate_submitted_texts()
         self._destinations.recover(self._cache)
         self.commits.recovered = frozenset(path.name for path in self._destinations.primary.line)
         waiting: dict[int, str] = {}
@@ -117,7 +117,7 @@ class IndexWriter:
     def delete(self, key: int, url: str) -> None:
         """Take the removal of a document."""
         if self._links is not None:
-            self._links.document_left(key)
+            self._links.note_document_removed(key)
         self._append(key, Deletion(self._source, url))
         self._segments.open[key] = ""
 

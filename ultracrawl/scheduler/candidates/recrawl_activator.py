@@ -40,7 +40,7 @@ class RecrawlActivator:
         """Sites that continue with the queue of the previous cycle."""
         self._vouched_links: list[bytes] = []
         if self._mode is RefreshMode.SOFT:
-            self._left_over_sites = frozenset(context.store.queue.left_over_sites())
+            self._left_over_sites = frozenset(context.store.queue.sites_with_leftovers())
 
     @property
     def on(self) -> bool:

@@ -38,7 +38,7 @@ class LeaseRenewal:
         """Register the crawl under a new number."""
         now = self._wall()
         self._renewed, self._until = now, now + LEASE_SECONDS
-        self.number = self._store.enlist_crawl(self._source, now, self._until)
+        self.number = self._store.register_crawl(self._source, now, self._until)
 
     @property
     def is_valid(self) -> bool:
@@ -59,9 +59,9 @@ class LeaseRenewal:
         logger.warning("%s did not renew its leases in time; it has to lease its sites again", self._source)
         return False
 
-    def strike_off(self) -> None:
+    def close_crawl(self) -> None:
         """Unregister the crawl: it holds no lease and waits for none."""
-        self._store.strike_off(self.number)
+        self._store.close_crawl(self.number)
         self._until = float("inf")
 
 

@@ -107,7 +107,7 @@ class SiteLeases:
         if not names:
             return
         wanted = {name: self._clocks.keys_of(name) for name in names}
-        for name, clocks in self._store.ask_sites(self._renewal.number, wanted, self._wall()).items():
+        for name, clocks in self._store.lease_sites(self._renewal.number, wanted, self._wall()).items():
             self._add_lease(name, clocks)
 
     def _add_lease(self, name: str, clocks: list[SiteClock]) -> None:
@@ -134,7 +134,7 @@ class SiteLeases:
         if self._frontier.forgotten:
             self._release_forgotten()
         if self._leases:
-            quiet = self._turns.end_turns(self._store.waited_sites(self._renewal.number))
+            quiet = self._turns.end_turns(self._store.contended_sites(self._renewal.number))
             if quiet:
                 self.give_back(quiet)
                 self._wake()  # this crawl may still want them
@@ -219,5 +219,5 @@ class SiteLeases:
         """Give all sites back and unregister the crawl."""
         self._release_forgotten()
         self.give_back(list(self._leases))
-        self._renewal.strike_off()
+        self._renewal.close_crawl()
         self._next_poll_at = float("inf")

@@ -19,7 +19,7 @@ from ultracrawl.service.backup.places import places_of
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import schedules_folder
-from ultracrawl.stores.runner_sign import runner_signs
+from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.system.files import convert_write_errors
 
 _PIECE = 1 << 20
@@ -58,7 +58,7 @@ def _check_idle(project: Project) -> None:
             f"{', '.join(crawled)}: being crawled; stop the crawl, and the service, before you restore"
         )
     folder = schedules_folder(project)
-    if folder is not None and (keepers := runner_signs(folder)):
+    if folder is not None and (keepers := active_runners(folder)):
         raise UserError(f"process {keepers[0].pid} keeps schedules and sources; end it before you restore")
 
 

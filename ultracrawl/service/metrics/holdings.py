@@ -13,7 +13,7 @@ from ultracrawl.service.control import readable_sign
 from ultracrawl.sources import Project
 from ultracrawl.stores import RunMark, StateCounts, Store
 from ultracrawl.stores.failure_note import FailureNote, failure_note
-from ultracrawl.stores.opening import state_file, state_mark, state_to_read
+from ultracrawl.stores.opening import state_file, state_to_read, state_version
 
 _RUNS_LOOKED_AT = 20
 _SHARE = 0.05
@@ -79,7 +79,7 @@ class HoldingsReader:
 
     def holdings_of(self, project: Project, name: str) -> Holdings:
         """Return what a source holds."""
-        mark, begun = state_mark(project, name), self._clock()
+        mark, begun = state_version(project, name), self._clock()
         known = self._read.get(name)
         if known is not None and mark is not None:
             lately = begun - known.at < known.took / _SHARE

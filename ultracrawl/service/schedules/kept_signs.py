@@ -7,27 +7,27 @@ from contextlib import closing, contextmanager
 
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import schedules_folder
-from ultracrawl.stores.runner_sign import RunnerBadge
+from ultracrawl.stores.runner_registry import RunnerRegistration
 
 
 class KeptSign:
     """What this process shows others; without a badge nobody can look."""
 
-    def __init__(self, badge: RunnerBadge | None = None) -> None:
+    def __init__(self, badge: RunnerRegistration | None = None) -> None:
         self._badge = badge
 
-    def show_kept(self, schedules: Collection[str], sources: Collection[str]) -> str:
+    def claim(self, schedules: Collection[str], sources: Collection[str]) -> str:
         """Show that these are kept here; returns a line instead if another process keeps some of them."""
-        other = self._badge.show_kept(schedules, sources) if self._badge is not None else None
+        other = self._badge.claim(schedules, sources) if self._badge is not None else None
         if other is None:
             return ""
         same = sorted({*other.schedules.intersection(schedules), *other.sources.intersection(sources)})
         return f"{', '.join(same)}: kept by process {other.pid} already; stop that first"
 
-    def show_waiting(self, sources: Collection[str]) -> None:
+    def publish_waiting(self, sources: Collection[str]) -> None:
         """Show whose crawls wait for a free place."""
         if self._badge is not None:
-            self._badge.show_waiting(sources)
+            self._badge.publish_waiting(sources)
 
 
 @contextmanager
@@ -37,5 +37,5 @@ def kept_sign(project: Project) -> Iterator[KeptSign]:
     if folder is None:
         yield KeptSign()
         return
-    with closing(RunnerBadge(folder)) as badge:
+    with closing(RunnerRegistration(folder)) as badge:
         yield KeptSign(badge)

@@ -19,10 +19,10 @@ from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
-from ultracrawl.stores.runner_sign import RunnerSign, runner_signs
+from ultracrawl.stores.runner_registry import RunnerStatus, active_runners
 
 
-def runner_of(project: Project, name: str, *, of_source: bool = False) -> RunnerSign | None:
+def runner_of(project: Project, name: str, *, of_source: bool = False) -> RunnerStatus | None:
     """Return the process that keeps a schedule or a source, None if none does."""
     signs = _signs(project)
     return next((one for one in signs if name in (one.sources if of_source else one.schedules)), None)
@@ -33,9 +33,9 @@ def waits_for_place(project: Project, source: str) -> bool:
     return any(source in one.waiting for one in _signs(project))
 
 
-def _signs(project: Project) -> list[RunnerSign]:
+def _signs(project: Project) -> list[RunnerStatus]:
     folder = schedules_folder(project)
-    return runner_signs(folder) if folder is not None else []
+    return active_runners(folder) if folder is not None else []
 
 
 def latest_log(project: Project, source: str) -> str:

@@ -46,7 +46,7 @@ def store_of_command(project: Project, plans: Sequence[Plan]) -> Iterator[Schedu
     names = [plan.name for plan in plans if not plan.own]
     sources = [source for plan in plans for source in plan.sources]
     with closing(open_schedules(project, renew=True)) as store, kept_sign(project) as sign:
-        if kept := sign.show_kept(names, sources):
+        if kept := sign.claim(names, sources):
             raise UserError(kept)
         if store.renewed:
             logger.warning("%s", store.renewed)

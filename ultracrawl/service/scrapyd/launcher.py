@@ -14,7 +14,7 @@ from ultracrawl.service.control import readable_sign
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, Launcher
 from ultracrawl.sources import Project
 from ultracrawl.sources.secrets import SecretReader
-from ultracrawl.stores.control_channel import CrawlSign
+from ultracrawl.stores.control_channel import CrawlStatus
 from ultracrawl.stores.opening import state_to_read
 
 
@@ -57,7 +57,7 @@ def _report_since(project: Project, source: str, since: float) -> RunReport | No
     return None
 
 
-def sign_of_other_crawl(project: Project, source: str) -> CrawlSign | None:
+def sign_of_other_crawl(project: Project, source: str) -> CrawlStatus | None:
     """Return the sign of whoever crawls a source on this machine and keeps it from being begun.
 
     A source that is crawled by a profile waits for nobody here: its Scrapyd says whether it is being crawled.

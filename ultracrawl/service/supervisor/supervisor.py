@@ -95,7 +95,7 @@ class Supervisor:
         )
         self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
         self._sign = sign or KeptSign()
-        if kept := self._sign.show_kept(self._runner.schedules, self._runner.sources):
+        if kept := self._sign.claim(self._runner.schedules, self._runner.sources):
             raise WorkError(kept)
 
     @property
@@ -136,7 +136,7 @@ class Supervisor:
         for crawl in list(self._pool.crawls.values()):
             if isinstance(crawl.current, ChildCrawl):
                 crawl.note_pause(paused=crawl.current.live.paused)
-        self._sign.show_waiting(self._pool.waiting)
+        self._sign.publish_waiting(self._pool.waiting)
         if self._definitions.have_changed():
             await self.reload_definitions()
         await self._watch.crawl_changed()
@@ -163,7 +163,7 @@ class Supervisor:
             self._runner.replace_plans(all_plans(self.project))
             self._watch.replace_sources(self.project)
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
-            if kept := self._sign.show_kept(self._runner.schedules, self._runner.sources):
+            if kept := self._sign.claim(self._runner.schedules, self._runner.sources):
                 logger.warning("%s", kept)
         return found
 

@@ -1,1 +1,1 @@
-"""Bodies of fetched documents with their headers, durable."""
+"""Stored responses: bodies of fetched documents with their headers."""

@@ -1,4 +1,4 @@
-"""Bodies of fetched documents with their headers, durable: the interface of such stores, and one of plain files."""
+"""Stores of responses: the interface, its implementation with one file per response, and the serialization."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ _LEVEL = 3
 
 
 class DocumentStore(Protocol):
-    """Answers by the key of their URL. A write is whole or not at all, also after a kill. Raises `StateError`."""
+    """Responses by the key of their URL. Writes are atomic, also if the process is killed. Raises `StateError`."""
 
     @property
     def renewed(self) -> str:
-        """What was done with a damaged store that this new one replaces; empty if there was none."""
+        """Message about a damaged store that this new one replaces; empty if there was none."""
 
     @property
     def size(self) -> int:
-        """Bytes of all bodies as they are stored."""
+        """Total size of the stored bodies, in bytes."""
 
     def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
-        """Keep an answer in place of an earlier one."""
+        """Store a response in place of an earlier one."""
 
     def get(self, key: int) -> StoredAnswer | None:
-        """Return the answer of a key, None if none is kept. Raises `StateError` if it is damaged."""
+        """Return the response of a key, or None. Raises `StateError` if it is damaged."""
 
     def stored_keys(self) -> list[int]:
-        """Return the keys of all answers in ascending order."""
+        """Return the keys of all responses in ascending order."""
 
     def discard(self, keys: Iterable[int]) -> None:
-        """Remove answers; no error for keys that have none."""
+        """Delete responses; keys without one are ignored."""
 
     def retain(self, keys: frozenset[int]) -> int:
-        """Remove all other answers; returns how many. Called when a run ends: files are compacted then."""
+        """Delete the responses of all other keys; returns their number. Compacts files; called at the end of a run."""
 
     def close(self) -> None:
-        """Release the files."""
+        """Close the files."""
 
 
 class FileStore:
-    """Each answer in a file of its own: one line of JSON, then the body. 256 folders."""
+    """Stores each response in a file of its own, in 256 folders: one line of JSON, then the body (`form: files`)."""
 
     renewed = ""
 
@@ -58,11 +58,11 @@ class FileStore:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Total size of all files, in bytes."""
         return self._size
 
     def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
-        """Keep an answer in place of an earlier one."""
+        """Store a response in place of an earlier one."""
         head, body = pack_answer(answer, compress)
         data = head.encode() + b"\n" + body
         path = self._path(key)
@@ -75,7 +75,7 @@ class FileStore:
         self._size += len(data) - before
 
     def get(self, key: int) -> StoredAnswer | None:
-        """Return the answer of a key."""
+        """Return the response of a key, or None."""
         path = self._path(key)
         with translated_errors(path):
             if not path.exists():
@@ -84,12 +84,12 @@ class FileStore:
             return unpack_answer(head.decode(), body)
 
     def stored_keys(self) -> list[int]:
-        """Return the keys of all answers."""
+        """Return the keys of all responses in ascending order."""
         with translated_errors(self._folder):
             return sorted(_signed(int(path.stem, 16)) for path in self._paths())
 
     def discard(self, keys: Iterable[int]) -> None:
-        """Remove answers."""
+        """Delete responses."""
         with translated_errors(self._folder):
             for path in map(self._path, keys):
                 if path.exists():
@@ -97,16 +97,16 @@ class FileStore:
                     path.unlink()
 
     def retain(self, keys: frozenset[int]) -> int:
-        """Remove all other answers."""
+        """Delete the responses of all other keys, and leftover drafts; returns their number."""
         gone = [key for key in self.stored_keys() if key not in keys]
         with translated_errors(self._folder):
             for draft in self._folder.glob("*/*.new"):
-                draft.unlink()  # of a process that was killed
+                draft.unlink()  # left by a killed process
         self.discard(gone)
         return len(gone)
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Do nothing: no file stays open."""
 
     def _path(self, key: int) -> Path:
         name = f"{key % (1 << 64):016x}"
@@ -121,30 +121,30 @@ def _signed(key: int) -> int:
 
 
 def pack_answer(answer: StoredAnswer, compress: bool) -> tuple[str, bytes]:
-    """Return what is stored of an answer: a line of JSON about it, and its body."""
+    """Return the stored form of a response: metadata as a line of JSON, and the body."""
     body = zlib.compress(answer.body, _LEVEL) if compress else answer.body
-    packed = compress and len(body) < len(answer.body)
+    is_compressed = compress and len(body) < len(answer.body)
     head = {
         "url": answer.url,
         "fetched": answer.fetched,
         "headers": answer.headers,
         "truncated": answer.truncated,
-        "compressed": packed,
+        "compressed": is_compressed,
     }
-    return json.dumps(head), body if packed else answer.body
+    return json.dumps(head), body if is_compressed else answer.body
 
 
 def unpack_answer(head: str, body: bytes) -> StoredAnswer:
-    """Return the answer of which this is stored. Raises `ValueError`, `KeyError` or `zlib.error` for a damaged one."""
-    known = json.loads(head)
-    headers = tuple((name, value) for name, value in known["headers"])
-    whole = zlib.decompress(body) if known["compressed"] else body
-    return StoredAnswer(known["url"], known["fetched"], headers, whole, known["truncated"])
+    """Return the response of its stored form. Raises `ValueError`, `KeyError` or `zlib.error` if it is damaged."""
+    metadata = json.loads(head)
+    headers = tuple((name, value) for name, value in metadata["headers"])
+    content = zlib.decompress(body) if metadata["compressed"] else body
+    return StoredAnswer(metadata["url"], metadata["fetched"], headers, content, metadata["truncated"])
 
 
 @contextlib.contextmanager
 def translated_errors(place: Path) -> Iterator[None]:
-    """Let errors of files, and of what they hold, be `StateError`s that name a place."""
+    """Turn errors of files and of their contents in a block into a `StateError` that names `place`."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,6 @@
-"""What the crawler asks of a store, whatever the store is made of.
+"""The interfaces of the stores, independent of the storage engine.
 
-`Store` is made of six parts: `RecordPart` (the document table), `VisitPart` (each URL over time), `QueuePart` (what
-waits), `SitePart` (clocks, robots.txt, sitemaps, feeds), `LinkPart` (links and their texts), `DocumentPart` (documents
-kept back, in the index, or on the way there). The value types that go in and out lie beside the part that they are of.
+`Store` has six parts: `RecordPart` (the document table), `VisitPart` (visit and change history), `QueuePart` (the
+request queue), `SitePart` (sites, sitemaps, feeds), `LinkPart` (links and anchor texts), `DocumentPart` (documents that
+are retained, submitted or indexed). The value types are defined beside the part that uses them.
 """

@@ -1,4 +1,4 @@
-"""The queue of a source: what waits for its turn, and the numbers that decide about it."""
+"""Interface of the request queue of a source."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol
 from ultracrawl.rules.recrawl.cycle import ON_DEMAND, CyclePlace, CycleRule
 
 Choose = Callable[[CyclePlace], Iterable[int]]
-"""Returns the keys that an adaptive cycle begins with, best first; asked while the cycle begins."""
+"""Returns the keys that an adaptive cycle starts with, best first; called while the cycle begins."""
 
 
 class QueueEntry(NamedTuple):
-    """A URL that waits for its turn; entries of a site and level go by rank, depth, then in order of discovery."""
+    """A URL in the queue; entries of a site and level are ordered by rank, depth, then discovery (`seq`)."""
 
     key: int
     """`urls.url_key` of the URL: identifies it within its source."""
@@ -22,16 +22,16 @@ class QueueEntry(NamedTuple):
     depth: int
     seq: int
     hops: int = 0
-    """Redirects that led here, one after the other."""
+    """Number of consecutive redirects that led here."""
     display_url: str = ""
     rank: int = 0
-    """Lower ranks go first within a site; 0 but for what stood in the queue when the cycle began."""
+    """Lower ranks go first within a site; 0 except for entries that were queued when the cycle began."""
     level: int = 1
-    """Its priority; level 1 is the highest."""
+    """Priority; level 1 is the highest."""
 
 
 class QueuedUrl(NamedTuple):
-    """A URL that waits, or that a cycle would begin with, for people who look at the queue."""
+    """A URL that is queued, or that a cycle would start with, for display."""
 
     key: int
     url: str
@@ -41,47 +41,47 @@ class QueuedUrl(NamedTuple):
     last_fetched: float
     """Seconds since the epoch, 0 for never."""
     seen: int
-    """The cycle in which it was fetched or led to last, 0 for none."""
+    """The cycle in which it was last fetched or linked to, 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueStart:
-    """How the queue of a new run is made: by which cycles, with which URLs, on which levels."""
+    """How the queue of a new run is filled: cycle rule, URLs, levels."""
 
     rule: CycleRule = ON_DEMAND
     choose: Choose | None = None
     level_of: Callable[[str], int] | None = None
-    """Gives the level of a URL; without it all are on level 1."""
+    """Returns the level of a URL; without it all are on level 1."""
     listed: bool = False
-    """A lister says what is asked for: nothing is because it is known, whatever changed."""
+    """A lister names what is requested; known URLs are not requested again after a change of the definition."""
 
 
-AS_KNOWN = QueueStart()
+ALL_KNOWN_URLS = QueueStart()
 """All known URLs, on one level."""
 
 
 class QueuePart(Protocol):
-    """The part of a `Store` with the queue. New URLs enter it by `RecordPart`, finished ones leave it there."""
+    """The part of a `Store` with the request queue. `RecordPart` adds new URLs and removes finished ones."""
 
     # ---- entries
 
     def requeue_url(self, entry: QueueEntry) -> None:
-        """Put a known URL, that does not wait, into the queue again, with the depth of the entry."""
+        """Queue a known URL again that is not in the queue, with the depth of the entry."""
 
     def entries_of(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
-        """Return the first `limit` waiting URLs of a site by level, rank, depth and order; or those of some levels."""
+        """Return the first `limit` entries of a site by level, rank, depth and `seq`; `levels` restricts them."""
 
     def is_waiting(self, key: int) -> bool:
-        """Whether a known URL is in the queue; looks through it."""
+        """Whether a known URL is in the queue; scans the whole queue."""
 
     def waiting_sites(self) -> list[tuple[str, int]]:
-        """Return every site with waiting URLs and their number."""
+        """Return every site with queued URLs and their number."""
 
-    def left_over_sites(self) -> list[str]:
-        """Return the sites that go on with entries which the cycle before left over."""
+    def sites_with_leftovers(self) -> list[str]:
+        """Return the sites with entries left over from the previous cycle."""
 
     def next_seq(self) -> int:
-        """Return a number higher than that of every entry so far."""
+        """Return a `seq` higher than that of every entry so far."""
 
     def dequeue_urls(self, keys: Iterable[int]) -> None:
         """Take URLs out of the queue, durably; they stay known."""
@@ -89,39 +89,39 @@ class QueuePart(Protocol):
     def dequeue_removed(self) -> None:
         """Take the URLs that a person removed (status 955) out of the queue, durably; they stay known."""
 
-    # ---- shares and hops
+    # ---- allowances and hops
 
     def put_allowance(self, site: str, left: int) -> None:
-        """Note how many new URLs of a site an adaptive cycle may still fetch (FAST 5.23).
+        """Store how many new URLs of a site an adaptive cycle may still fetch (FAST 5.23).
 
-        A new run begins without any; one that is resumed finds what the run before left.
+        A new run begins without any; a resumed run continues with the stored ones.
         """
 
     def allowances(self) -> dict[str, int]:
-        """Return what is left, by site; sees what was flushed."""
+        """Return the remaining allowance by site; sees flushed changes only."""
 
     def hops_to(self, keys: Sequence[int]) -> dict[int, int]:
-        """Return how many documents in other languages lead to those of the URLs that have any (focused crawling)."""
+        """Return, by key, the off-focus hops that led to a URL, without zeros (focused crawling)."""
 
     def put_hops(self, key: int, hops: int) -> None:
-        """Store how many documents in other languages lead to a URL."""
+        """Store how many off-focus documents in a row led to a URL."""
 
     def reset_hops(self, hops: int) -> None:
-        """Set the hops of every known URL but the start URLs, until a link to it is met again; seen after `flush`."""
+        """Set the hops of all known URLs except start URLs, until a link to them is met again; seen after `flush`."""
 
-    # ---- for people who look at it; sees what was flushed
+    # ---- for display; sees flushed changes only
 
     def first_waiting(self, limit: int) -> list[QueuedUrl]:
-        """Return the first waiting URLs in the order of level, rank, depth and age; sites take turns meanwhile."""
+        """Return the first queued URLs by level, rank, depth and age; a crawl interleaves their sites."""
 
     def first_known(self, limit: int) -> list[QueuedUrl]:
-        """Return the first of all known URLs, sitemaps and removed ones apart, in the order of depth and age."""
+        """Return the first known URLs by depth and age, without sitemaps and removed ones."""
 
     def queued_urls(self, keys: Sequence[int]) -> list[QueuedUrl]:
-        """Return the known ones of some keys, waiting or not, in their order."""
+        """Return those of the keys that are known, queued or not, in the order of `keys`."""
 
     def number_waiting(self) -> int:
-        """Return how many URLs wait."""
+        """Return how many URLs are queued."""
 
     def number_by_level(self, site: str) -> dict[int, int]:
-        """Return how many URLs of a site wait, by level; sees what was not flushed, too."""
+        """Return the number of queued URLs of a site by level; sees unflushed changes too."""

@@ -1,4 +1,4 @@
-"""The document table of a source: a record for each URL that is known."""
+"""Interface of the document table: one record for each known URL."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ultracrawl.stores.port.queue import QueueEntry
 
 @dataclass(frozen=True, slots=True)
 class StateCounts:
-    """How many URLs of a source are known, wait in the queue, and are in the index."""
+    """Numbers of known, queued and indexed URLs of a source."""
 
     known: int
     queued: int
     indexed: int
     outcomes: dict[UrlOutcome, int]
     pending: int = 0
-    """Documents that wait for an approval."""
+    """Documents that wait for approval."""
     documents: int = 0
-    """Documents in the index, or handed over to it."""
+    """Documents that are submitted or indexed."""
     removals: int = 0
-    """Documents that are to leave the index and are still in it."""
+    """Documents that are still indexed and are to be removed."""
 
 
 class RecordPart(Protocol):
-    """The part of a `Store` with the records. A key is `urls.url_key` of a URL."""
+    """The part of a `Store` with the document table. A key is `url_key` of a URL."""
 
     # ---- one URL
 
@@ -41,7 +41,7 @@ class RecordPart(Protocol):
         """Return the records of those of the keys that are known."""
 
     def discover_url(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
-        """Add a URL that is not known yet to table and queue, or to the table alone; `now` in seconds."""
+        """Add an unknown URL to the table, and to the queue if `queued`; `now` in seconds since the epoch."""
 
     def finish_url(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
@@ -49,42 +49,42 @@ class RecordPart(Protocol):
     def amend_record(self, key: int, record: UrlRecord) -> None:
         """Replace the record of a known URL; whether it waits in the queue stays as it is."""
 
-    # ---- by what records say
+    # ---- by attribute
 
-    def shown_as(self, url: str) -> list[UrlRecord]:
-        """Return the records that have this URL as their `display_url`; records shown under their own have none."""
+    def with_display_url(self, url: str) -> list[UrlRecord]:
+        """Return the records with this `display_url`; it is empty in records displayed under their own URL."""
 
-    def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
-        """Return the records with this fingerprint, none for an empty one."""
+    def with_fingerprint(self, fingerprint: bytes) -> list[UrlRecord]:
+        """Return the records with this content fingerprint; none for an empty one."""
 
     def redirecting_to(self, url: str) -> list[UrlRecord]:
-        """Return the records of URLs that redirect to a URL; sees what was flushed."""
+        """Return the records of URLs that redirect to `url`; sees flushed changes only."""
 
     def put_simhash(self, fingerprint: bytes, simhash: int) -> None:
-        """Keep the simhash (unsigned, 64 bits) of the text that a fingerprint stands for."""
+        """Store the simhash (unsigned, 64 bits) of the text with this fingerprint."""
 
     def nearest_simhash(self, simhash: int, within: int) -> bytes | None:
-        """Return the fingerprint with the nearest simhash, at most `within` bits (0 to 3) away; None without one.
+        """Return the fingerprint with the nearest simhash at most `within` bits (0 to 3) away, or None.
 
-        Of several equally near ones the first by value counts, so that the answer does not depend on their order.
+        Ties are broken by the value of the fingerprint, so that the result does not depend on insertion order.
         """
 
-    # ---- all; they see what was flushed
+    # ---- scans; they see flushed changes only
 
     def all_records(self, outcome: UrlOutcome | None = None, after: str = "") -> Iterator[UrlRecord]:
-        """Yield all records in order of their URL, of one outcome if it is named; only those after a URL, too."""
+        """Yield all records in order of their URL; `outcome` and `after` (a URL) restrict them."""
 
     def pending_records(self) -> Iterator[UrlRecord]:
-        """Yield the records whose documents wait for an approval, in order of their URL."""
+        """Yield the records whose documents wait for approval, in order of their URL."""
 
     def records_to_remove(self) -> Iterator[UrlRecord]:
-        """Yield the records whose documents are to leave the index, in order of their URL."""
+        """Yield the records whose documents are to be removed from the index, in order of their URL."""
 
     def forgettable_urls(self) -> set[int]:
-        """Return the keys of the URLs that the next new run forgets.
+        """Return the keys of URLs that the next new run deletes.
 
         They were gone several times in a row, and no known page links to them.
         """
 
     def count_urls(self) -> StateCounts:
-        """Return how many URLs are known, waiting and indexed."""
+        """Return the numbers of known, queued and indexed URLs."""

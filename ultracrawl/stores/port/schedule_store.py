@@ -1,4 +1,4 @@
-"""The port of what a project knows of its schedules: what each does, how its runs went, orders for who keeps it."""
+"""Interface of the schedule store: status and history of each schedule, and orders for the process that runs it."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from ultracrawl.model import ScheduleStatus
 
 @dataclass(frozen=True, slots=True)
 class KeptSchedule:
-    """A schedule as it was kept last; times are seconds since 1970, 0 for never."""
+    """The last stored status of a schedule; times are seconds since the epoch, 0 for never."""
 
     name: str
     status: ScheduleStatus = ScheduleStatus.SCHEDULED
     error: str = ""
-    """Why it failed; kept until it does not."""
+    """Why it failed; kept until it succeeds."""
     due: float | None = None
     """When it is launched next."""
     begun: float = 0.0
     ended: float = 0.0
     log: str = ""
-    """The logs of its latest run, a path a line."""
+    """Paths of the logs of its latest run, one a line."""
     left: tuple[str, ...] = ()
-    """Sources of a run that did not end, which are not done."""
+    """Sources that an interrupted run has not finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRun:
-    """One run of a schedule, in its history."""
+    """One run in the history of a schedule."""
 
     begun: float
     ended: float
     status: ScheduleStatus
-    """What the schedule did after it."""
+    """Status of the schedule after the run."""
     error: str = ""
     log: str = ""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Of each source why it failed, empty if it did not."""
+    """Error of each source, empty if it succeeded."""
 
 
 class ScheduleCommand(StrEnum):
-    """What a schedule, or a source that is kept, can be told."""
+    """A command for a schedule, or for a source that is crawled at its own interval."""
 
     LAUNCH = "launch"
     ENABLE = "enable"
@@ -51,12 +51,12 @@ class ScheduleCommand(StrEnum):
     STOP = "stop"
     RESUME = "resume"
     PAUSE = "pause"
-    """Of sources alone."""
+    """For sources only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleOrder:
-    """A command for who keeps something."""
+    """A command for the process that runs a schedule or keeps a source."""
 
     name: str
     """A schedule, or a source if `of_source`."""
@@ -65,36 +65,36 @@ class ScheduleOrder:
 
 
 class ScheduleStore(Protocol):
-    """What is known of the schedules of a project, durable with each call. Everything raises `StateError`."""
+    """The schedules of a project. Every method is durable when it returns, and raises `StateError`."""
 
     renewed: str
-    """What was damaged, set aside and begun anew when it was opened; empty if nothing was."""
+    """Message about a damaged store that was set aside and replaced on opening; empty if there was none."""
 
     def get_schedule(self, name: str) -> KeptSchedule | None:
-        """Return a schedule, None if it was never kept."""
+        """Return the status of a schedule, None if it was never stored."""
 
     def put_schedule(self, schedule: KeptSchedule, run: ScheduleRun | None = None) -> None:
-        """Keep a schedule in place of what was known of it, and add a run that has ended to its history."""
+        """Replace the stored status of a schedule, and add a finished run to its history."""
 
     def runs(self, name: str, limit: int) -> list[ScheduleRun]:
         """Return the latest runs of a schedule, the latest first."""
 
     def paused_sources(self) -> frozenset[str]:
-        """Return the sources that are not begun until they are resumed."""
+        """Return the sources that are not started until they are resumed."""
 
     def set_paused(self, source: str, *, paused: bool) -> None:
-        """Remember whether a source is not to be begun."""
+        """Store whether a source is paused."""
 
     def leave_order(self, order: ScheduleOrder, at: float) -> None:
-        """Leave an order for who keeps what it names."""
+        """Store an order for the process that runs what it names."""
 
     def has_order(self, order: ScheduleOrder) -> bool:
-        """Return whether an order was left and is not taken yet."""
+        """Return whether an order is stored and not taken yet."""
 
     def take_orders(
         self, schedules: Collection[str], sources: Collection[str], *, since: float
     ) -> list[ScheduleOrder]:
-        """Return the orders for these and forget them, in the order in which they were left, and all older ones."""
+        """Return and delete the orders for these, oldest first; orders older than `since` are deleted unread."""
 
     def close(self) -> None:
         """Release the store."""

@@ -1,4 +1,4 @@
-"""What the sources of a project know together of the sites they crawl, and which crawl may ask a site now."""
+"""Interface of the shared site store: politeness clocks, leases, robots.txt answers and log-in sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class SiteClock:
-    """How a site (host and port), or an address, may be asked; times are seconds since the epoch, 0 is never."""
+    """Politeness state of a site (host and port) or an address; times are seconds since the epoch, 0 for never."""
 
     site: str
     next_at: float = 0.0
@@ -17,136 +17,138 @@ class SiteClock:
     asked: float = 0.0
     """When the latest request began."""
     delay: float = 0.0
-    """The delay of the source that asked it last; after a crash so much time passes before the next request."""
+    """Politeness delay of the source that crawled it last; also the wait after a crash."""
     why: str = ""
-    """Where that delay comes from, for people to read."""
+    """Origin of the delay, for display."""
     on_hold: bool = False
-    """Whether `next_at` is the wish of the server, or of a further attempt, and not the end of a delay."""
+    """Whether `next_at` was set by the server (`Retry-After`) or a retry, and not by a politeness delay."""
     errors: int = 0
-    """Network errors that were not made good by answers."""
+    """Network errors not yet offset by successful responses."""
     slowed: float = 0.0
-    """The delay of back-off, in seconds."""
+    """The back-off delay, in seconds."""
     last_error: str = ""
     error_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseHolder:
-    """The crawl that may ask a site, for people to read."""
+    """The crawl that holds the lease of a site, for display."""
 
     source: str
     machine: str
     pid: int
     since: float
     until: float
-    """Until when it may ask unless it says again that it lives; seconds since the epoch."""
+    """When the lease ends unless it is renewed; seconds since the epoch."""
     waiting: tuple[str, ...] = ()
     """The sources whose crawls wait for the site, the next one first."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRobots:
-    """The answer for one robots.txt, before anything was concluded from it; times are seconds since the epoch."""
+    """The raw response for one robots.txt; times are seconds since the epoch."""
 
     origin: str
     asked: float = 0.0
-    """When the answer came."""
+    """When the response was received."""
     status: int = 0
-    """Its status after redirects, 0 if there was none."""
+    """Its status after redirects, 0 without a response."""
     body: bytes = b""
     error: str = ""
-    """Why there was no answer, in a few words."""
+    """Why there was no response, in a few words."""
     timed_out: bool = False
     failed: float = 0.0
-    """When it was asked for last in vain, so that the answer is still the one before; 0 for never."""
+    """When the last failed request was, which left the previous response in place; 0 for never."""
     guessed: float = 0.0
-    """When there was no sitemap at the usual place of the origin; 0 if that is not known."""
+    """When the default sitemap location of the origin was found empty; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """The session of a log-in, sealed by whoever keeps it."""
+    """The session of a log-in, encrypted by the caller."""
 
     since: float
-    """When the log-in was, in seconds since the epoch."""
+    """Time of the log-in, in seconds since the epoch."""
     sealed: bytes
 
 
 class SiteStore(Protocol):
-    """The sites of a project; crawls of several sources, in processes of their own, use it at a time.
+    """The sites of a project, shared by concurrent crawls of several sources in separate processes.
 
-    A crawl enlists, and gets a number that no other one ever has: the fencing token of its leases. It asks for a site
-    before its first request to it and says from time to time that it lives. One that does not is struck off when its
-    time is over: its leases end, its clocks stand as if it had asked until then, and what it writes later is refused.
+    A crawl registers and gets a unique number, the fencing token of its leases. It leases a site before its first
+    request to it and renews its leases regularly. When its time runs out without a renewal it is closed: its leases
+    end, its clocks are set as if it had sent requests until then, and its later writes are refused.
     Every method is durable when it returns. Raises `StateError` if the store cannot be read or written.
     """
 
     renewed: str
-    """What became of a damaged store in whose place this one was begun; empty without."""
+    """Message about a damaged store that this new one replaces; empty if there was none."""
 
     # ---- leases
 
-    def enlist_crawl(self, source: str, now: float, until: float) -> int:
-        """Begin a crawl of a source, and return its number; an earlier crawl of the same source is over."""
+    def register_crawl(self, source: str, now: float, until: float) -> int:
+        """Register a crawl of a source and return its number; closes earlier crawls of the same source."""
 
     def renew_leases(self, crawl: int, until: float) -> bool:
-        """Keep all leases of a crawl until a time; False if it was struck off, and holds nothing any more."""
+        """Extend all leases of a crawl until a time; returns False if it was closed and holds none."""
 
-    def ask_sites(
+    def lease_sites(
         self, crawl: int, wanted: Mapping[str, Sequence[str]], now: float
     ) -> dict[str, list[SiteClock]]:
-        """Give a crawl what no other one has; the answer has the clocks of those of the names that it got.
+        """Lease sites that no other crawl holds; returns, by name, the clocks of the leased sites.
 
-        For each name all sites (and addresses) that it stands for, or none of them. Who did not get them waits for
-        them from then on, and is served in the order of waiting.
+        `wanted` maps a name to its sites (and addresses), which are leased all together or not at all. A crawl that
+        did not get them is queued for them, first come, first served.
         """
 
     def stop_waiting(self, crawl: int, sites: Iterable[str]) -> None:
-        """Wait for sites no more."""
+        """Remove a crawl from the waiting lists of sites."""
 
-    def waited_sites(self, crawl: int) -> frozenset[str]:
-        """Return the sites of a crawl for which others wait."""
+    def contended_sites(self, crawl: int) -> frozenset[str]:
+        """Return the sites leased by a crawl that other crawls wait for."""
 
     def put_clocks(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
-        """Store the clocks of sites; those that the crawl does not hold are left as they are."""
+        """Store the clocks of sites; ignores sites that the crawl does not hold."""
 
     def release_sites(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
-        """Give sites back, with the clocks by which the next crawl goes on."""
+        """End the leases of sites, storing the clocks with which the next crawl continues."""
 
-    def strike_off(self, crawl: int) -> None:
-        """End a crawl that has given its sites back."""
+    def close_crawl(self, crawl: int) -> None:
+        """Unregister a crawl that has released its sites."""
 
-    # ---- looking
+    # ---- inspection
 
     def get_clock(self, site: str) -> SiteClock | None:
-        """Return what is known of a site."""
+        """Return the clock of a site, None if it is unknown."""
 
-    def holder(self, site: str, now: float) -> LeaseHolder | None:
-        """Return who may ask a site at a time, None if nobody has it."""
+    def lease_holder(self, site: str, now: float) -> LeaseHolder | None:
+        """Return the holder of the lease of a site at a time, None if it is free."""
 
     # ---- robots.txt
 
     def get_robots(self, origin: str, shown: str) -> StoredRobots | None:
-        """Return the last answer of an origin (`scheme://host:port`) to those who show it the same of themselves."""
+        """Return the last robots.txt response of an origin (`scheme://host:port`); `shown` identifies the client."""
 
     def put_robots(self, row: StoredRobots, shown: str) -> None:
-        """Keep an answer in place of an older one."""
+        """Store a robots.txt response in place of an older one."""
 
     # ---- log-ins
 
     def get_session(self, name: str) -> StoredSession | None:
-        """Return the session that is kept under a name."""
+        """Return the session stored under a name, or None."""
 
     def put_session(self, name: str, session: StoredSession) -> None:
-        """Keep a session in place of an older one."""
+        """Store a session in place of an older one."""
 
-    # ---- what sources knew before
+    # ---- start of a run, migration
 
-    def forgive_sites(self, sites: Iterable[str]) -> None:
-        """Forget the errors of sites that nobody asks just now: a new run begins afresh with them."""
+    def reset_site_errors(self, sites: Iterable[str]) -> None:
+        """Reset errors and back-off of sites that are not leased, because a new run starts with them."""
 
-    def take_over(self, clocks: Iterable[SiteClock], robots: Iterable[StoredRobots], shown: str) -> None:
-        """Take what one source knew in an older version; what is known already stays, the later time counts."""
+    def import_former_sites(
+        self, clocks: Iterable[SiteClock], robots: Iterable[StoredRobots], shown: str
+    ) -> None:
+        """Import clocks and robots.txt from a store of an older version; a known clock stays unless it is earlier."""
 
     def close(self) -> None:
         """Release the store."""

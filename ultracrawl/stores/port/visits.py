@@ -1,4 +1,4 @@
-"""Each URL over time: when it was seen, how often it changed, how often it failed."""
+"""Interface of the visit history: when each URL was seen, how often it changed and failed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observat
 
 
 class KnownUrl(NamedTuple):
-    """A known URL that something led to for the first time in a cycle."""
+    """A known URL that was linked to for the first time in a cycle."""
 
     key: int
     url: str
@@ -19,7 +19,7 @@ class KnownUrl(NamedTuple):
 
 
 class UnseenUrl(NamedTuple):
-    """A known URL that nothing led to for a while, and that was not fetched either."""
+    """A known URL that was neither linked to nor fetched for some cycles."""
 
     key: int
     url: str
@@ -29,66 +29,66 @@ class UnseenUrl(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What a sitemap says about a URL."""
+    """`changefreq`, `priority` and `lastmod` of a URL in a sitemap."""
 
     key: int
     changefreq: str = ""
     priority: float | None = None
     changed: float = 0.0
-    """When it changed last, seconds since the epoch; 0 if it does not say, or is not believed."""
+    """`lastmod` in seconds since the epoch; 0 if it is missing or not trusted."""
 
 
 class VisitPart(Protocol):
-    """The part of a `Store` about visits over time."""
+    """The part of a `Store` with the visit history."""
 
     cycle: int
-    """The number of the present cycle."""
+    """The number of the current cycle."""
 
     def enter_cycle(self, number: int) -> None:
-        """Count what is seen for a cycle."""
+        """Set the current cycle."""
 
     # ---- one visit
 
     def note_seen(self, keys: Iterable[int]) -> None:
-        """Note that URLs were seen in this cycle: fetched, or led to."""
+        """Record that URLs were fetched or linked to in this cycle."""
 
     def note_met(self, keys: Iterable[int]) -> list[KnownUrl]:
-        """Note that URLs were seen; returns, in order, the known ones that were not, in this cycle.
+        """Record that URLs were linked to; returns, in order, the known ones seen for the first time in this cycle.
 
-        Sitemaps are not among them, nor what somebody removed.
+        Sitemaps and removed URLs are not returned.
         """
 
     def note_visit(self, observation: Observation) -> None:
-        """Store what a visit shows about the changes of a page."""
+        """Add a visit to the change history of a page."""
 
     def note_advice(self, advice: Iterable[Advice]) -> None:
-        """Note what a sitemap says about URLs."""
+        """Store what a sitemap says about URLs."""
 
     def count_failure(self, key: int, rule: str) -> int:
-        """Count one more error of a URL under a rule that deletes after several; returns how many there are now."""
+        """Count one more error of a URL under a deletion rule; returns the new count."""
 
     def forget_failures(self, key: int) -> None:
-        """Set the errors of a URL to 0, because it answered well."""
+        """Reset the error counts of a URL after a successful response."""
 
-    # ---- many; they see what was flushed
+    # ---- queries; they see flushed changes only
 
     def history_of(self, key: int) -> ChangeHistory:
         """Return the change history of a page, from all visits to it."""
 
     def unseen_urls(self, cycles: int) -> list[UnseenUrl]:
-        """Return the known URLs, sitemaps apart, not seen for at least so many cycles."""
+        """Return the known URLs, without sitemaps, not seen for at least `cycles` cycles."""
 
     def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
-        """Yield all known URLs, sitemaps and removed ones apart, or those of some keys."""
+        """Yield all known URLs, or those of `keys`, without sitemaps and removed ones."""
 
     def site_sizes(self) -> dict[str, SiteSize]:
-        """Return how many URLs of each site are known, sitemaps and removed ones apart."""
+        """Return the numbers of known URLs by site, without sitemaps and removed ones."""
 
     def fetched_since(self, at: float) -> dict[str, int]:
-        """Return how many pages of each site were fetched since a time, sitemaps apart."""
+        """Return the number of pages fetched since a time by site, without sitemaps."""
 
     def path_sizes(self, limit: int) -> dict[str, int]:
-        """Return how many URLs with a query are known of each path (the URL up to the `?`).
+        """Return the number of known URLs with a query string by path (the URL up to the `?`).
 
-        At most `limit` paths, those with most URLs.
+        Only the `limit` paths with the most URLs.
         """

@@ -1,4 +1,4 @@
-"""How many pages have a text of links to a target, and to how many targets it leads; also of a store of before."""
+"""Counts pages by anchor text and target, and targets by anchor text; migrates the tables of older stores."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from ultracrawl.stores.sqlite.database import transaction, translated
 
 
 class AnchorLink(NamedTuple):
-    """What a mark stands for."""
+    """The link that a mark identifies."""
 
     target: int
     fragment: str
-    """The part of the target that is meant, empty for all of it."""
+    """Fragment of the target, empty for the whole page."""
     text: str
 
 
-class Moved(NamedTuple):
-    """Targets with other texts than before, and targets with texts of more or fewer pages."""
+class ChangedTargets(NamedTuple):
+    """Targets that gained or lost texts, and targets with changed page counts."""
 
     texts: set[int]
-    numbers: set[int]
+    counts: set[int]
 
 
 _COUNT_TEXT = f"""
     INSERT INTO anchor_text (text, targets) VALUES (?,?) ON CONFLICT DO UPDATE SET
         turned=turned OR targets+excluded.targets<=0 OR (targets>{SHARED})<>(targets+excluded.targets>{SHARED}),
         targets=targets+excluded.targets"""  # noqa: S608 - a constant
-_TURNED = """
+_MARK_TURNED_DUE = """
     WITH RECURSIVE turned(target) AS (
         SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned
         UNION SELECT r.target FROM turned CROSS JOIN anchor_redirect r ON r.key=turned.target)
     UPDATE anchor_document SET due=1 WHERE due=0 AND key IN (SELECT target FROM turned)"""
 BATCH = 500
-"""Pages that are counted at a time."""
+"""Pages that are counted per batch."""
 _REDIRECTS = "SELECT key, subject FROM url WHERE outcome='REDIRECTED' AND cause_code=?"
 _FORMER_PAGES = """
     SELECT p.key, p.marks, u.links FROM former_anchor_page p JOIN url u ON u.key=p.key
@@ -50,25 +50,25 @@ _FORMER_PAGES = """
 
 
 class AnchorCounts:
-    """The tables `anchor`, `anchor_text` and `anchor_page`; all calls are inside a transaction of the store.
+    """The tables `anchor`, `anchor_text` and `anchor_page`; all methods are called inside a transaction.
 
-    A row of `anchor` that no page has stays until `sweep_turned`, so that its mark stays valid during a run.
+    A row of `anchor` without pages stays until `sweep`, so that its mark stays valid during a run.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     def change_pages(
-        self, met: Mapping[int, AnchorLink], pages: Mapping[int, bytes], taken_back: Iterable[bytes]
-    ) -> Moved:
-        """Store and count the links of pages; `met` are the links of marks that the store may not know yet."""
+        self, met: Mapping[int, AnchorLink], pages: Mapping[int, bytes], removed: Iterable[bytes]
+    ) -> ChangedTargets:
+        """Replace the links of pages and subtract `removed` marks; `met` has the links of marks that may be new."""
         deltas = self._deltas(pages)
-        for marks in taken_back:
+        for marks in removed:
             deltas.subtract(marks_of(marks))
         return self._add(met, deltas)
 
     def _deltas(self, pages: Mapping[int, bytes]) -> Counter[int]:
-        """Replace the marks of pages; returns by how many pages more each mark is had."""
+        """Replace the marks of pages; returns the change of the page count by mark."""
         deltas: Counter[int] = Counter()
         rows = []
         for key, marks in pages.items():
@@ -81,10 +81,10 @@ class AnchorCounts:
         self._db.executemany("INSERT OR REPLACE INTO anchor_page (key, marks) VALUES (?,?)", rows)
         return deltas
 
-    def _add(self, met: Mapping[int, AnchorLink], deltas: Counter[int]) -> Moved:
-        asked = json.dumps(sorted(met.keys() | deltas.keys()))
+    def _add(self, met: Mapping[int, AnchorLink], deltas: Counter[int]) -> ChangedTargets:
+        marks = json.dumps(sorted(met.keys() | deltas.keys()))
         query = "SELECT mark, target, pages FROM anchor WHERE mark IN (SELECT value FROM json_each(?))"
-        known = {mark: (target, pages) for mark, target, pages in self._db.execute(query, (asked,))}
+        known = {mark: (target, pages) for mark, target, pages in self._db.execute(query, (marks,))}
         new = sorted((mark, *link, max(deltas[mark], 0)) for mark, link in met.items() if mark not in known)
         changed, turned = [], {mark: pages > 0 for mark, *_, pages in new if pages}
         for mark, (_, before) in known.items():
@@ -98,10 +98,12 @@ class AnchorCounts:
         run("UPDATE anchor SET pages=? WHERE mark=?", changed)
         links = self._links(turned, met)
         self._count_texts((link.text, turned[mark]) for mark, link in links.items() if not link.fragment)
-        return Moved({link.target for link in links.values()}, {known[mark][0] for _, mark in changed})
+        return ChangedTargets(
+            {link.target for link in links.values()}, {known[mark][0] for _, mark in changed}
+        )
 
     def _links(self, marks: Collection[int], met: Mapping[int, AnchorLink]) -> dict[int, AnchorLink]:
-        """Return what marks stand for."""
+        """Return the links of marks."""
         found = {mark: met[mark] for mark in marks if mark in met}
         if rest := [mark for mark in marks if mark not in met]:
             query = "SELECT mark, target, fragment, text FROM anchor WHERE mark IN (SELECT value FROM json_each(?))"
@@ -112,28 +114,28 @@ class AnchorCounts:
 
     def _count_texts(self, turned: Iterable[tuple[str, bool]]) -> None:
         targets: Counter[str] = Counter()
-        for text, said in turned:
-            targets[text] += 1 if said else -1
+        for text, is_used in turned:
+            targets[text] += 1 if is_used else -1
         self._db.executemany(_COUNT_TEXT, sorted(item for item in targets.items() if item[1]))
 
-    def sweep_turned(self) -> None:
-        """Mark documents as due whose texts began or ceased to count, and delete texts that no page has."""
+    def sweep(self) -> None:
+        """Mark documents as due whose texts began or ceased to count, and delete texts without pages."""
         if self._db.execute("SELECT EXISTS (SELECT 1 FROM anchor_text WHERE turned)").fetchone()[0]:
-            self._db.execute(_TURNED)
+            self._db.execute(_MARK_TURNED_DUE)
             self._db.execute("DELETE FROM anchor_text WHERE turned AND targets<=0")
             self._db.execute("UPDATE anchor_text SET turned=0 WHERE turned")
         self._db.execute("DELETE FROM anchor WHERE pages=0")
 
 
 def marks_of(marks: bytes) -> array[int]:
-    """Return the marks that a page remembers as numbers."""
+    """Return the marks of a page as integers."""
     return array("q", marks)
 
 
-def take_over_anchors(db: sqlite3.Connection) -> None:
-    """Count the links in the former tables, and empty these; does nothing where they are empty.
+def migrate_anchors(db: sqlite3.Connection) -> None:
+    """Count the links in the tables `former_anchor...` and empty them; does nothing if they are empty.
 
-    A redirect had the texts of its URL as its own; now it is noted that it is one.
+    The URL of a redirect had its own texts in older stores; now its target is stored in `anchor_redirect`.
     """
     with translated(db):
         former = "SELECT EXISTS (SELECT 1 FROM former_anchor_page)"
@@ -153,8 +155,8 @@ def _take_over(db: sqlite3.Connection) -> None:
     pages = db.execute(_FORMER_PAGES)
     while batch := pages.fetchmany(BATCH):
         met: dict[int, AnchorLink] = {}
-        said = {key: _marks(db, marks, links, met) for key, marks, links in batch}
-        counts.change_pages(met, said, ())
+        pages_of_batch = {key: _marks(db, marks, links, met) for key, marks, links in batch}
+        counts.change_pages(met, pages_of_batch, ())
     db.execute("DROP TABLE former_mark")
     for table in ("former_anchor", "former_anchor_page"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
@@ -169,7 +171,7 @@ def _take_redirects(db: sqlite3.Connection) -> None:
 
 
 def _marks(db: sqlite3.Connection, marks: bytes, links: bytes, met: dict[int, AnchorLink]) -> bytes:
-    """Return the marks of a page as they are now; of two texts with one former mark those of its links count."""
+    """Convert the former marks of a page; if two texts share a former mark, those of its links count."""
     query = "SELECT target, text FROM former_mark WHERE mark IN (SELECT value FROM json_each(?))"
     found: dict[int, None] = {}
     for target, text in db.execute(query, (json.dumps(list(array("I", marks))),)):

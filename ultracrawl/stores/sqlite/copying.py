@@ -1,4 +1,4 @@
-"""A copy of a SQLite file as it is at one moment, whoever writes to it meanwhile."""
+"""Copies a SQLite file consistently while other processes write to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ultracrawl.errors import StateError
-from ultracrawl.stores.sqlite.database import COMPANIONS, connect_where_nothing_can_be_written
+from ultracrawl.stores.sqlite.database import COMPANIONS, connect_read_only
 
 SUFFIX = ".sqlite"
 
@@ -15,12 +15,12 @@ __all__ = ["COMPANIONS", "SUFFIX", "copy_database"]
 
 
 def copy_database(path: Path, target: Path) -> None:
-    """Copy what was committed to a file that need not be there yet. Raises `StateError`."""
+    """Copy the committed contents of `path` to `target`, which is created. Raises `StateError`."""
     try:
         with (
-            closing(connect_where_nothing_can_be_written(path)) as db,
+            closing(connect_read_only(path)) as db,
             closing(sqlite3.connect(target, isolation_level=None)) as copy,
         ):
-            db.backup(copy)  # all at once: one reading transaction, which no writer has to wait for
+            db.backup(copy)  # in one step: a single read transaction, which blocks no writer in WAL mode
     except sqlite3.Error as error:
         raise StateError(f"{path} cannot be copied: {error}") from error

@@ -1,4 +1,4 @@
-"""A SQLite file as the state of a source: its lock, its settings, its schema, its damage, and how parts use it."""
+"""SQLite files of the state: locking, connections, migration, errors and damage, and the base class of store parts."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import IO, Any, Protocol
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.stores.sqlite.former_causes import add_functions
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
-from ultracrawl.stores.sqlite.read_ahead import RecordsAhead
+from ultracrawl.stores.sqlite.read_ahead import RecordCache
 from ultracrawl.system.files import set_aside
 
 MEMORY = ":memory:"
-"""The path of a store that is kept in memory."""
+"""The path of an in-memory store."""
 
 
 CHECKPOINT_PAGES = 8000
-"""Pages of 4 KB in the write-ahead log (32 MB) from which on they are copied to their places, each once."""
+"""Pages of 4 KB in the write-ahead log (32 MB) that trigger a checkpoint; a page written often is copied once."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
-"""What all steps make together, up to the version that it ends with."""
+"""The schema of a new file: the result of the migrations up to the version that it ends with."""
 
 COMPANIONS = ("-wal", "-shm")
-"""How the names of the files go on that SQLite keeps beside a store."""
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
@@ -36,11 +36,11 @@ _REMEDY = "the next crawl makes it anew, and asks for every page again"
 
 
 class ImpossibleValueError(sqlite3.DatabaseError):
-    """A store holds an impossible value, although SQLite itself finds nothing wrong."""
+    """A store holds an invalid value, although SQLite itself finds no damage."""
 
 
 def lock_file(path: Path, source: str) -> IO[str]:
-    """Take the lock of a store for writing; it ends with the file. Raises `UserError`, `StateError`."""
+    """Take the write lock of a store, held until the returned file is closed. Raises `UserError`, `StateError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(path.name + ".lock").open("w")
@@ -58,52 +58,52 @@ def lock_file(path: Path, source: str) -> IO[str]:
 
 
 def connect(path: str, read_only: bool) -> sqlite3.Connection:
-    """Open a store and bring it up to date. Raises `UserError` for one to be read that is not there, `StateError`."""
+    """Open and migrate a store. Raises `UserError` if a store to be read does not exist, `StateError`."""
     if read_only and path != MEMORY and not os.path.exists(path):
         raise UserError(
             f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
         )
     try:
-        return _opened(path, read_only)
+        return _open(path, read_only)
     except StateError as error:
         if not (read_only and code_of(error.__cause__) in _NOT_WRITABLE):
             raise
-    return _opened_as_it_is(path)
+    return _open_unmigrated(path)
 
 
-def connect_sound(path: str) -> tuple[sqlite3.Connection, str]:
-    """Open a store for writing after a look at all its pages, a second for a million URLs; the lock is held.
+def connect_or_replace(path: str) -> tuple[sqlite3.Connection, str]:
+    """Open a store for writing after a check of all its pages (a second for a million URLs); the lock is held.
 
-    One that is damaged is set aside, and a new one begun; then the text says so. Raises `StateError`.
+    A damaged store is set aside and a new one created; then the returned text says so. Raises `StateError`.
     """
     try:
-        db = _opened(path, read_only=False)
+        db = _open(path, read_only=False)
         try:
             with translated(db):
-                ((said,),) = db.execute("PRAGMA quick_check(1)").fetchall()
-                if said != "ok" or _lacks_columns(db):
+                ((result,),) = db.execute("PRAGMA quick_check(1)").fetchall()
+                if result != "ok" or _lacks_columns(db):
                     raise ImpossibleValueError(
-                        said.splitlines()[-1] if said != "ok" else "a table lacks a column"
+                        result.splitlines()[-1] if result != "ok" else "a table lacks a column"
                     )
         except BaseException:
             db.close()
             raise
     except StateDamagedError as error:
-        aside = put_aside(Path(path))
-        told = f"{error.problem}; it is set aside as {aside.name}, and every page is asked for again"
-        return _opened(path, read_only=False), told
+        aside = set_aside_database(Path(path))
+        message = f"{error.problem}; it is set aside as {aside.name}, and every page is asked for again"
+        return _open(path, read_only=False), message
     return db, ""
 
 
-def put_aside(path: Path) -> Path:
-    """Set a SQLite file aside that nobody has open; returns its new name. Raises `StateError`."""
+def set_aside_database(path: Path) -> Path:
+    """Rename a SQLite file that no process has open; returns its new name. Raises `StateError`."""
     try:
         return set_aside(path, COMPANIONS)
     except OSError as error:
         raise StateError(f"{path} is damaged, and cannot be set aside: {error.strerror}") from error
 
 
-def _opened(path: str, read_only: bool) -> sqlite3.Connection:
+def _open(path: str, read_only: bool) -> sqlite3.Connection:
     with contextlib.ExitStack() as on_error:
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
         on_error.callback(db.close)
@@ -119,10 +119,10 @@ def _opened(path: str, read_only: bool) -> sqlite3.Connection:
         return db
 
 
-def _opened_as_it_is(path: str) -> sqlite3.Connection:
-    """Open a store where nothing can be written, not even the files that SQLite has beside it."""
+def _open_unmigrated(path: str) -> sqlite3.Connection:
+    """Open a store on a read-only file system, where neither it nor the files beside it can be written."""
     with contextlib.ExitStack() as on_error:
-        db = connect_where_nothing_can_be_written(Path(path))
+        db = connect_read_only(Path(path))
         on_error.callback(db.close)
         with translated(db):
             if db.execute("PRAGMA user_version").fetchone() != (SCHEMA_VERSION,):
@@ -134,12 +134,12 @@ def _opened_as_it_is(path: str) -> sqlite3.Connection:
         return db
 
 
-def connect_where_nothing_can_be_written(path: Path, remedy: str = _REMEDY) -> sqlite3.Connection:
-    """Open a SQLite file for reading alone; `remedy` is as in `translated`. Raises `StateError`."""
+def connect_read_only(path: Path, remedy: str = _REMEDY) -> sqlite3.Connection:
+    """Open a SQLite file without writing anything; `remedy` is as in `translated`. Raises `StateError`."""
     uri = path.absolute().as_uri()
-    log = path.with_name(path.name + COMPANIONS[0])
-    whole = not (log.exists() and log.stat().st_size)
-    for mode in ("mode=ro", "mode=ro&immutable=1")[: 1 + whole]:
+    wal = path.with_name(path.name + COMPANIONS[0])
+    is_checkpointed = not (wal.exists() and wal.stat().st_size)
+    for mode in ("mode=ro", "mode=ro&immutable=1")[: 1 + is_checkpointed]:
         try:
             db = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None, timeout=30.0)
             db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
@@ -152,7 +152,7 @@ def connect_where_nothing_can_be_written(path: Path, remedy: str = _REMEDY) -> s
 
 
 def _lacks_columns(db: sqlite3.Connection) -> bool:
-    """Return whether a table lacks something, as one that was not made by these migrations."""
+    """Return whether a table or column of the current schema is missing: the file is not one of our stores."""
     return not _newest_columns() <= _columns(db)
 
 
@@ -180,7 +180,7 @@ def _migrate(db: sqlite3.Connection) -> None:
     if version < SCHEMA_VERSION:
         add_functions(db)
     while version < SCHEMA_VERSION:
-        # A new file gets at once what most steps make: one after the other they take a quarter of a small crawl.
+        # A new file gets the whole schema at once: all steps one by one take a quarter of the time of a small crawl.
         step = f"{MIGRATIONS[version]} PRAGMA user_version={version + 1};" if version else SCHEMA.read_text()
         try:
             db.executescript(f"BEGIN IMMEDIATE; {step} COMMIT;")
@@ -188,38 +188,38 @@ def _migrate(db: sqlite3.Connection) -> None:
             db.rollback()
             if db.execute("PRAGMA user_version").fetchone() == (version,):
                 raise
-            # Another process, which opened the file at the same moment, has done this step.
+            # Another process that opened the file at the same time has done this step.
         (version,) = db.execute("PRAGMA user_version").fetchone()
 
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Make what a block writes durable together, or not at all."""
+    """Run a block in a transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
         db.execute("COMMIT")
     except BaseException:
-        # SQLite may have rolled back by itself (disk full); a second rollback is then an error of its own.
+        # SQLite may have rolled back by itself (disk full); a second rollback is then an error.
         with contextlib.suppress(sqlite3.OperationalError):
             db.execute("ROLLBACK")
         raise
 
 
 def code_of(error: BaseException | None) -> int:
-    """Return the primary error code of SQLite, 0 if it has none."""
+    """Return the primary SQLite error code of an exception, 0 if it has none."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
 
 
 def is_damage(error: BaseException) -> bool:
-    """Return whether what reading a store raised says that its file is damaged, and not that the disk is full."""
+    """Return whether an error of SQLite means a damaged file, in contrast to, say, a full disk."""
     if isinstance(error, sqlite3.OperationalError) and getattr(error, "sqlite_errorcode", None) is None:
-        return True  # Python's own error for a text that is no UTF-8
+        return True  # raised by Python for a text that is not UTF-8
     return isinstance(error, ImpossibleValueError) or code_of(error) in _DAMAGE
 
 
-class _Translation:
-    """Makes `StateError` of what SQLite raises in a block; no generator, because it stands around every query."""
+class _ErrorTranslator:
+    """Context manager that turns errors of SQLite into `StateError`; a class, because it wraps every query."""
 
     __slots__ = ("_db", "_remedy", "damage")
 
@@ -227,7 +227,7 @@ class _Translation:
         self._db = db
         self._remedy = remedy
         self.damage = ""
-        """What was found to be damaged."""
+        """Message about damage found in the file, empty if there is none."""
 
     def __enter__(self) -> None:
         return
@@ -236,14 +236,14 @@ class _Translation:
         if not isinstance(error, sqlite3.Error):
             return
         place = f"the state file {_file_of(self._db)}"
-        if is_damage(error) or self._is_strange(error):
+        if is_damage(error) or self._is_foreign(error):
             damaged = StateDamagedError(f"{place} is damaged ({error})", self._remedy)
             self.damage = str(damaged)
             raise damaged from error
         raise StateError(f"{place} cannot be used: {error}") from error
 
-    def _is_strange(self, error: sqlite3.Error) -> bool:
-        """Whether a query was not understood because the tables are not ours."""
+    def _is_foreign(self, error: sqlite3.Error) -> bool:
+        """Whether a query failed because tables or columns are missing."""
         try:
             return code_of(error) == sqlite3.SQLITE_ERROR and _lacks_columns(self._db)
         except sqlite3.Error:
@@ -257,47 +257,47 @@ def _file_of(db: sqlite3.Connection) -> str:
         return "(closed)"
 
 
-def translated(db: sqlite3.Connection, remedy: str = _REMEDY) -> _Translation:
-    """Turn errors of SQLite into `StateError`s; `remedy` says what to do about a damaged file."""
-    return _Translation(db, remedy)
+def translated(db: sqlite3.Connection, remedy: str = _REMEDY) -> _ErrorTranslator:
+    """Turn errors of SQLite in a block into `StateError`; `remedy` tells what to do about a damaged file."""
+    return _ErrorTranslator(db, remedy)
 
 
 class SqliteAccess:
-    """The connection of a store; errors of SQLite become `StateError`. `flush` is that of the store."""
+    """The connection that the parts of a store share; `flush` flushes the store."""
 
     def __init__(self, db: sqlite3.Connection, flush: Callable[[], None], *, read_only: bool = False) -> None:
         self.db = db
         self.flush = flush
-        self.ahead = RecordsAhead(keeps=not read_only)
+        self.record_cache = RecordCache(keeps=not read_only)
         self.translated = translated(db)
 
     def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run a query and return its rows."""
+        """Run a query and return its rows. Raises `StateError`."""
         with self.translated:
             return self.db.execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make what a block writes durable together, or not at all."""
+        """Run a block in a transaction."""
         with self.translated, transaction(self.db):
             yield
 
 
 class Changes(Protocol):
-    """A dictionary, list or set of changes that wait for the next flush."""
+    """A dict, list or set of unflushed changes."""
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return their number."""
 
     def clear(self) -> None:
-        """Forget them."""
+        """Remove them."""
 
 
 class SqlitePart:
-    """A part of a SQLite store: collects changes, and writes them when the store is flushed."""
+    """Base class of the parts of a store: collects changes, and writes them when the store is flushed."""
 
     changes: tuple[Changes, ...] = ()
-    """All that waits for the next flush, and what is known of it alone."""
+    """The collections of unflushed changes."""
 
     def __init__(self, access: SqliteAccess) -> None:
         self._access = access
@@ -306,14 +306,14 @@ class SqlitePart:
 
     @property
     def unwritten(self) -> int:
-        """The number of changes that wait for the next flush."""
-        return sum(len(one) for one in self.changes)
+        """The number of unflushed changes."""
+        return sum(map(len, self.changes))
 
     def write_changes(self) -> None:
-        """Write what waits; called inside the transaction of a flush."""
+        """Write the unflushed changes; called inside the transaction of a flush."""
         raise NotImplementedError
 
     def forget_changes(self) -> None:
-        """Clear the changes, because the transaction of `write_changes` succeeded."""
-        for one in self.changes:
-            one.clear()
+        """Clear the changes after a committed flush."""
+        for changes in self.changes:
+            changes.clear()

@@ -1,4 +1,4 @@
-"""Documents between crawl and index: kept back, expired, in the index, or on the way there; durable."""
+"""Retained, expiring, submitted and indexed documents of the SQLite store."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.port.documents import Expiries, Retained, Unrecorded
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
-_MARK = "UPDATE url SET indexed=?, submitted=0 WHERE key=?"
-_BEFORE = "SELECT count(*) FROM url WHERE (indexed OR submitted) AND NOT (outcome=? AND last_fetched>=?)"
-_REMAKE = "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR submitted=1"
-_REFETCH = "UPDATE url SET submitted=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?"
-_SUBMITTED = "SELECT key, submitted FROM url WHERE key IN (SELECT value FROM json_each(?))"
-_IN_QUEUE = """
+_UPDATE_INDEXED = "UPDATE url SET indexed=?, submitted=0 WHERE key=?"
+_COUNT_BEFORE_RUN = (
+    "SELECT count(*) FROM url WHERE (indexed OR submitted) AND NOT (outcome=? AND last_fetched>=?)"
+)
+_CLEAR_VALIDATORS = "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR submitted=1"
+_MARK_LOST = "UPDATE url SET submitted=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?"
+_SELECT_SUBMITTED = "SELECT key, submitted FROM url WHERE key IN (SELECT value FROM json_each(?))"
+_SELECT_QUEUED = """
     SELECT key FROM url WHERE key IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM queue)"""
-_ADOPT = "UPDATE url SET submitted=1, etag='', last_modified='', checksum=x'' WHERE key=?"
-# The names of tables below are the values of an enumeration.
-_RETAINED_KEYS = "SELECT p.key FROM {0} p JOIN url u ON u.key=p.key ORDER BY u.depth, u.url"
-_RETAIN = "INSERT OR REPLACE INTO {0} (key, document) VALUES (?,?)"
-_RELEASE = "DELETE FROM {0} WHERE key=?"
-_FORGET_DROPPED = "DELETE FROM {0} WHERE key NOT IN (SELECT key FROM url)"
+_MARK_SUBMITTED = "UPDATE url SET submitted=1, etag='', last_modified='', checksum=x'' WHERE key=?"
+# {0} is a table name, the value of a `Retained` member.
+_SELECT_RETAINED_KEYS = "SELECT p.key FROM {0} p JOIN url u ON u.key=p.key ORDER BY u.depth, u.url"
+_INSERT_RETAINED = "INSERT OR REPLACE INTO {0} (key, document) VALUES (?,?)"
+_DELETE_RETAINED = "DELETE FROM {0} WHERE key=?"
+_DELETE_DROPPED = "DELETE FROM {0} WHERE key NOT IN (SELECT key FROM url)"
 
 
 class SqliteDocuments(SqlitePart):
@@ -34,20 +36,20 @@ class SqliteDocuments(SqlitePart):
         self._marks: dict[int, bool] = {}
         self.changes = (self._marks, self._expiries, *self._retained.values())
 
-    # ---- kept back
+    # ---- retained documents
 
     def retain_document(self, purpose: Retained, key: int, document: bytes) -> None:
-        """Keep the document of a URL."""
-        self._access.ahead.forget_records((key,))
+        """Retain the document of a URL."""
+        self._access.record_cache.invalidate((key,))
         self._retained[purpose][key] = document
 
     def release_document(self, purpose: Retained, key: int) -> None:
         """Delete the retained document of a URL."""
-        self._access.ahead.forget_records((key,))
+        self._access.record_cache.invalidate((key,))
         self._retained[purpose][key] = None
 
     def retained_document(self, purpose: Retained, key: int) -> bytes | None:
-        """Return the document of a URL."""
+        """Return the retained document of a URL, or None."""
         changes = self._retained[purpose]
         if key in changes:
             return changes[key]
@@ -55,8 +57,8 @@ class SqliteDocuments(SqlitePart):
         return bytes(rows[0][0]) if rows else None
 
     def retained_keys(self, purpose: Retained) -> list[int]:
-        """Return the keys of all URLs whose documents are kept."""
-        return [key for (key,) in self._read(_RETAINED_KEYS.format(purpose.value))]
+        """Return the keys of all URLs with a retained document."""
+        return [key for (key,) in self._read(_SELECT_RETAINED_KEYS.format(purpose.value))]
 
     # ---- descriptions that expire
 
@@ -65,19 +67,19 @@ class SqliteDocuments(SqlitePart):
         self._expiries[key] = at
 
     def expired_documents(self, now: float) -> dict[int, float]:
-        """Return the URLs whose descriptions have expired."""
+        """Return the expiry time by key of all expired descriptions."""
         return dict(self._read("SELECT key, at FROM expiry WHERE at<=?", now))
 
     def expiries(self, now: float) -> Expiries:
-        """Return how many have expired and when the next one does."""
+        """Return how many descriptions have expired and when the next one does."""
         query = "SELECT sum(at<=?), min(CASE WHEN at>? THEN at END) FROM expiry"
         ((expired, following),) = self._read(query, now, now)
         return Expiries(expired or 0, following or 0.0)
 
-    # ---- in the index, or on the way there
+    # ---- submitted and indexed documents
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
-        """Return the keys of documents that are in the index or on their way there."""
+        """Return the keys of all indexed, submitted and retained documents."""
         self._access.flush()
         rest = "OR (outcome='DUPLICATE' AND fingerprint<>x'')" if duplicates else ""
         query = f"SELECT key FROM url WHERE indexed=1 OR submitted=1 {rest}"  # noqa: S608 - constant text
@@ -85,41 +87,41 @@ class SqliteDocuments(SqlitePart):
         return frozenset(key for (key,) in self._read(query + waiting))
 
     def documents_before(self, started: float) -> int:
-        """Return how many documents there are of those that were there when a run started."""
+        """Count the documents that existed when a run started."""
         self._access.flush()
-        return int(self._read(_BEFORE, UrlOutcome.NEW.value, started)[0][0])
+        return int(self._read(_COUNT_BEFORE_RUN, UrlOutcome.NEW.value, started)[0][0])
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
-        """Mark whether the documents of these keys are in the index."""
+        """Record whether the documents of these keys are in the index."""
         self._marks.update(keys)
 
     def remake_documents(self) -> None:
-        """Delete validators and checksums of documents in the index."""
+        """Clear validators and checksums of indexed documents."""
         self._access.flush()
-        self._access.ahead.forget_records()
+        self._access.record_cache.invalidate()
         with self._access.transaction():
-            self._db.execute(_REMAKE)
+            self._db.execute(_CLEAR_VALIDATORS)
 
     def refetch_lost(self, waiting: frozenset[int]) -> int:
-        """Have documents fetched again that were submitted but got lost."""
+        """Schedule lost documents for refetching."""
         submitted = self._read("SELECT key FROM url WHERE submitted=1")
         lost = [(key,) for (key,) in submitted if key not in waiting]
-        self._access.ahead.forget_records()
+        self._access.record_cache.invalidate()
         with self._access.transaction():
-            self._db.executemany(_REFETCH, lost)
+            self._db.executemany(_MARK_LOST, lost)
         return len(lost)
 
     def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:
         """Mark documents as submitted that the store has not recorded as such.
 
-        What was recorded is no longer in the queue.
+        Those still in the queue were not recorded: a recorded visit leaves the queue.
         """
-        self._access.ahead.forget_records()
+        self._access.record_cache.invalidate()
         with self._access.transaction():
-            submitted = dict(self._db.execute(_SUBMITTED, (json.dumps(list(waiting)),)).fetchall())
+            submitted = dict(self._db.execute(_SELECT_SUBMITTED, (json.dumps(list(waiting)),)).fetchall())
             doubted = [key for key, is_submitted in submitted.items() if not is_submitted]
-            known = self._db.execute(_IN_QUEUE, (json.dumps(doubted),)).fetchall() if doubted else []
-            self._db.executemany(_ADOPT, known)
+            known = self._db.execute(_SELECT_QUEUED, (json.dumps(doubted),)).fetchall() if doubted else []
+            self._db.executemany(_MARK_SUBMITTED, known)
         return Unrecorded(
             tuple(key for (key,) in known), tuple(key for key in waiting if key not in submitted)
         )
@@ -127,15 +129,15 @@ class SqliteDocuments(SqlitePart):
     # ---- writing, inside a transaction of the store
 
     def write_changes(self) -> None:
-        """Write what waits, when records are written."""
+        """Write the unflushed changes, after the records."""
         run = self._db.executemany
-        self._access.ahead.forget_records((*self._marks, *self._retained[Retained.APPROVAL]))
-        run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
+        self._access.record_cache.invalidate((*self._marks, *self._retained[Retained.APPROVAL]))
+        run(_UPDATE_INDEXED, [(indexed, key) for key, indexed in self._marks.items()])
         for purpose, changes in self._retained.items():
             kept = [(key, document) for key, document in changes.items() if document is not None]
-            run(_RETAIN.format(purpose.value), kept)
+            run(_INSERT_RETAINED.format(purpose.value), kept)
             gone = [(key,) for key, document in changes.items() if document is None]
-            run(_RELEASE.format(purpose.value), gone)
+            run(_DELETE_RETAINED.format(purpose.value), gone)
         dated = [(key, at) for key, at in self._expiries.items() if at]
         run("INSERT OR REPLACE INTO expiry (key, at) VALUES (?,?)", dated)
         run("DELETE FROM expiry WHERE key=?", [(key,) for key, at in self._expiries.items() if not at])
@@ -143,4 +145,4 @@ class SqliteDocuments(SqlitePart):
     def forget_dropped(self) -> None:
         """Delete documents whose URLs left the document table."""
         for purpose in Retained:
-            self._db.execute(_FORGET_DROPPED.format(purpose.value))
+            self._db.execute(_DELETE_DROPPED.format(purpose.value))

@@ -1,6 +1,6 @@
-"""Causes and removals as stores had them before schema 22, sentences, as the codes and data that they are now.
+"""Converts causes and removals, stored as sentences before schema 22, to codes with data.
 
-The patterns are those of the sentences that were written then, and do not follow what is shown today.
+The patterns match the sentences of that time; never adapt them to the texts of today.
 """
 
 from __future__ import annotations
@@ -85,18 +85,18 @@ _SENTENCES = (
     (_C.FEED_OVER, r"its time in the feed is over"),
     (_C.STATE_LOST, r"no page led to it since the state was lost"),
 )
-"""Their patterns, made when a store of that time is met."""
+"""Codes with the patterns of their sentences."""
 
 
 def cause_of(text: str, outcome: str, status: int) -> Cause:
-    """Return the cause that a stored text told; one that nobody knows keeps its words."""
+    """Return the cause of a stored sentence; an unknown sentence becomes a cause with the code STATED."""
     if not text:
         return NO_CAUSE
     if outcome in _WHOLE and (found := _of_status(text, status)):
         return found
     for code, pattern in _SENTENCES:
-        if told := re.fullmatch(pattern, text, re.DOTALL):
-            return Cause(code, **{name: said or "" for name, said in told.groupdict().items()})
+        if match := re.fullmatch(pattern, text, re.DOTALL):
+            return Cause(code, **{name: value or "" for name, value in match.groupdict().items()})
     if outcome in _KEPT:
         return Cause(_C.PART, detail=text)
     heading, colon, rest = text.partition(": ")
@@ -104,14 +104,14 @@ def cause_of(text: str, outcome: str, status: int) -> Cause:
 
 
 def _of_status(text: str, status: int) -> Cause | None:
-    told, colon, detail = text.partition(": error ")
-    if told != http_status_text(status):
+    sentence, colon, detail = text.partition(": error ")
+    if sentence != http_status_text(status):
         return None
     return Cause(_C.STATUS, str(status), f"error {detail}" if colon else "")
 
 
 def removal_of(text: str, status: int) -> Removal:
-    """Return why a document is to leave by a stored text."""
+    """Return the removal of a stored sentence."""
     name, _, rest = text.partition(":")
     try:
         reason = RemovalReason(name)
@@ -123,7 +123,7 @@ def removal_of(text: str, status: int) -> Removal:
 
 
 def add_functions(db: sqlite3.Connection) -> None:
-    """Teach a connection the functions that the migration to schema 22 asks."""
+    """Register the SQL functions that the migration to schema 22 uses."""
     cause = lru_cache(maxsize=1000)(cause_of)
 
     def part_of_cause(text: str, outcome: str, status: int, part: int) -> str:

@@ -1,4 +1,4 @@
-"""The links of pages, and what links to documents are called, kept in the store of their source."""
+"""Links of pages and anchor texts of documents: tables `anchor...` of the SQLite store."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
-# Unary plus: SQLite would make an index of the whole table by target for every question.
-_TEXTS = f"""
+# Unary plus: otherwise SQLite builds a temporary index of the whole table on `target` for every query.
+_SELECT_TEXTS = f"""
     WITH RECURSIVE ask(key, target) AS (
         SELECT value, value FROM json_each(?)
         UNION SELECT ask.key, r.key FROM ask CROSS JOIN anchor_redirect r ON r.target=ask.target)
@@ -25,23 +25,23 @@ _TEXTS = f"""
         ON a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND +a.target=ask.target
         LEFT JOIN anchor_text t ON t.text=a.text
     WHERE a.pages>0 AND coalesce(t.targets, 0)<={SHARED} ORDER BY ask.key"""  # noqa: S608 - a constant
-_TELL = """
+_STORE_SUBMITTED = """
     INSERT INTO anchor_document (key, told, crowded) VALUES (?,?,?)
     ON CONFLICT DO UPDATE SET told=excluded.told, crowded=excluded.crowded, due=0"""
-_HAND = """
+_MARK_TEXTS_DUE = """
     INSERT INTO anchor_document (key, told, due) VALUES (?,NULL,1)
     ON CONFLICT DO UPDATE SET told=NULL, due=1"""
 
-_WITHOUT, _LEFT = "without", "left"
-"""Marks in `anchor_document` for a document whose texts are still to come, and for one that has left."""
-_FIRST = -(1 << 63)
+_WITHOUT, _REMOVED = "without", "removed"
+"""States of a document in `_submitted`: submitted without its texts, and removed from the index."""
+_LOWEST_KEY = -(1 << 63)
 
 
 class SqliteLinks(SqlitePart):
     """The tables `anchor...`; see `LinkPart`.
 
-    The links of pages are in the tables of `AnchorCounts`; `anchor_left` has those of dropped pages until
-    they are subtracted, `anchor_redirect` where URLs redirect to, `anchor_document` which texts were submitted.
+    `AnchorCounts` has the tables with the links of pages. `anchor_left` has the links of dropped pages until they are
+    subtracted, `anchor_redirect` the redirect targets, `anchor_document` a hash of the submitted texts.
     """
 
     def __init__(self, access: SqliteAccess) -> None:
@@ -50,14 +50,14 @@ class SqliteLinks(SqlitePart):
         self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
         self._redirects: dict[int, int] = {}
-        self._told: dict[int, LinkTexts | str] = {}
+        self._submitted: dict[int, LinkTexts | str] = {}
         self._sweep = False
         self._crowded: set[int] | None = None
-        """Documents with more texts than the index takes, so that the numbers of pages decide."""
-        self.changes = (self._met, self._pages, self._redirects, self._told)
+        """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
+        self.changes = (self._met, self._pages, self._redirects, self._submitted)
 
     def page_links(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every page that has links, with them."""
+        """Yield the key and link keys of every page with links."""
         yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
 
     # ---- links of pages
@@ -73,51 +73,51 @@ class SqliteLinks(SqlitePart):
         self._pages[key] = marks
 
     def put_redirect(self, key: int, target: int) -> None:
-        """Store where a URL redirects to."""
+        """Store the redirect target of a URL."""
         self._redirects[key] = target
 
     # ---- texts of documents
 
     def anchor_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
         """Return the texts that documents should have."""
-        with self._access.translated:  # row by row: of one document they may be many
-            rows: Iterator[_Said] = self._db.execute(_TEXTS, (json.dumps(list(keys)),))
-            return {key: _texts_of(said) for key, said in groupby(rows, key=itemgetter(0))}
+        with self._access.translated:  # row by row: one document may have many texts
+            rows: Iterator[_TextRow] = self._db.execute(_SELECT_TEXTS, (json.dumps(list(keys)),))
+            return {key: _texts_of(own) for key, own in groupby(rows, key=itemgetter(0))}
 
     def submitted_without_texts(self, key: int) -> None:
-        """Note that a document is submitted without texts."""
-        self._told[key] = _WITHOUT
+        """Record that a document was submitted without its texts."""
+        self._submitted[key] = _WITHOUT
 
     def submitted_with_texts(self, key: int, texts: LinkTexts) -> None:
-        """Note which texts are submitted for a document."""
-        self._told[key] = texts
+        """Record the texts that were submitted with a document."""
+        self._submitted[key] = texts
 
-    def document_left(self, key: int) -> None:
-        """Note that a document leaves the index."""
-        self._told[key] = _LEFT
+    def note_document_removed(self, key: int) -> None:
+        """Record that a document leaves the index."""
+        self._submitted[key] = _REMOVED
 
-    def doubt_submitted_texts(self) -> None:
-        """Note that the index may have other texts than were submitted."""
+    def invalidate_submitted_texts(self) -> None:
+        """Mark all documents as due, because the index may have other texts."""
         with self._access.translated:
             self._db.execute("UPDATE anchor_document SET told=NULL, due=1")
 
     def sweep_anchors(self) -> None:
-        """Have the next flush do what is done once a run."""
+        """Let the next flush do what is done once a run."""
         self._sweep = True
 
     def documents_due(self, after: int | None, number: int) -> list[int]:
-        """Return documents whose texts may differ from those submitted."""
+        """Return documents whose texts may differ from the submitted ones."""
         query = "SELECT key FROM anchor_document WHERE due=1 AND key>=? ORDER BY key LIMIT ?"
-        return [key for (key,) in self._read(query, _FIRST if after is None else after + 1, number)]
+        return [key for (key,) in self._read(query, _LOWEST_KEY if after is None else after + 1, number)]
 
     def changed_texts(self, keys: Collection[int]) -> dict[int, LinkTexts]:
-        """Return the texts of those documents whose texts differ from those submitted."""
-        now = self.anchor_texts(keys)
+        """Return the texts of those documents whose texts differ from the submitted ones."""
+        current = self.anchor_texts(keys)
         query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
-        told = dict(self._read(query, json.dumps(list(keys))))
-        texts = {key: now.get(key, LinkTexts()) for key in keys}
-        self._told.update(texts)
-        return {key: said for key, said in texts.items() if told.get(key) != _print_of(said)}
+        submitted = dict(self._read(query, json.dumps(list(keys))))
+        texts = {key: current.get(key, LinkTexts()) for key in keys}
+        self._submitted.update(texts)
+        return {key: own for key, own in texts.items() if submitted.get(key) != _fingerprint(own)}
 
     # ---- writing, inside a transaction of the store
 
@@ -127,33 +127,37 @@ class SqliteLinks(SqlitePart):
         return super().unwritten + self._sweep
 
     def write_changes(self) -> None:
-        """Write what waits."""
+        """Write the unflushed changes."""
         self._write_documents()
         targets = self._write_redirects()
-        left = self._db.execute("SELECT id, marks, target FROM anchor_left").fetchall() if self._sweep else []
-        moved = self._counts.change_pages(self._met, self._pages, [marks for _, marks, _ in left if marks])
-        targets.update(target for _, _, target in left if target)
-        self._have_looked_at(targets | moved.texts, moved.numbers)
+        dropped = (
+            self._db.execute("SELECT id, marks, target FROM anchor_left").fetchall() if self._sweep else []
+        )
+        changed = self._counts.change_pages(
+            self._met, self._pages, [marks for _, marks, _ in dropped if marks]
+        )
+        targets.update(target for _, _, target in dropped if target)
+        self._mark_due(targets | changed.texts, changed.counts)
         if self._sweep:
-            self._db.executemany("DELETE FROM anchor_left WHERE id=?", [(number,) for number, *_ in left])
-            self._counts.sweep_turned()
+            self._db.executemany("DELETE FROM anchor_left WHERE id=?", [(row_id,) for row_id, *_ in dropped])
+            self._counts.sweep()
 
     def _write_documents(self) -> None:
         run = self._db.executemany
         run(
             "DELETE FROM anchor_document WHERE key=?",
-            [(key,) for key, what in self._told.items() if what is _LEFT],
+            [(key,) for key, texts in self._submitted.items() if texts is _REMOVED],
         )
-        run(_HAND, [(key,) for key, what in self._told.items() if what is _WITHOUT])
-        told = [(key, what) for key, what in self._told.items() if not isinstance(what, str)]
-        run(_TELL, [(key, _print_of(texts), _is_crowded(texts)) for key, texts in told])
+        run(_MARK_TEXTS_DUE, [(key,) for key, texts in self._submitted.items() if texts is _WITHOUT])
+        submitted = [(key, texts) for key, texts in self._submitted.items() if not isinstance(texts, str)]
+        run(_STORE_SUBMITTED, [(key, _fingerprint(texts), _is_crowded(texts)) for key, texts in submitted])
         if self._crowded is None:
             rows = self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")
             self._crowded = {key for (key,) in rows}
-        self._crowded.update(key for key, texts in told if _is_crowded(texts))
+        self._crowded.update(key for key, texts in submitted if _is_crowded(texts))
 
     def _write_redirects(self) -> set[int]:
-        """Store where URLs redirect to; returns the targets whose texts change by that."""
+        """Store redirect targets; returns the targets whose texts change."""
         targets = set()
         for key, target in self._redirects.items():
             row = self._db.execute("SELECT target FROM anchor_redirect WHERE key=?", (key,)).fetchone()
@@ -166,18 +170,18 @@ class SqliteLinks(SqlitePart):
                 self._db.execute("INSERT INTO anchor_redirect (key, target) VALUES (?,?)", (key, target))
         return targets
 
-    def _have_looked_at(self, targets: set[int], numbers: set[int]) -> None:
-        """Note which documents may be due: those with other texts, and the crowded ones with other numbers."""
+    def _mark_due(self, targets: set[int], counts: set[int]) -> None:
+        """Mark documents as due: targets with other texts, and crowded ones with other page counts."""
         assert self._crowded is not None
-        keys = self._reached(targets)
+        keys = self._with_redirect_targets(targets)
         if self._crowded:
-            keys |= self._reached(numbers) & self._crowded
+            keys |= self._with_redirect_targets(counts) & self._crowded
         self._db.executemany(
             "UPDATE anchor_document SET due=1 WHERE key=? AND due=0", [(key,) for key in sorted(keys)]
         )
 
-    def _reached(self, targets: set[int]) -> set[int]:
-        """Return targets, and what they redirect to."""
+    def _with_redirect_targets(self, targets: set[int]) -> set[int]:
+        """Return `targets` and everything they redirect to."""
         query = "SELECT target FROM anchor_redirect WHERE key IN (SELECT value FROM json_each(?))"
         reached, front = set(targets), targets
         if not self._db.execute("SELECT EXISTS (SELECT 1 FROM anchor_redirect)").fetchone()[0]:
@@ -189,44 +193,45 @@ class SqliteLinks(SqlitePart):
         return reached
 
     def forget_changes(self) -> None:
-        """Take note that the transaction went well."""
+        """Clear the changes after a committed flush."""
         super().forget_changes()
         self._sweep = False
 
 
-_Said = tuple[int, str, str, int]
-"""A text of links to a document: its key, the fragment, the text, the number of pages that have it."""
+_TextRow = tuple[int, str, str, int]
+"""Key of a document, fragment, anchor text, number of pages that have it."""
 
 
-def _texts_of(said: Iterable[_Said]) -> LinkTexts:
-    """Return those texts of links to one document that most pages have."""
+def _texts_of(rows: Iterable[_TextRow]) -> LinkTexts:
+    """Return the most frequent anchor texts of one document."""
     whole, parts = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for _, fragment, text, pages in said:
+    for _, fragment, text, pages in rows:
         if not fragment:
             whole[fragment, text] += pages
-        elif says_more_than(text, fragment):  # a store of an earlier version has others
+        elif says_more_than(text, fragment):  # a store of an earlier version has other texts, too
             parts[fragment, text] += pages
-    leads = Counter(text for _, text in parts)
-    for one in [one for one in parts if leads[one[1]] > SHARED]:
-        del parts[one]
+    targets = Counter(text for _, text in parts)
+    for part in [part for part in parts if targets[part[1]] > SHARED]:
+        del parts[part]
     return LinkTexts(
-        tuple(text for _, text in _most(whole, MOST_ANCHORS)), tuple(_most(parts, MOST_SECTION_ANCHORS))
+        tuple(text for _, text in _most_frequent(whole, MOST_ANCHORS)),
+        tuple(_most_frequent(parts, MOST_SECTION_ANCHORS)),
     )
 
 
-def _most(said: Mapping[tuple[str, str], int], number: int) -> list[tuple[str, str]]:
-    """Return as many as this, those that most pages have, in their order."""
-    if len(said) > number:
-        return sorted(nsmallest(number, said, key=lambda one: (-said[one], one)))
-    return sorted(said)
+def _most_frequent(pages: Mapping[tuple[str, str], int], number: int) -> list[tuple[str, str]]:
+    """Return the `number` (fragment, text) pairs with the most pages, sorted."""
+    if len(pages) > number:
+        return sorted(nsmallest(number, pages, key=lambda pair: (-pages[pair], pair)))
+    return sorted(pages)
 
 
 def _is_crowded(texts: LinkTexts) -> bool:
-    """Whether a document has as many texts as the index takes, so that the numbers of pages decide."""
+    """Whether a document has as many texts as the index takes, so that page counts decide."""
     return len(texts.whole) == MOST_ANCHORS or len(texts.parts) == MOST_SECTION_ANCHORS
 
 
-def _print_of(texts: LinkTexts) -> int:
-    """Return a number by which texts are compared, 0 for none."""
+def _fingerprint(texts: LinkTexts) -> int:
+    """Return a hash for comparing texts, 0 for none."""
     lines = [*texts.whole, *map("\0".join, texts.parts)]
     return xxh3_64_intdigest("\n".join(lines).encode(errors="replace")) >> 1 if lines else 0

@@ -1,4 +1,4 @@
-"""The schema of the SQLite state store, one step a version; a store of an older version is brought up to date."""
+"""The migrations of the SQLite state store, one step per schema version."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # 2: display URLs are unique within a source
     "CREATE INDEX url_display ON url (display_url) WHERE display_url<>'';",
-    # 3: sitemaps, and what they say in a run
+    # 3: sitemaps, and the `lastmod` dates announced in a run
     """
     CREATE TABLE sitemap (
         key INTEGER PRIMARY KEY,
@@ -68,7 +68,7 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (key, rule)
     ) WITHOUT ROWID;
     """,
-    # 7: refresh cycles: where a run stands among them, ranks in the queue, when URLs were seen and changed
+    # 7: refresh cycles: the place of a run in them, ranks in the queue, when URLs were seen and changed
     """
     ALTER TABLE run ADD COLUMN cycle INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE run ADD COLUMN minor INTEGER NOT NULL DEFAULT 0;
@@ -104,7 +104,7 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT key, (SELECT coalesce(max(cycle), 0) FROM run), last_fetched, last_fetched FROM url;
     CREATE TRIGGER url_gone AFTER DELETE ON url BEGIN DELETE FROM revisit WHERE key=old.key; END;
     """,
-    # 8: levels of the queue, and what is remembered of sites
+    # 8: levels of the queue, sites
     """
     ALTER TABLE queue RENAME TO queue_without_levels;
     CREATE TABLE queue (
@@ -133,7 +133,7 @@ MIGRATIONS: tuple[str, ...] = (
         robots TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
-    # 9: rows in the order of discovery: what is fetched together lies together, and few pages are written
+    # 9: rows in the order of discovery: URLs fetched together are stored together, so few pages are written
     """
     CREATE TABLE url_in_order (
         id INTEGER PRIMARY KEY,
@@ -189,13 +189,13 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX url_leaving ON url (key) WHERE leaving<>'';
     CREATE TRIGGER url_gone AFTER DELETE ON url BEGIN DELETE FROM revisit WHERE id=old.id; END;
     """,
-    # 10: hosts that stand in for a site that was given up
+    # 10: mirrors of a site that was given up
     "ALTER TABLE site ADD COLUMN stand_in TEXT NOT NULL DEFAULT '';",
-    # 11: what is left of the shares of new URLs in a minor cycle
+    # 11: remaining allowance of new URLs by site in a minor cycle
     "CREATE TABLE allowance (site TEXT PRIMARY KEY, remaining INTEGER NOT NULL) WITHOUT ROWID;",
-    # 12: when pages changed last by the word of sitemaps
+    # 12: `lastmod` of pages according to sitemaps
     "ALTER TABLE revisit ADD COLUMN told REAL NOT NULL DEFAULT 0;",
-    # 13: what feeds brought
+    # 13: links of feeds
     """
     CREATE TABLE feed_link (
         feed INTEGER NOT NULL,
@@ -213,7 +213,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE expiry (key INTEGER PRIMARY KEY, at REAL NOT NULL);
     CREATE TRIGGER url_expired_gone AFTER DELETE ON url BEGIN DELETE FROM expiry WHERE key=old.key; END;
     """,
-    # 15: documents with equal, or nearly equal, content, and those that take the place of one that leaves
+    # 15: duplicates and near-duplicates, and successors of documents that leave the index
     """
     ALTER TABLE url ADD COLUMN fingerprint BLOB NOT NULL DEFAULT x'';
     ALTER TABLE url ADD COLUMN preference INTEGER NOT NULL DEFAULT 1;
@@ -226,7 +226,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE TABLE successor (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     """,
-    # 16: what links are called, which pages have them, and what pages have no longer
+    # 16: anchor texts, the pages that have them, and links of deleted pages
     """
     CREATE TABLE anchor (
         target INTEGER NOT NULL,
@@ -244,13 +244,13 @@ MIGRATIONS: tuple[str, ...] = (
         DELETE FROM anchor WHERE target=old.key;
     END;
     """,
-    # 17: documents that tell of other URLs, and what they told last
+    # 17: documents with related URLs, and their lists as last submitted
     """
     CREATE TABLE told (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     CREATE TABLE told_lists (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     CREATE INDEX url_redirected ON url (reason) WHERE outcome='REDIRECTED';
     """,
-    # 18: the queue names rows of the document table by their place, not by a hash that lies anywhere
+    # 18: the queue refers to rows of the document table by row id instead of key, a hash that scatters lookups
     """
     ALTER TABLE queue RENAME TO queue_by_key;
     CREATE TABLE queue (
@@ -268,11 +268,11 @@ MIGRATIONS: tuple[str, ...] = (
         FROM queue_by_key q JOIN url u ON u.key=q.key ORDER BY q.site, q.level, q.rank, q.depth, q.seq;
     DROP TABLE queue_by_key;
     """,
-    # 19: how many documents a run took out of the index, over all its parts
+    # 19: number of documents that a run removed from the index, across resumptions
     """
     ALTER TABLE run ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
     """,
-    # 20: robots.txt as it came
+    # 20: raw robots.txt responses
     """
     CREATE TABLE robots (
         origin TEXT PRIMARY KEY,
@@ -285,7 +285,7 @@ MIGRATIONS: tuple[str, ...] = (
         guessed REAL NOT NULL
     );
     """,
-    # 21: anchor texts with the number of pages that have them; what was known is taken over by `anchor_counts`
+    # 21: anchor texts with the number of pages that have them; `anchor_counts` migrates the former tables
     """
     DROP TRIGGER url_anchors_gone;
     DROP TABLE anchor_left;
@@ -326,7 +326,7 @@ MIGRATIONS: tuple[str, ...] = (
         DELETE FROM anchor_document WHERE key=old.key;
     END;
     """,
-    # 22: causes and removals are codes with data; what was told in sentences is understood by `former_causes`
+    # 22: causes and removals are codes with data; `former_causes` converts the former sentences
     """
     DROP INDEX url_handed;
     DROP INDEX url_leaving;
@@ -350,7 +350,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX url_removal ON url (key) WHERE removal_code<>'';
     CREATE INDEX url_redirected ON url (subject) WHERE outcome='REDIRECTED';
     """,
-    # 23: clocks of sites, and robots.txt, belong to the project; what was known is taken over by `shared`
+    # 23: clocks of sites and robots.txt belong to the project; `stores.opening.migrate_sites` moves the former rows
     """
     ALTER TABLE site RENAME TO former_site;
     ALTER TABLE robots RENAME TO former_robots;
@@ -365,9 +365,9 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT INTO site (site, seen, own_delay, given_up, robots, stand_in)
         SELECT site, next_at, own_delay, given_up, robots, stand_in FROM former_site;
     """,
-    # 24: documents get the texts of links to their parts, too
+    # 24: documents also get the texts of links to their fragments
     "UPDATE anchor_document SET due=1 WHERE EXISTS (SELECT 1 FROM anchor WHERE fragment<>'' AND pages>0);",
-    # 25: what listers said of documents, and how far they came
+    # 25: listing entries of documents, and listing state by run
     """
     CREATE TABLE IF NOT EXISTS listed (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS listing (run INTEGER PRIMARY KEY, state TEXT NOT NULL);

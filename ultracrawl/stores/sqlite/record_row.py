@@ -1,4 +1,4 @@
-"""A record of the document table as a row of SQLite, and back."""
+"""Converts records of the document table to SQLite rows and back."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _COLUMNS = (
     "fingerprint, preference"
 )
 _NAMES = _COLUMNS.split(", ")
-_CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES[1:])  # the URL of a key stays
+_CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES[1:])  # the URL of a key never changes
 
 READ = f"{_COLUMNS}, key IN (SELECT key FROM pending)"  # noqa: S608 - constant column names
-"""What `record_of` needs, as a query of the table `url` selects it."""
+"""The columns of table `url` that `record_of` expects."""
 UPSERT = f"""
     INSERT INTO url (key, site, {_COLUMNS}) VALUES (?,?{",?" * len(_NAMES)})
     ON CONFLICT (key) DO UPDATE SET {_CHANGED}"""  # noqa: S608 - constant column names
-"""Writes what `row_of` returns."""
+"""Inserts or updates a row; takes the values of `row_of`."""
 REPLACE = f"UPDATE url SET {', '.join(f'{name}=?' for name in _NAMES[1:])} WHERE id=?"  # noqa: S608 - constant names
-"""Writes what `row_of` returns from its fourth value on, followed by the place of the row: no index is asked."""
+"""Updates a row by id, without an index lookup; takes the values of `row_of` from the fourth on, and the row id."""
 
 
 def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
@@ -42,7 +42,7 @@ def _stored_cause(cause: Cause) -> str:
 
 
 def outcome_of(text: str) -> UrlOutcome:
-    """Return the outcome that a row names. Raises `ImpossibleValueError`."""
+    """Return the outcome stored in a row. Raises `ImpossibleValueError`."""
     try:
         return UrlOutcome(text)
     except ValueError as error:
@@ -50,7 +50,7 @@ def outcome_of(text: str) -> UrlOutcome:
 
 
 def record_of(row: tuple[Any, ...], source: str) -> UrlRecord:
-    """Return the record of a row that was read by `READ`. Raises `ImpossibleValueError`."""
+    """Return the record of a row selected with `READ`. Raises `ImpossibleValueError`."""
     url, depth, display, status, outcome, code, subject, detail, etag, modified, checksum, *rest = row
     indexed, submitted, first_seen, last_fetched, failures, links, removal, removed_for, *rest = rest
     fingerprint, preference, pending = rest

@@ -1,4 +1,4 @@
-"""What is known of each URL, durable: the table `url` of a store, and `near` with texts by simhash."""
+"""The document table: table `url` of the SQLite store, and table `near` with simhashes."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.queue import SqliteQueue
-from ultracrawl.stores.sqlite.read_ahead import MOST_VALUES, PossibleValues
+from ultracrawl.stores.sqlite.read_ahead import MAX_POSSIBLE_VALUES, PossibleValues
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 
-_DISCOVER = """
+_INSERT_DISCOVERED = """
     INSERT INTO url (id, key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
-_PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
-_OUTCOMES = "SELECT outcome, count(*), sum(indexed), sum(indexed OR submitted) FROM url GROUP BY outcome"
-_OF_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
-_OF_KEYS = f"SELECT key, {READ} FROM url WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
-_OF_PRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
-_AT_PLACES = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
-_KEYS = "SELECT key FROM url"
-_PRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x''"
-_SIGN = 1 << 63
-AHEAD = 256
-"""Records that are read at once, that of an entry and those of the entries behind it: more than end between flushes."""
-GONE_RUNS = 3
-"""A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
+_SELECT_IDS = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
+_COUNT_BY_OUTCOME = (
+    "SELECT outcome, count(*), sum(indexed), sum(indexed OR submitted) FROM url GROUP BY outcome"
+)
+_SELECT_BY_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
+_SELECT_BY_KEYS = f"SELECT key, {READ} FROM url WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
+_SELECT_BY_FINGERPRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
+_SELECT_BY_IDS = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
+_SELECT_KEYS = "SELECT key FROM url"
+_SELECT_FINGERPRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x''"
+_SIGN_BIT = 1 << 63
+READ_AHEAD_RECORDS = 256
+"""Records read by one query: that of an entry and those of the following entries; more than finish per flush."""
+FORGET_AFTER_GONE_RUNS = 3
+"""A URL without links to it is deleted after it was gone in this many runs in a row."""
 
 T = TypeVar("T")
 
 
 class SqliteScans(SqlitePart):
-    """Records by what is flushed of them, one after the other."""
+    """Scans over flushed records."""
 
     def __init__(self, access: SqliteAccess, source: str) -> None:
         super().__init__(access)
@@ -51,7 +53,7 @@ class SqliteScans(SqlitePart):
         return [record_of(row, self._source) for row in self._read(query, url)]
 
     def all_records(self, outcome: UrlOutcome | None = None, after: str = "") -> Iterator[UrlRecord]:
-        """Yield all records in order of their URL, those after a URL, of one outcome if it is named."""
+        """Yield all records in order of their URL."""
         return (
             self._records("url>? AND outcome=?", after, outcome.value)
             if outcome
@@ -59,11 +61,11 @@ class SqliteScans(SqlitePart):
         )
 
     def pending_records(self) -> Iterator[UrlRecord]:
-        """Yield the records whose documents wait for an approval."""
+        """Yield the records whose documents wait for approval."""
         return self._records("key IN (SELECT key FROM pending)")
 
     def records_to_remove(self) -> Iterator[UrlRecord]:
-        """Yield the records whose documents are to leave the index."""
+        """Yield the records whose documents are to be removed from the index."""
         return self._records("removal_code<>''")
 
     def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
@@ -74,64 +76,66 @@ class SqliteScans(SqlitePart):
 
 
 class SqliteContents(SqliteScans):
-    """Which contents are known: records by fingerprint, and the table `near`, texts by simhash.
+    """Duplicate lookup: records by fingerprint, and table `near` with simhashes by block.
 
-    By that nearly equal texts are found without comparing all.
+    The blocks find near-duplicates without comparing all texts.
     """
 
     def __init__(self, access: SqliteAccess, source: str) -> None:
         super().__init__(access, source)
         self._simhashes: dict[bytes, int] = {}
         self._blocks: dict[int, set[bytes]] = {}
-        """Fingerprints by block, of what is not flushed."""
-        self._prints: dict[bytes, set[int]] = {}
-        """Keys by fingerprint, of what is not flushed."""
-        self._possible_prints = PossibleValues[bytes](lambda: _values(access, _PRINTS, self._prints))
-        self.changes = (self._simhashes, self._blocks, self._prints)
+        """Fingerprints by block, unflushed."""
+        self._fingerprints: dict[bytes, set[int]] = {}
+        """Keys by fingerprint, unflushed."""
+        self._possible_fingerprints = PossibleValues[bytes](
+            lambda: _values(access, _SELECT_FINGERPRINTS, self._fingerprints)
+        )
+        self.changes = (self._simhashes, self._blocks, self._fingerprints)
 
-    def _note_print(self, key: int, fingerprint: bytes) -> None:
+    def _note_fingerprint(self, key: int, fingerprint: bytes) -> None:
         if fingerprint:
-            self._prints.setdefault(fingerprint, set()).add(key)
-            self._possible_prints.add_value(fingerprint)
+            self._fingerprints.setdefault(fingerprint, set()).add(key)
+            self._possible_fingerprints.add_value(fingerprint)
 
-    def _stored_with(self, fingerprint: bytes) -> dict[int, UrlRecord]:
-        """Return the records that were flushed with this fingerprint, by one query until something is written."""
-        kept = self._access.ahead.same_records(fingerprint)
+    def _flushed_with(self, fingerprint: bytes) -> dict[int, UrlRecord]:
+        """Return the flushed records with a fingerprint, cached until the next write."""
+        kept = self._access.record_cache.get_by_fingerprint(fingerprint)
         if kept is not None:
             return kept
-        rows = self._read(_OF_PRINT, fingerprint)
+        rows = self._read(_SELECT_BY_FINGERPRINT, fingerprint)
         with self._access.translated:
             found = {row[0]: record_of(row[1:], self._source) for row in rows}
-        self._access.ahead.keep_same(fingerprint, found)
+        self._access.record_cache.put_by_fingerprint(fingerprint, found)
         return found
 
     def put_simhash(self, fingerprint: bytes, simhash: int) -> None:
-        """Keep the simhash of a text."""
+        """Store the simhash of a text."""
         self._simhashes[fingerprint] = simhash
         for block in blocks(simhash):
             self._blocks.setdefault(block, set()).add(fingerprint)
 
     def nearest_simhash(self, simhash: int, within: int) -> bytes | None:
-        """Return the fingerprint of the nearest text."""
-        places = blocks(simhash)
+        """Return the fingerprint with the nearest simhash."""
+        simhash_blocks = blocks(simhash)
         query = "SELECT fingerprint, simhash FROM near WHERE block IN (?,?,?,?)"
-        known = {found: value % (1 << 64) for found, value in self._read(query, *places)}
-        for block in places:
+        known = {found: value % (1 << 64) for found, value in self._read(query, *simhash_blocks)}
+        for block in simhash_blocks:
             known.update((found, self._simhashes[found]) for found in self._blocks.get(block, ()))
         near = [(distance(simhash, value), found) for found, value in known.items()]
         best = min(near, default=None)
         return best[1] if best is not None and best[0] <= within else None
 
     def forget_unused_simhashes(self) -> None:
-        """Forget texts that no known page has any more; inside a transaction of the store."""
+        """Delete simhashes of fingerprints that no page has any more; inside a transaction of the store."""
         self._db.execute("DELETE FROM near WHERE fingerprint NOT IN (SELECT fingerprint FROM url)")
 
     def write_changes(self) -> None:
-        """Write what waits."""
+        """Write the unflushed changes."""
         self._db.executemany(
             "INSERT OR IGNORE INTO near (block, fingerprint, simhash) VALUES (?,?,?)",
             [
-                (block, fingerprint, value - (1 << 64) if value & _SIGN else value)
+                (block, fingerprint, value - (1 << 64) if value & _SIGN_BIT else value)
                 for fingerprint, value in self._simhashes.items()
                 for block in blocks(value)
             ],
@@ -142,23 +146,23 @@ class SqliteRecords(SqliteContents):
     """The tables `url` and `near`; see `RecordPart`."""
 
     def __init__(self, access: SqliteAccess, source: str, queue: SqliteQueue, visits: SqliteVisits) -> None:
-        """`queue` and `visits` are told of URLs that come, and where their rows lie."""
+        """`queue` and `visits` receive the new URLs with their row ids."""
         super().__init__(access, source)
         self._queue = queue
         self._visits = visits
-        self._found: dict[int, tuple[QueueEntry, float]] = {}
-        self._put_off: set[int] = set()
-        """Keys among those found that do not enter the queue."""
-        self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
+        self._discovered: dict[int, tuple[QueueEntry, float]] = {}
+        self._unqueued: set[int] = set()
+        """Keys of discovered URLs that do not enter the queue."""
+        self._finished: dict[int, tuple[QueueEntry, UrlRecord]] = {}
         self._amended: dict[int, UrlRecord] = {}
-        self._names: dict[str, set[int]] = {}
-        """Keys by display URL, of what is not flushed."""
+        self._display_urls: dict[str, set[int]] = {}
+        """Keys by display URL, unflushed."""
         named = self._read("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")
-        self._any_names = bool(named[0][0])
+        self._has_display_urls = bool(named[0][0])
         self._possible_keys = PossibleValues[int](
-            lambda: _values(access, _KEYS, self._found, self._done, self._amended)
+            lambda: _values(access, _SELECT_KEYS, self._discovered, self._finished, self._amended)
         )
-        of_urls = (self._found, self._put_off, self._done, self._amended, self._names)
+        of_urls = (self._discovered, self._unqueued, self._finished, self._amended, self._display_urls)
         self.changes = (*self.changes, *of_urls)
 
     # ---- one URL
@@ -166,7 +170,9 @@ class SqliteRecords(SqliteContents):
     def known_urls(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return (url, depth) by key for those of the keys that are known."""
         known = {
-            key: (self._found[key][0].url, self._found[key][0].depth) for key in keys if key in self._found
+            key: (self._discovered[key][0].url, self._discovered[key][0].depth)
+            for key in keys
+            if key in self._discovered
         }
         rest = [key for key in keys if key not in known and self._possible_keys.may_hold(key)]
         if rest:
@@ -179,7 +185,7 @@ class SqliteRecords(SqliteContents):
         unflushed = self._unflushed(key)
         if unflushed is not None:
             return unflushed
-        kept = self._access.ahead.kept_record(key) or self._read_records(key)
+        kept = self._access.record_cache.get_record(key) or self._read_records(key)
         return _unvisited(self._source, *kept) if isinstance(kept, tuple) else kept
 
     def get_records(self, keys: Sequence[int]) -> dict[int, UrlRecord]:
@@ -187,137 +193,139 @@ class SqliteRecords(SqliteContents):
         found = {key: record for key in keys if (record := self._unflushed(key)) is not None}
         rest = [key for key in keys if key not in found and self._possible_keys.may_hold(key)]
         if rest:
-            rows = self._read(_OF_KEYS, json.dumps(rest))
+            rows = self._read(_SELECT_BY_KEYS, json.dumps(rest))
             with self._access.translated:
                 found.update((row[0], record_of(row[1:], self._source)) for row in rows)
         return found
 
     def _unflushed(self, key: int) -> UrlRecord | None:
-        if key in self._done:
-            return self._done[key][1]
+        if key in self._finished:
+            return self._finished[key][1]
         if key in self._amended:
             return self._amended[key]
-        return _unvisited(self._source, *self._found[key]) if key in self._found else None
+        return _unvisited(self._source, *self._discovered[key]) if key in self._discovered else None
 
     def _read_records(self, key: int) -> UrlRecord | None:
-        """Read a record, and with it those of the entries that are likely to be next."""
-        places = self._queue.places.places_from(key, AHEAD) if self._access.ahead.keeps else []
-        rows = self._read(_AT_PLACES, json.dumps(places)) if places else self._read(_OF_KEY, key)
+        """Read a record, and cache those of the entries that are likely to be next."""
+        ids = self._queue.row_ids.ids_from(key, READ_AHEAD_RECORDS) if self._access.record_cache.keeps else []
+        rows = self._read(_SELECT_BY_IDS, json.dumps(ids)) if ids else self._read(_SELECT_BY_KEY, key)
         with self._access.translated:
             found = {row[0]: record_of(row[1:], self._source) for row in rows}
-        self._access.ahead.keep_records(self._as_stored(found))
+        self._access.record_cache.put_records(self._without_unflushed(found))
         return found.get(key)
 
-    def _as_stored(self, records: dict[int, T]) -> dict[int, T]:
-        """Return those of some records of which nothing waits for the next flush."""
+    def _without_unflushed(self, records: dict[int, T]) -> dict[int, T]:
+        """Return those of the records that have no unflushed changes."""
         return {
-            key: one for key, one in records.items() if key not in self._done and key not in self._amended
+            key: record
+            for key, record in records.items()
+            if key not in self._finished and key not in self._amended
         }
 
     def discover_url(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
-        """Add a URL that is not known yet to table and queue, or to the table alone."""
-        self._found[entry.key] = (entry, now)
+        """Add an unknown URL to the table, and to the queue if `queued`."""
+        self._discovered[entry.key] = (entry, now)
         self._possible_keys.add_value(entry.key)
         self._queue.note_entry(entry)
         if not queued:
-            self._put_off.add(entry.key)
-        self._note_name(entry.key, entry.display_url)
+            self._unqueued.add(entry.key)
+        self._note_display_url(entry.key, entry.display_url)
 
     def finish_url(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
-        self._done[entry.key] = (entry, record)
+        self._finished[entry.key] = (entry, record)
         self._note_written(entry.key)
         self._queue.finish_entry(entry)
         self._amended.pop(entry.key, None)
-        self._note_name(entry.key, record.display_url)
-        self._note_print(entry.key, record.fingerprint)
+        self._note_display_url(entry.key, record.display_url)
+        self._note_fingerprint(entry.key, record.fingerprint)
 
     def amend_record(self, key: int, record: UrlRecord) -> None:
         """Replace the record of a known URL."""
         self._note_written(key)
-        if key in self._done:
-            self._done[key] = (self._done[key][0], record)
+        if key in self._finished:
+            self._finished[key] = (self._finished[key][0], record)
         else:
             self._amended[key] = record
-        self._note_name(key, record.display_url)
-        self._note_print(key, record.fingerprint)
+        self._note_display_url(key, record.display_url)
+        self._note_fingerprint(key, record.fingerprint)
 
     def _note_written(self, key: int) -> None:
         self._possible_keys.add_value(key)
-        self._access.ahead.forget_records((key,))
+        self._access.record_cache.invalidate((key,))
 
-    def _note_name(self, key: int, display_url: str) -> None:
+    def _note_display_url(self, key: int, display_url: str) -> None:
         if display_url:
-            self._any_names = True
-            self._names.setdefault(display_url, set()).add(key)
+            self._has_display_urls = True
+            self._display_urls.setdefault(display_url, set()).add(key)
 
-    # ---- by what records say
+    # ---- by attribute
 
-    def shown_as(self, url: str) -> list[UrlRecord]:
-        """Return the records that have this URL as a display URL of its own."""
-        if not self._any_names:
+    def with_display_url(self, url: str) -> list[UrlRecord]:
+        """Return the records with this display URL."""
+        if not self._has_display_urls:
             return []
         query = "SELECT key FROM url WHERE display_url=? AND display_url<>''"
-        keys = self._names.get(url, set()).union(key for (key,) in self._read(query, url))
+        keys = self._display_urls.get(url, set()).union(key for (key,) in self._read(query, url))
         records = (self.get_record(key) for key in sorted(keys))
         return [record for record in records if record is not None and record.display_url == url]
 
-    def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
-        """Return the records with this fingerprint."""
-        stored = self._stored_with(fingerprint) if self._possible_prints.may_hold(fingerprint) else {}
+    def with_fingerprint(self, fingerprint: bytes) -> list[UrlRecord]:
+        """Return the records with this content fingerprint."""
+        stored = self._flushed_with(fingerprint) if self._possible_fingerprints.may_hold(fingerprint) else {}
         keys = list(stored)
-        if fingerprint in self._prints:
-            keys = sorted(self._prints[fingerprint].union(keys))
+        if fingerprint in self._fingerprints:
+            keys = sorted(self._fingerprints[fingerprint].union(keys))
         records = (self._unflushed(key) or stored.get(key) or self.get_record(key) for key in keys)
-        return [one for one in records if one is not None and one.fingerprint == fingerprint]
+        return [record for record in records if record is not None and record.fingerprint == fingerprint]
 
     def forgettable_urls(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
         return _forgettable(self._access)
 
     def count_urls(self) -> StateCounts:
-        """Return how many URLs are known, waiting and indexed."""
+        """Return the numbers of known, queued and indexed URLs."""
         return _count_urls(self._access)
 
     # ---- writing, inside a transaction of the store
 
     def write_changes(self) -> None:
-        """Write what waits."""
-        self._write_found()
+        """Write the unflushed changes."""
+        self._write_discovered()
         self._db.executemany(
             UPSERT, [row_of(key, site_of(record.url), record) for key, record in self._amended.items()]
         )
-        self._write_done()
+        self._write_finished()
         super().write_changes()
 
     def forget_changes(self) -> None:
-        """Take note that the transaction went well: what was read before it may be another by now."""
+        """Clear the changes after a committed flush, and the records cached by fingerprint."""
         super().forget_changes()
-        self._access.ahead.forget_records(())
+        self._access.record_cache.invalidate(())
 
-    def _write_found(self) -> None:
-        """Give new URLs a row and a place in the queue; the places of rows go on behind the last one."""
+    def _write_discovered(self) -> None:
+        """Insert new URLs into table and queue; their row ids follow the highest one."""
         ((last,),) = self._read("SELECT coalesce(max(id), 0) FROM url")
-        found = list(enumerate(self._found.values(), last + 1))
+        found = list(enumerate(self._discovered.values(), last + 1))
         self._db.executemany(
-            _DISCOVER,
-            [(place, e.key, e.url, e.site, e.depth, e.display_url, t) for place, (e, t) in found],
+            _INSERT_DISCOVERED,
+            [(row_id, e.key, e.url, e.site, e.depth, e.display_url, t) for row_id, (e, t) in found],
         )
-        places = {entry.key: place for place, (entry, _) in found}
+        ids = {entry.key: row_id for row_id, (entry, _) in found}
         if self._read("SELECT count(*) FROM url WHERE id>?", last) == [(len(found),)]:
-            self._access.ahead.keep_records(self._as_stored(self._found))
-        else:  # one was known
-            places = dict(self._read(_PLACES, json.dumps(list(self._found))))
-        self._queue.write_new((e for e, _ in self._found.values() if e.key not in self._put_off), places)
-        self._visits.write_new(places.values())
+            self._access.record_cache.put_records(self._without_unflushed(self._discovered))
+        else:  # some were in the table already
+            ids = dict(self._read(_SELECT_IDS, json.dumps(list(self._discovered))))
+        self._queue.write_new((e for e, _ in self._discovered.values() if e.key not in self._unqueued), ids)
+        self._visits.write_new(ids.values())
 
-    def _write_done(self) -> None:
-        rows = [row_of(entry.key, entry.site, record) for entry, record in self._done.values()]
-        places = [self._queue.places.take_place(entry.key) for entry, _ in self._done.values()]
+    def _write_finished(self) -> None:
+        rows = [row_of(entry.key, entry.site, record) for entry, record in self._finished.values()]
+        ids = [self._queue.row_ids.pop_id(entry.key) for entry, _ in self._finished.values()]
         self._db.executemany(
-            REPLACE, [(*row[3:], place) for row, place in zip(rows, places, strict=True) if place]
+            REPLACE, [(*row[3:], row_id) for row, row_id in zip(rows, ids, strict=True) if row_id]
         )
-        self._db.executemany(UPSERT, [row for row, place in zip(rows, places, strict=True) if not place])
+        self._db.executemany(UPSERT, [row for row, row_id in zip(rows, ids, strict=True) if not row_id])
 
 
 def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:
@@ -326,16 +334,16 @@ def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:
 
 
 def _values(access: SqliteAccess, query: str, *waiting: Iterable[T]) -> set[T] | None:
-    """Return all values of a column, with those that wait; None if they are many, or another process may write them."""
+    """Return all values of a column with unflushed ones; None if they are many, or another process may write them."""
     ((last,),) = access.read("SELECT coalesce(max(id), 0) FROM url")
-    if last > MOST_VALUES or not access.ahead.keeps:
+    if last > MAX_POSSIBLE_VALUES or not access.record_cache.keeps:
         return None
     return {value for (value,) in access.read(query)}.union(*waiting)
 
 
 def _forgettable(access: SqliteAccess) -> set[int]:
     rows = access.read(
-        "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND removal_code=''", GONE_RUNS
+        "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND removal_code=''", FORGET_AFTER_GONE_RUNS
     )
     gone = {key for (key,) in rows}
     if gone:
@@ -346,7 +354,7 @@ def _forgettable(access: SqliteAccess) -> set[int]:
 
 
 def _count_urls(access: SqliteAccess) -> StateCounts:
-    rows = access.read(_OUTCOMES)
+    rows = access.read(_COUNT_BY_OUTCOME)
     ((queued,),) = access.read("SELECT count(*) FROM queue")
     ((pending,),) = access.read("SELECT count(*) FROM pending")
     ((removals,),) = access.read("SELECT count(*) FROM url WHERE removal_code<>''")

@@ -1,4 +1,4 @@
-"""What a source remembers of sites between two requests and between two runs, durable."""
+"""Sites, sitemaps and feeds of one source: tables of the SQLite store."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ultracrawl.stores.port.sites import StoredSite, StoredSitemap
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 KEPT = 30 * 86_400.0
-"""Seconds for which a site is remembered that nobody asks again."""
+"""Seconds after the last request until a site is deleted."""
 MOST_SITES = 10_000
-"""Sites whose rows are kept in memory after they were flushed."""
+"""Maximum number of flushed sites in memory."""
 
 _SITE = "site, seen, own_delay, given_up, robots, stand_in"
 _PUT_SITE = f"INSERT OR REPLACE INTO site ({_SITE}) VALUES (?,?,?,?,?,?)"  # noqa: S608 - constant column names
 _FORMER_CLOCKS = "SELECT site, next_at, why, errors, slowed, last_error, error_at FROM former_site"
 _FORMER_ROBOTS = "SELECT origin, asked, status, body, error, timed_out, failed, guessed FROM former_robots"
 _HELD_BACK = "held back"
-"""What an older version wrote of sites that had asked to be left alone."""
+"""Reason that an older version stored for sites delayed by `Retry-After`."""
 _PUT_SITEMAP = "INSERT OR REPLACE INTO sitemap (key, run, is_index, dates) VALUES (?,?,?,?)"
 _ANNOUNCE = """
     INSERT INTO announced (key, lastmod) VALUES (?,?)
@@ -41,7 +41,7 @@ class SqliteSites(SqlitePart):
         super().__init__(access)
         self._sites: dict[str, StoredSite] = {}
         self._written: dict[str, StoredSite] = {}
-        """Rows as they were flushed, so that a site that is asked again and again is read once."""
+        """Flushed rows, so that a site that is read repeatedly costs no query."""
         self._sitemaps: dict[int, StoredSitemap] = {}
         self._announced: list[tuple[int, int]] = []
         self._feeds: dict[int, list[FeedLink]] = {}
@@ -52,7 +52,7 @@ class SqliteSites(SqlitePart):
     # ---- sites
 
     def get_site(self, site: str) -> StoredSite | None:
-        """Return what is remembered of a site."""
+        """Return what is stored of a site."""
         if site in self._sites:
             return self._sites[site]
         if site in self._written:
@@ -61,23 +61,23 @@ class SqliteSites(SqlitePart):
         return StoredSite(*rows[0]) if rows else None
 
     def put_site(self, row: StoredSite) -> None:
-        """Remember a site."""
+        """Store a site."""
         self._sites[row.site] = row
 
     def special_sites(self) -> list[StoredSite]:
-        """Return the sites that are not as an unknown one."""
+        """Return the sites with a delay of their own or a mirror, or that were given up."""
         which = "own_delay IS NOT NULL OR given_up<>0 OR stand_in<>''"
         rows = self._read(f"SELECT {_SITE} FROM site WHERE {which}")  # noqa: S608 - constant texts
         return [StoredSite(*row) for row in rows]
 
-    def former(self) -> tuple[list[SiteClock], list[StoredRobots]]:
-        """Return what an older version knew that belongs to the project now."""
+    def former_sites(self) -> tuple[list[SiteClock], list[StoredRobots]]:
+        """Return the clocks and robots.txt of a store of an older version."""
         clocks = [
             SiteClock(
                 site,
                 next_at,
                 why=why,
-                on_hold=why == _HELD_BACK,  # sentence: it had no other mark
+                on_hold=why == _HELD_BACK,  # sentence: older versions stored no flag
                 errors=errors,
                 slowed=slowed,
                 last_error=last,
@@ -91,8 +91,8 @@ class SqliteSites(SqlitePart):
         ]
         return clocks, robots
 
-    def forget_former(self) -> None:
-        """Take note that the project knows it now."""
+    def delete_former_sites(self) -> None:
+        """Delete what `former_sites` returns."""
         self._read("DELETE FROM former_site")
         self._read("DELETE FROM former_robots")
 
@@ -103,7 +103,7 @@ class SqliteSites(SqlitePart):
         return frozenset((*self._sitemaps, *(key for (key,) in self._read("SELECT key FROM sitemap"))))
 
     def get_sitemap(self, key: int) -> StoredSitemap | None:
-        """Return what is known of a sitemap."""
+        """Return a sitemap, None for other URLs."""
         if key in self._sitemaps:
             return self._sitemaps[key]
         for run, is_index, dates in self._read("SELECT run, is_index, dates FROM sitemap WHERE key=?", key):
@@ -111,35 +111,35 @@ class SqliteSites(SqlitePart):
         return None
 
     def put_sitemap(self, key: int, sitemap: StoredSitemap) -> None:
-        """Keep what is known of a sitemap."""
+        """Store a sitemap."""
         self._sitemaps[key] = sitemap
 
     def announce_dates(self, dates: Iterable[tuple[int, int]]) -> None:
-        """Note when URLs changed."""
+        """Store the `lastmod` dates of sitemap entries."""
         self._announced.extend(dates)
         self.dates_announced = self.dates_announced or bool(self._announced)
 
     def announced_dates(self, keys: Sequence[int]) -> dict[int, int]:
-        """Return the noted dates."""
+        """Return the `lastmod` dates by key."""
         query = "SELECT key, lastmod FROM announced WHERE key IN (SELECT value FROM json_each(?))"
         return {row[0]: row[1] for row in self._read(query, json.dumps(keys))}
 
     # ---- feeds
 
     def feed_keys(self) -> frozenset[int]:
-        """Return the keys of the feeds that have a list."""
+        """Return the keys of the feeds with stored links."""
         rows = self._read("SELECT DISTINCT feed FROM feed_link")
         return frozenset((*self._feeds, *(key for (key,) in rows)))
 
     def feed_links(self, feed: int) -> list[FeedLink]:
-        """Return the list of a feed."""
+        """Return the links of a feed."""
         if feed in self._feeds:
             return self._feeds[feed]
         rows = self._read(f"SELECT {_FEED_LINK} FROM feed_link WHERE feed=?", feed)  # noqa: S608 - constant column names
         return [_link(row) for row in rows]
 
     def put_feed_links(self, feed: int, links: Iterable[FeedLink]) -> None:
-        """Replace the list of a feed."""
+        """Replace the links of a feed."""
         self._feeds[feed] = list(links)
 
     def all_feed_links(self) -> Iterator[tuple[int, FeedLink]]:
@@ -150,9 +150,9 @@ class SqliteSites(SqlitePart):
     # ---- writing, inside a transaction of the store
 
     def begin_run(self, started: float, before: int) -> None:
-        """Forget dates, what is of long ago, and sitemaps that are gone or that the run `before` did not ask for.
+        """Delete dates, old sites, and sitemaps that are gone or were not fetched by the run `before`.
 
-        Sites that were given up begin afresh (FAST 5.1 C17).
+        Sites that were given up are reset (FAST 5.1 C17).
         """
         run = self._db.execute
         run("DELETE FROM announced")
@@ -164,35 +164,35 @@ class SqliteSites(SqlitePart):
         run("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
         self.dates_announced = False
         self._written.clear()
-        afresh = "given_up<>0 OR stand_in<>''"
-        rows = run(f"SELECT site, stand_in FROM site WHERE {afresh}").fetchall()  # noqa: S608 - constant texts
+        to_reset = "given_up<>0 OR stand_in<>''"
+        rows = run(f"SELECT site, stand_in FROM site WHERE {to_reset}").fetchall()  # noqa: S608 - constant texts
         self.renewed = tuple(name for row in rows for name in row if name)
-        run(f"UPDATE site SET given_up=0, stand_in='' WHERE {afresh}")  # noqa: S608 - constant texts
+        run(f"UPDATE site SET given_up=0, stand_in='' WHERE {to_reset}")  # noqa: S608 - constant texts
         run("DELETE FROM site WHERE seen<?", (started - KEPT,))
 
     def resume_run(self) -> None:
-        """Load the dates that were noted in a run before it was interrupted."""
+        """Restore `dates_announced` of an interrupted run."""
         self.dates_announced = bool(self._read("SELECT 1 FROM announced LIMIT 1"))
 
     def write_changes(self) -> None:
-        """Write what waits."""
+        """Write the unflushed changes."""
         run = self._db.executemany
         run(_PUT_SITE, map(_site_values, self._sites.values()))
-        run(_PUT_SITEMAP, [(key, one.run, one.is_index, one.dates) for key, one in self._sitemaps.items()])
+        run(_PUT_SITEMAP, [(key, sm.run, sm.is_index, sm.dates) for key, sm in self._sitemaps.items()])
         run(_ANNOUNCE, self._announced)
         run("DELETE FROM feed_link WHERE feed=?", [(feed,) for feed in self._feeds])
-        links = ((feed, one) for feed, all_of_it in self._feeds.items() for one in all_of_it)
-        run(_PUT_FEED_LINK, [(feed, *_feed_link_values(one)) for feed, one in links])
+        rows = ((feed, *_feed_link_values(link)) for feed, links in self._feeds.items() for link in links)
+        run(_PUT_FEED_LINK, rows)
 
     def forget_changes(self) -> None:
-        """Take note that the transaction went well."""
+        """Keep the flushed sites in memory, and clear the changes."""
         if len(self._written) > MOST_SITES:
             self._written.clear()
         self._written.update(self._sites)
         super().forget_changes()
 
     def forget_dropped(self) -> None:
-        """Forget sitemaps, and lists of feeds, that left the document table; links stay, because they may be over."""
+        """Delete sitemaps and feeds that left the document table; their entries stay, because they may have expired."""
         self._db.execute("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
         self._db.execute("DELETE FROM feed_link WHERE feed NOT IN (SELECT key FROM url)")
 

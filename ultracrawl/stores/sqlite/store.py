@@ -1,4 +1,4 @@
-"""The store of a source on SQLite in WAL mode: one file, one unit of work."""
+"""The store of one source on SQLite in WAL mode: one file, one transaction per flush."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from ultracrawl.stores.port.queue import AS_KNOWN, QueueStart
+from ultracrawl.stores.port.queue import ALL_KNOWN_URLS, QueueStart
 from ultracrawl.stores.port.store import RunMark
-from ultracrawl.stores.sqlite.anchor_counts import take_over_anchors
+from ultracrawl.stores.sqlite.anchor_counts import migrate_anchors
 from ultracrawl.stores.sqlite.database import (
     MEMORY,
     SqliteAccess,
     connect,
-    connect_sound,
+    connect_or_replace,
     lock_file,
-    put_aside,
+    set_aside_database,
 )
 from ultracrawl.stores.sqlite.documents import SqliteDocuments
 from ultracrawl.stores.sqlite.links import SqliteLinks
@@ -25,42 +25,42 @@ from ultracrawl.stores.sqlite.records import SqliteRecords
 from ultracrawl.stores.sqlite.sites import SqliteSites
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 
-_ADD_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
-_END_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
-_LISTINGS = "SELECT run, state FROM listing"
-_NOTE_LISTING = "INSERT OR REPLACE INTO listing (run, state) VALUES (?,?)"
-_FORMER_LISTINGS = "DELETE FROM listing WHERE run<?"
-LISTINGS_KEPT = 100
-"""Runs of which it is known how far they came with listing their source."""
-_RUNS = """
+_INSERT_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
+_UPDATE_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
+_SELECT_LISTINGS = "SELECT run, state FROM listing"
+_PUT_LISTING = "INSERT OR REPLACE INTO listing (run, state) VALUES (?,?)"
+_DELETE_OLD_LISTINGS = "DELETE FROM listing WHERE run<?"
+MAX_LISTINGS = 100
+"""Number of runs whose listing state is kept."""
+_SELECT_RUNS = """
     SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run
     ORDER BY number DESC LIMIT ?"""
 
 
 class SqliteStore:
-    """What is known of one source, in one SQLite file, or in memory (`path=":memory:"`); see `Store`.
+    """The state of one source in one SQLite file, or in memory (`path=":memory:"`); see `Store`.
 
-    The writer holds a lock for as long as it is open, so that two crawls of one source cannot mix; readers
+    The writer holds a file lock while it is open, so that two crawls of one source cannot run at once; readers
     (`read_only=True`) see the last flush. Raises `UserError` if another process writes, `StateError` if
-    the file is no store of ours or the disk is full.
+    the file is not a valid store or the disk is full.
     """
 
     def __init__(
         self, path: Path | str, source: str, *, read_only: bool = False, renew: bool = False
     ) -> None:
-        """With `renew`, a store that is damaged is set aside, and a new one begun (`renewed` says so)."""
+        """With `renew`, a damaged store is set aside and a new one created; `renewed` then has a message."""
         self.source = source
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
             self._lock = lock_file(Path(path), source)
         try:
-            sound = renew and self._lock is not None
+            check = renew and self._lock is not None
             self._db, self.renewed = (
-                connect_sound(self._path) if sound else (connect(self._path, read_only), "")
+                connect_or_replace(self._path) if check else (connect(self._path, read_only), "")
             )
             if not read_only:
-                take_over_anchors(self._db)
+                migrate_anchors(self._db)
         except BaseException:
             if self._lock:
                 self._lock.close()
@@ -73,14 +73,16 @@ class SqliteStore:
         self.sites = SqliteSites(access)
         self.links = SqliteLinks(access)
         self._listings: dict[int, str] = {}
-        """What was noted of listings since the last flush."""
-        # Records first: what the others write names rows that records made.
+        """Unflushed listing states by run number."""
+        # Records first: the writes of the other parts refer to rows that records insert.
         self._parts = (self.records, self.queue, self.visits, self.documents, self.sites, self.links)
 
     # ---- runs
 
-    def begin_run(self, started: float, scope: str, start: QueueStart = AS_KNOWN) -> tuple[RunMark, bool]:
-        """Open the next run, or the one that did not end."""
+    def begin_run(
+        self, started: float, scope: str, start: QueueStart = ALL_KNOWN_URLS
+    ) -> tuple[RunMark, bool]:
+        """Begin a new run, or resume the last one if it did not end."""
         latest, rule = next(iter(self.runs(1)), None), start.rule
         if (
             latest
@@ -98,40 +100,42 @@ class SqliteStore:
         place = rule.following(latest.place if latest else None, started, nothing_stored=not fetched)
         run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
         with self._access.transaction():
-            self._db.execute(_ADD_RUN, (run.number, started, scope, run.cycle, run.minor, run.due, run.mode))
+            self._db.execute(
+                _INSERT_RUN, (run.number, started, scope, run.cycle, run.minor, run.due, run.mode)
+            )
             self._forget_urls(self.records.forgettable_urls())
             self.sites.begin_run(started, run.number - 1)
             self.records.forget_unused_simhashes()
             self.queue.begin_run()
             fill_queue(self._db, place, start)
             self.queue.remove_blacklisted()
-        self.queue.count_on()
+        self.queue.reload_counters()
         self.visits.enter_cycle(run.cycle)
         return run, False
 
     def end_run(self, run: RunMark) -> None:
-        """Store how a run stands, or its end, durably."""
+        """Store the progress of a run or its end, durably."""
         self.flush()
         with self._access.transaction():
-            self._db.execute(_END_RUN, (run.finished, run.report, run.scope, run.deleted, run.number))
+            self._db.execute(_UPDATE_RUN, (run.finished, run.report, run.scope, run.deleted, run.number))
 
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
-        return [RunMark(*row) for row in self._access.read(_RUNS, limit)]
+        return [RunMark(*row) for row in self._access.read(_SELECT_RUNS, limit)]
 
     # ---- listings
 
     def listings(self) -> list[tuple[int, str]]:
-        """Return what was noted of the listings of runs, newest first."""
-        noted = dict(self._access.read(_LISTINGS)) | self._listings
-        return sorted(noted.items(), reverse=True)
+        """Return (run number, listing state), newest first."""
+        states = dict(self._access.read(_SELECT_LISTINGS)) | self._listings
+        return sorted(states.items(), reverse=True)
 
     def note_listing(self, run: int, text: str) -> None:
-        """Note how far a run came with listing its source."""
+        """Store how far a run has listed its source."""
         self._listings[run] = text
 
     def forget_listings(self) -> None:
-        """Have the next listing name everything again, durably."""
+        """Delete all listing states, durably."""
         self._listings.clear()
         with self._access.transaction():
             self._db.execute("DELETE FROM listing")
@@ -140,7 +144,7 @@ class SqliteStore:
 
     @property
     def unflushed(self) -> int:
-        """The number of writes that wait for the next flush."""
+        """The number of unflushed writes."""
         return sum(part.unwritten for part in self._parts) + len(self._listings)
 
     def flush(self) -> None:
@@ -150,15 +154,15 @@ class SqliteStore:
         with self._access.transaction():
             for part in self._parts:
                 part.write_changes()
-            self._db.executemany(_NOTE_LISTING, self._listings.items())
-            former = [(run - LISTINGS_KEPT,) for run in self._listings]
-            self._db.executemany(_FORMER_LISTINGS, former)
+            self._db.executemany(_PUT_LISTING, self._listings.items())
+            expired = [(run - MAX_LISTINGS,) for run in self._listings]
+            self._db.executemany(_DELETE_OLD_LISTINGS, expired)
         for part in self._parts:
             part.forget_changes()
         self._listings.clear()
 
     def drop_urls(self, keys: Iterable[int]) -> None:
-        """Forget URLs, durably."""
+        """Delete URLs, durably."""
         self.flush()
         dropped = list(keys)
         with self._access.transaction():
@@ -166,24 +170,24 @@ class SqliteStore:
             self._forget_urls(dropped)
 
     def _forget_urls(self, keys: Iterable[int]) -> None:
-        self._access.ahead.forget_records()
+        self._access.record_cache.invalidate()
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in keys])
         for part in (self.queue, self.visits, self.documents, self.sites):
             part.forget_dropped()
 
     @property
     def damage(self) -> str:
-        """What is damaged in it."""
+        """Message about damage found in the store, empty if it is sound."""
         return self._access.translated.damage
 
     def close(self) -> None:
-        """Flush and release; what was being written and found to be damaged is set aside."""
+        """Flush and close; a damaged store that was open for writing is set aside instead."""
         damaged = self.damage
         with contextlib.ExitStack() as releasing:
             if self._lock:
                 releasing.callback(self._lock.close)
             if self._lock and damaged:
-                releasing.callback(put_aside, Path(self._path))
+                releasing.callback(set_aside_database, Path(self._path))
             releasing.callback(self._db.close)
             if not damaged:
                 self.flush()

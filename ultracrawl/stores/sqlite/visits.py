@@ -1,4 +1,4 @@
-"""When each URL was seen last, how often it changed and failed, durable: the tables `revisit` and `failure`."""
+"""The visit history: tables `revisit` and `failure` of the SQLite store."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observat
 from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
-_ID = "(SELECT id FROM url WHERE key={})"
-_UNKNOWN = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
-_SAW = """
+_ROW_ID = "(SELECT id FROM url WHERE key={})"
+_INSERT_MISSING = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
+_MARK_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM url WHERE key=?
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen WHERE seen<>excluded.seen"""
-_SAW_NEW = "INSERT INTO revisit (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"
-_OBSERVE = f"""
+_MARK_NEW_SEEN = (
+    "INSERT INTO revisit (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"
+)
+_UPDATE_HISTORY = f"""
     UPDATE revisit SET checks=checks+(first>0), changes=changes+(first>0 AND :changed),
     quiet=quiet+CASE WHEN first>0
         THEN max(0, min(:at-last,
@@ -23,40 +25,40 @@ _OBSERVE = f"""
         ELSE 0 END,
     first=CASE WHEN first>0 THEN first ELSE :at END, last=:at,
     modified=coalesce(:modified, modified), markup=coalesce(:markup, markup)
-    WHERE id={_ID.format(":key")}"""  # noqa: S608 - constant texts
-_FIRST_MET = """
+    WHERE id={_ROW_ID.format(":key")}"""  # noqa: S608 - constant texts
+_SELECT_FIRST_MET = """
     SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.id=u.id
     WHERE u.key IN (SELECT value FROM json_each(?)) AND coalesce(r.seen, 0)<>?
     AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
-_UNSEEN = """
+_SELECT_UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
     u.indexed OR u.submitted, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
     WHERE r.seen<=? AND u.removal_code='' AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
     AND u.key NOT IN (SELECT key FROM pending) ORDER BY u.url"""
 
 
-_SIZES = """
+_COUNT_BY_SITE = """
     SELECT site, sum(last_fetched>0), sum(last_fetched=0) FROM url
     WHERE outcome<>'REMOVED' AND key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
-_FETCHED = """
+_COUNT_FETCHED_BY_SITE = """
     SELECT site, count(*) FROM url WHERE last_fetched>=? AND outcome IN
     ('NEW', 'MODIFIED', 'UNMODIFIED', 'NOT_MODIFIED', 'NOT_INDEXED', 'DUPLICATE', 'FAILED', 'PENDING')
     AND key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
-_PATH_SIZES = """
+_COUNT_BY_PATH = """
     SELECT substr(url, 1, instr(url, '?') - 1) AS path, count(*) FROM url WHERE instr(url, '?')
     GROUP BY path ORDER BY count(*) DESC LIMIT ?"""
-_PAGES = """
+_SELECT_PAGES = """
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
     r.priority, coalesce(r.told, 0), coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0),
     coalesce(r.changes, 0), coalesce(r.quiet, 0), coalesce(r.modified, 0)
     FROM url u LEFT JOIN revisit r ON r.id=u.id
     WHERE u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
-_SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
-_HISTORY = """
+_SELECT_PAGES_BY_KEYS = f"{_SELECT_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
+_SELECT_HISTORY = """
     SELECT r.first, r.last, r.checks, r.changes, r.quiet, r.modified
     FROM url u JOIN revisit r ON r.id=u.id WHERE u.key=?"""
-_ADVISE = f"""
-    UPDATE revisit SET changefreq=?, priority=?, told=? WHERE id={_ID.format("?")}"""  # noqa: S608 - constant texts
+_UPDATE_ADVICE = f"""
+    UPDATE revisit SET changefreq=?, priority=?, told=? WHERE id={_ROW_ID.format("?")}"""  # noqa: S608 - constant texts
 
 
 class SqliteVisits(SqlitePart):
@@ -70,59 +72,59 @@ class SqliteVisits(SqlitePart):
         self._advice: dict[int, Advice] = {}
         self._failures: dict[tuple[int, str], int] = {}
         self._recovered: set[int] = set()
-        """URLs that answered well after errors."""
-        self._failing: set[int] | None = None
+        """Keys of URLs that succeeded after errors."""
+        self._failing_keys: set[int] | None = None
         self.changes = (self._seen, self._observed, self._advice, self._failures, self._recovered)
 
     def enter_cycle(self, number: int) -> None:
-        """Count what is seen for a cycle."""
+        """Set the current cycle."""
         self.cycle = number
 
     def note_seen(self, keys: Iterable[int]) -> None:
-        """Note that URLs were seen in this cycle."""
+        """Record that URLs were seen in this cycle."""
         self._seen.update(keys)
 
     def note_met(self, keys: Iterable[int]) -> list[KnownUrl]:
-        """Note that URLs were seen; returns the known ones that were not, yet."""
+        """Record that URLs were linked to; returns the known ones seen for the first time in this cycle."""
         unmet = [key for key in keys if key not in self._seen]
         self._seen.update(unmet)
-        rows = self._read(_FIRST_MET, json.dumps(unmet), self.cycle) if unmet else []
+        rows = self._read(_SELECT_FIRST_MET, json.dumps(unmet), self.cycle) if unmet else []
         found = {row[0]: KnownUrl(*row) for row in rows}
         return [found[key] for key in unmet if key in found]
 
     def note_visit(self, observation: Observation) -> None:
-        """Store what a visit shows."""
+        """Add a visit to the change history of a page."""
         self._observed.append(observation)
 
     def history_of(self, key: int) -> ChangeHistory:
         """Return the change history of a page."""
-        return next((ChangeHistory(*row) for row in self._read(_HISTORY, key)), ChangeHistory())
+        return next((ChangeHistory(*row) for row in self._read(_SELECT_HISTORY, key)), ChangeHistory())
 
     def unseen_urls(self, cycles: int) -> list[UnseenUrl]:
         """Return the known URLs that were last seen at least so many cycles ago."""
-        rows = self._read(_UNSEEN, self.cycle - cycles)
+        rows = self._read(_SELECT_UNSEEN, self.cycle - cycles)
         return [UnseenUrl(key, url, shown, bool(has), bool(gone)) for key, url, shown, has, gone in rows]
 
     def note_advice(self, advice: Iterable[Advice]) -> None:
-        """Note what a sitemap says about URLs."""
-        self._advice.update((one.key, one) for one in advice)
+        """Store what a sitemap says about URLs."""
+        self._advice.update((hint.key, hint) for hint in advice)
 
     def site_sizes(self) -> dict[str, SiteSize]:
-        """Return how many URLs of each site are known."""
-        return {site: SiteSize(fetched, new) for site, fetched, new in self._read(_SIZES)}
+        """Return the numbers of known URLs by site."""
+        return {site: SiteSize(fetched, new) for site, fetched, new in self._read(_COUNT_BY_SITE)}
 
     def fetched_since(self, at: float) -> dict[str, int]:
-        """Return how many pages of each site were fetched since a time."""
-        return dict(self._read(_FETCHED, at))
+        """Return the number of pages fetched since a time by site."""
+        return dict(self._read(_COUNT_FETCHED_BY_SITE, at))
 
     def path_sizes(self, limit: int) -> dict[str, int]:
-        """Return how many URLs with a query are known of each path."""
-        return dict(self._read(_PATH_SIZES, limit))
+        """Return the number of known URLs with a query string by path."""
+        return dict(self._read(_COUNT_BY_PATH, limit))
 
     def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
         """Yield all known URLs, or those of some keys."""
-        some = (_PAGES, ()) if keys is None else (_SOME_PAGES, (json.dumps(keys),))
-        rows = self._db.execute(*some)
+        query = (_SELECT_PAGES, ()) if keys is None else (_SELECT_PAGES_BY_KEYS, (json.dumps(keys),))
+        rows = self._db.execute(*query)
         for key, url, site, depth, fetched, markup, changefreq, priority, told, *history in rows:
             yield KnownPage(
                 key,
@@ -139,52 +141,52 @@ class SqliteVisits(SqlitePart):
 
     # ---- errors
 
-    def _known_failing(self) -> set[int]:
-        """Return the keys of all URLs that have errors; read once, so that good answers cost no query."""
-        if self._failing is None:
-            self._failing = {key for (key,) in self._read("SELECT DISTINCT key FROM failure")}
-        return self._failing
+    def _load_failing_keys(self) -> set[int]:
+        """Return the keys of all URLs with errors; read once, so that successful responses cost no query."""
+        if self._failing_keys is None:
+            self._failing_keys = {key for (key,) in self._read("SELECT DISTINCT key FROM failure")}
+        return self._failing_keys
 
     def count_failure(self, key: int, rule: str) -> int:
         """Count one more error of a URL under a rule."""
         known = self._failures.get((key, rule))
         if known is None:
             known = 0
-            if key in self._known_failing() and key not in self._recovered:
+            if key in self._load_failing_keys() and key not in self._recovered:
                 rows = self._read("SELECT errors FROM failure WHERE key=? AND rule=?", key, rule)
                 known = rows[0][0] if rows else 0
         self._failures[(key, rule)] = known + 1
-        self._known_failing().add(key)
+        self._load_failing_keys().add(key)
         return known + 1
 
     def forget_failures(self, key: int) -> None:
-        """Set the errors of a URL to 0."""
-        if key in self._known_failing():
-            self._known_failing().discard(key)
+        """Reset the error counts of a URL."""
+        if key in self._load_failing_keys():
+            self._load_failing_keys().discard(key)
             self._recovered.add(key)
-            for counted in [one for one in self._failures if one[0] == key]:
+            for counted in [pair for pair in self._failures if pair[0] == key]:
                 del self._failures[counted]
 
     # ---- writing, inside a transaction of the store
 
-    def write_new(self, places: Iterable[int]) -> None:
-        """Note that the URLs at these places of the document table were seen."""
-        self._db.executemany(_SAW_NEW, [(place, self.cycle) for place in places])
+    def write_new(self, ids: Iterable[int]) -> None:
+        """Record that new URLs, by row id of table `url`, were seen."""
+        self._db.executemany(_MARK_NEW_SEEN, [(row_id, self.cycle) for row_id in ids])
 
     def write_changes(self) -> None:
-        """Write what waits, when the URLs are in their table."""
+        """Write the unflushed changes; the URLs must be in table `url`."""
         run = self._db.executemany
         run("DELETE FROM failure WHERE key=?", [(key,) for key in self._recovered])
         run(
             "INSERT OR REPLACE INTO failure (key, rule, errors) VALUES (?,?,?)",
             [(key, rule, errors) for (key, rule), errors in self._failures.items()],
         )
-        told = {*self._advice, *(one.key for one in self._observed)}
-        run(_UNKNOWN, [(key,) for key in told - self._seen])
-        run(_SAW, [(self.cycle, key) for key in self._seen])
-        run(_ADVISE, [(one.changefreq, one.priority, one.changed, one.key) for one in self._advice.values()])
+        keys = {*self._advice, *(observation.key for observation in self._observed)}
+        run(_INSERT_MISSING, [(key,) for key in keys - self._seen])
+        run(_MARK_SEEN, [(self.cycle, key) for key in self._seen])
+        run(_UPDATE_ADVICE, [(a.changefreq, a.priority, a.changed, a.key) for a in self._advice.values()])
         run(
-            _OBSERVE,
+            _UPDATE_HISTORY,
             [
                 {"key": o.key, "at": o.at, "changed": o.changed, "modified": o.modified, "markup": o.markup}
                 for o in self._observed
@@ -192,6 +194,6 @@ class SqliteVisits(SqlitePart):
         )
 
     def forget_dropped(self) -> None:
-        """Forget the errors of URLs that left the document table."""
+        """Delete the errors of URLs that left the document table."""
         self._db.execute("DELETE FROM failure WHERE key NOT IN (SELECT key FROM url)")
-        self._failing = None
+        self._failing_keys = None

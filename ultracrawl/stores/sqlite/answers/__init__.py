@@ -1,1 +1,1 @@
-"""Answers of servers that are kept, on SQLite: behind documents of sources, and of spiders without a definition."""
+"""Stored responses on SQLite: of the documents of a source, and of spiders without a definition."""

@@ -1,4 +1,4 @@
-"""Bodies of fetched documents with their headers, durable: many in one SQLite file."""
+"""Stored responses of a source in one SQLite file (`form: blocks`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.stores.documents.response_bodies import pack_answer, translated_errors, unpack_answer
-from ultracrawl.stores.sqlite.database import is_damage, put_aside
+from ultracrawl.stores.sqlite.database import is_damage, set_aside_database
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (
@@ -20,14 +20,14 @@ _REMEDY = "the next crawl begins a new store"
 
 
 class BlockStore:
-    """All answers of a source in one SQLite file.
+    """All stored responses of a source in one SQLite file; see `DocumentStore`.
 
-    When less than `compact_below` percent of the file are in use at the end of a run, the rest goes back to the file
-    system; 0 never does that. What is free is used for new answers first.
+    When less than `compact_below` percent of the file are in use at the end of a run, free pages are returned to the
+    file system; with 0 never. Free pages are used for new responses first.
     """
 
     def __init__(self, folder: Path, compact_below: int = 85, *, renew: bool = False) -> None:
-        """With `renew`, a file that is damaged is set aside, and a new one begun (`renewed` says so)."""
+        """With `renew`, a damaged file is set aside and a new one created; `renewed` then has a message."""
         self._compact_below = compact_below
         self._path = folder / "documents.sqlite"
         self._renew = renew
@@ -38,7 +38,7 @@ class BlockStore:
         except StateDamagedError as error:
             if not renew:
                 raise
-            self.renewed = f"{error.problem}; they are set aside as {put_aside(self._path).name}"
+            self.renewed = f"{error.problem}; they are set aside as {set_aside_database(self._path).name}"
             self._damaged = False
             self._open()
 
@@ -60,7 +60,7 @@ class BlockStore:
         return int(self._size)
 
     def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
-        """Keep an answer in place of an earlier one."""
+        """Store a response in place of an earlier one."""
         head, body = pack_answer(answer, compress)
         with self._errors():
             before = self._db.execute("SELECT size FROM document WHERE key=?", (key,)).fetchone()
@@ -71,46 +71,46 @@ class BlockStore:
         self._size += len(body) - (before[0] if before else 0)
 
     def get(self, key: int) -> StoredAnswer | None:
-        """Return the answer of a key."""
+        """Return the response of a key, or None."""
         with self._errors():
             row = self._db.execute("SELECT head, body FROM document WHERE key=?", (key,)).fetchone()
             return unpack_answer(row[0], row[1]) if row else None
 
     def stored_keys(self) -> list[int]:
-        """Return the keys of all answers."""
+        """Return the keys of all responses."""
         with self._errors():
             return [key for (key,) in self._db.execute("SELECT key FROM document ORDER BY key")]
 
     def discard(self, keys: Iterable[int]) -> None:
-        """Remove answers."""
+        """Delete responses."""
         with self._errors():
             self._db.executemany("DELETE FROM document WHERE key=?", [(key,) for key in keys])
             (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
 
     def retain(self, keys: frozenset[int]) -> int:
-        """Remove all other answers."""
+        """Delete the responses of all other keys; returns their number."""
         gone = [key for key in self.stored_keys() if key not in keys]
         if gone:
             self.discard(gone)
         with self._errors():
             if self._used < self._compact_below:
-                # `execute` would take one step of it, which is one page.
+                # `execute` would run a single step, which frees one page.
                 self._db.executescript("PRAGMA incremental_vacuum")
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return len(gone)
 
     @property
     def _used(self) -> float:
-        """The percent of the file that are in use."""
+        """Percentage of the pages of the file in use."""
         (pages,) = self._db.execute("PRAGMA page_count").fetchone()
         (free,) = self._db.execute("PRAGMA freelist_count").fetchone()
         return 100.0 * (1 - free / pages) if pages else 100.0
 
     def close(self) -> None:
-        """Release the file; one that was found to be damaged is set aside with `renew`."""
+        """Close the file; with `renew` a damaged one is set aside."""
         self._db.close()
         if self._damaged and self._renew:
-            put_aside(self._path)
+            set_aside_database(self._path)
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:

@@ -1,1 +1,1 @@
-"""The store that all sources of a project share, on SQLite: clocks and leases of sites, answers for robots.txt."""
+"""The SQLite stores that all sources of a project share: sites and schedules."""

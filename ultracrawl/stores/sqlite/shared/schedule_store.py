@@ -1,4 +1,4 @@
-"""The schedules of a project on SQLite: what each does, its history, and orders."""
+"""The schedule store on SQLite: status, history, paused sources, orders."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleCommand, ScheduleOrder, ScheduleRun
 from ultracrawl.stores.sqlite.database import transaction, translated
-from ultracrawl.stores.sqlite.shared.tables import SharedTables, open_tables
+from ultracrawl.stores.sqlite.shared.tables import SharedDatabase, open_tables
 
 KEPT_RUNS = 100
-"""Runs of a schedule that its history has."""
-_ROW = "status, error, due, begun, ended, log, left"
-_RUN = "begun, ended, status, error, log, sources"
-_GET = f"SELECT {_ROW} FROM schedule WHERE name=?"  # noqa: S608 - constant column names
-_PUT = f"INSERT OR REPLACE INTO schedule (name, {_ROW}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608 - as above
-_RUNS = f"SELECT {_RUN} FROM run WHERE schedule=? ORDER BY number DESC LIMIT ?"  # noqa: S608 - as above
-_PUT_RUN = f"INSERT INTO run (schedule, {_RUN}) VALUES (?,?,?,?,?,?,?)"  # noqa: S608 - as above
-_FORGET_RUNS = """
+"""Number of runs in the history of a schedule."""
+_SCHEDULE_COLUMNS = "status, error, due, begun, ended, log, left"
+_RUN_COLUMNS = "begun, ended, status, error, log, sources"
+_GET = f"SELECT {_SCHEDULE_COLUMNS} FROM schedule WHERE name=?"  # noqa: S608 - constant column names
+_PUT = f"INSERT OR REPLACE INTO schedule (name, {_SCHEDULE_COLUMNS}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608 - as above
+_GET_RUNS = f"SELECT {_RUN_COLUMNS} FROM run WHERE schedule=? ORDER BY number DESC LIMIT ?"  # noqa: S608 - as above
+_PUT_RUN = f"INSERT INTO run (schedule, {_RUN_COLUMNS}) VALUES (?,?,?,?,?,?,?)"  # noqa: S608 - as above
+_DELETE_OLD_RUNS = """
     DELETE FROM run WHERE schedule=?1 AND number <=
     (SELECT number FROM run WHERE schedule=?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)"""
 
-SCHEDULES = SharedTables(
+SCHEDULES = SharedDatabase(
     what="the schedules of the project",
     remedy="the next runner of schedules makes it anew; which were disabled, stopped or paused is forgotten",
     lost="schedules that were disabled, stopped or paused are so no more",
@@ -71,67 +71,67 @@ class SqliteScheduleStore:
     """The schedules of a project in one SQLite file in WAL mode, or in memory; see `ScheduleStore`."""
 
     def __init__(self, path: Path | str, *, read_only: bool = False, renew: bool = False) -> None:
-        """With `renew`, a file that is damaged is set aside, and a new one begun (`renewed` says so)."""
+        """With `renew`, a damaged file is set aside and a new one created; `renewed` then has a message."""
         self._db, self.renewed = open_tables(SCHEDULES, path, read_only=read_only, renew=renew)
         self._translated = translated(self._db, SCHEDULES.remedy)
 
     def get_schedule(self, name: str) -> KeptSchedule | None:
-        """Return a schedule."""
+        """Return the status of a schedule, None if it was never stored."""
         for status, error, due, begun, ended, log, left in self._read(_GET, name):
-            kept = json.loads(left)
-            return KeptSchedule(name, ScheduleStatus(status), error, due, begun, ended, log, tuple(kept))
+            sources = json.loads(left)
+            return KeptSchedule(name, ScheduleStatus(status), error, due, begun, ended, log, tuple(sources))
         return None
 
     def put_schedule(self, schedule: KeptSchedule, run: ScheduleRun | None = None) -> None:
-        """Keep a schedule, and a run that has ended."""
-        one = schedule
-        row = (one.name, one.status.value, one.error, one.due, one.begun, one.ended, one.log)
+        """Replace the stored status of a schedule, and add a finished run to its history."""
+        s = schedule
+        row = (s.name, s.status.value, s.error, s.due, s.begun, s.ended, s.log, json.dumps(s.left))
         with self._translated, transaction(self._db):
-            self._db.execute(_PUT, (*row, json.dumps(one.left)))
+            self._db.execute(_PUT, row)
             if run is not None:
                 ended = (run.begun, run.ended, run.status.value, run.error, run.log)
-                self._db.execute(_PUT_RUN, (one.name, *ended, json.dumps(dict(run.sources))))
-                self._db.execute(_FORGET_RUNS, (one.name, KEPT_RUNS))
+                self._db.execute(_PUT_RUN, (s.name, *ended, json.dumps(dict(run.sources))))
+                self._db.execute(_DELETE_OLD_RUNS, (s.name, KEPT_RUNS))
 
     def runs(self, name: str, limit: int) -> list[ScheduleRun]:
         """Return the latest runs of a schedule."""
         return [
             ScheduleRun(begun, ended, ScheduleStatus(status), error, log, json.loads(sources))
-            for begun, ended, status, error, log, sources in self._read(_RUNS, name, limit)
+            for begun, ended, status, error, log, sources in self._read(_GET_RUNS, name, limit)
         ]
 
     def paused_sources(self) -> frozenset[str]:
-        """Return the sources that are not begun."""
+        """Return the paused sources."""
         return frozenset(source for (source,) in self._read("SELECT source FROM paused"))
 
     def set_paused(self, source: str, *, paused: bool) -> None:
-        """Remember whether a source is not to be begun."""
-        add = "INSERT OR IGNORE INTO paused (source) VALUES (?)"
-        self._read(add if paused else "DELETE FROM paused WHERE source=?", source)
+        """Store whether a source is paused."""
+        insert = "INSERT OR IGNORE INTO paused (source) VALUES (?)"
+        self._read(insert if paused else "DELETE FROM paused WHERE source=?", source)
 
     def leave_order(self, order: ScheduleOrder, at: float) -> None:
-        """Leave an order."""
+        """Store an order."""
         values = (order.name, order.of_source, order.command.value, at)
         self._read("INSERT INTO command (name, of_source, command, at) VALUES (?,?,?,?)", *values)
 
     def has_order(self, order: ScheduleOrder) -> bool:
-        """Return whether an order waits."""
+        """Return whether an order is stored and not taken yet."""
         query = "SELECT 1 FROM command WHERE name=? AND of_source=? AND command=?"
         return bool(self._read(query, order.name, order.of_source, order.command.value))
 
     def take_orders(
         self, schedules: Collection[str], sources: Collection[str], *, since: float
     ) -> list[ScheduleOrder]:
-        """Return the orders for these, and forget them and older ones."""
+        """Return and delete the orders for these; orders older than `since` are deleted unread."""
         wanted = {(name, 0) for name in schedules} | {(name, 1) for name in sources}
-        found = self._read("SELECT number, name, of_source, command, at FROM command ORDER BY number")
-        ours = [row for row in found if row[1:3] in wanted or row[4] < since]
-        if ours:
+        rows = self._read("SELECT number, name, of_source, command, at FROM command ORDER BY number")
+        taken = [row for row in rows if row[1:3] in wanted or row[4] < since]
+        if taken:
             with self._translated, transaction(self._db):
-                self._db.executemany("DELETE FROM command WHERE number=?", [row[:1] for row in ours])
+                self._db.executemany("DELETE FROM command WHERE number=?", [row[:1] for row in taken])
         return [
-            ScheduleOrder(name, ScheduleCommand(one), bool(of_source))
-            for _, name, of_source, one, at in ours
+            ScheduleOrder(name, ScheduleCommand(command), bool(of_source))
+            for _, name, of_source, command, at in taken
             if at >= since
         ]
 

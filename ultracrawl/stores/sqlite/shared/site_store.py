@@ -1,4 +1,4 @@
-"""The sites of a project on SQLite: who may ask which, and when."""
+"""The site store on SQLite: clocks, leases, robots.txt responses, sessions."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ultracrawl.stores.sqlite.shared.site_tables import SITES
 from ultracrawl.stores.sqlite.shared.tables import open_tables
 
 KEPT = 30 * 86_400.0
-"""Seconds for which a site, an answer for robots.txt, or a session is remembered that nobody asks for again."""
+"""Seconds until an unused site, robots.txt response or session is deleted."""
 
 _CLOCK = "site, next_at, asked, delay, why, on_hold, errors, slowed, last_error, error_at"
 _SET_CLOCK = ", ".join(f"{name}=?" for name in _CLOCK.split(", ")[1:])
 _GET_CLOCK = f"SELECT {_CLOCK} FROM site WHERE site=?"  # noqa: S608 - constant column names
 _PUT_CLOCK = f"UPDATE site SET {_SET_CLOCK} WHERE site=? AND crawl=?"  # noqa: S608 - constant column names
 _RELEASE = f"UPDATE site SET {_SET_CLOCK}, crawl=0 WHERE site=? AND crawl=?"  # noqa: S608 - constant column names
-_LEASE = """
+_PUT_LEASE = """
     INSERT INTO site (site, crawl, since) VALUES (?1, ?2, ?3)
     ON CONFLICT (site) DO UPDATE SET crawl=?2, since=?3 WHERE crawl<>?2"""
-_FIRST = "SELECT crawl FROM waiting WHERE site=? ORDER BY number LIMIT 1"
-_WAITED = """
+_FIRST_WAITING = "SELECT crawl FROM waiting WHERE site=? ORDER BY number LIMIT 1"
+_CONTENDED_SITES = """
     SELECT DISTINCT site.site FROM waiting CROSS JOIN site ON site.site=waiting.site
     WHERE site.crawl=?1 AND waiting.crawl<>?1"""
-_END = """
+_END_LEASES = """
     UPDATE site SET asked=max(asked, :last), next_at=max(next_at, :last + delay), crawl=0
     WHERE crawl=:crawl AND crawl<>0"""
-_FORGIVE = "UPDATE site SET errors=0, slowed=0, delay=0 WHERE site=? AND crawl=0"
+_RESET_ERRORS = "UPDATE site SET errors=0, slowed=0, delay=0 WHERE site=? AND crawl=0"
 _ROBOTS = "origin, asked, status, body, error, timed_out, failed, guessed"
 _GET_ROBOTS = f"SELECT {_ROBOTS} FROM robots WHERE origin=? AND shown=?"  # noqa: S608 - constant column names
 _PUT_ROBOTS = f"""
@@ -54,19 +54,19 @@ class SqliteSiteStore:
     """The sites of a project in one SQLite file in WAL mode, or in memory (`path=":memory:"`); see `SiteStore`."""
 
     def __init__(self, path: Path | str, *, read_only: bool = False, renew: bool = False) -> None:
-        """With `renew`, a file that is damaged is set aside, and a new one begun (`renewed` says so)."""
+        """With `renew`, a damaged file is set aside and a new one created; `renewed` then has a message."""
         self._db, self.renewed = open_tables(SITES, path, read_only=read_only, renew=renew)
         self._translated = translated(self._db, SITES.remedy)
 
     @classmethod
     def in_memory(cls) -> SqliteSiteStore:
-        """Return a store of one crawl alone, which ends with it."""
+        """Return a store for a single crawl."""
         return cls(MEMORY)
 
     # ---- leases
 
-    def enlist_crawl(self, source: str, now: float, until: float) -> int:
-        """Begin a crawl of a source."""
+    def register_crawl(self, source: str, now: float, until: float) -> int:
+        """Register a crawl of a source and return its number."""
         with self._transaction():
             self._end_crawls("source=?", now, source)
             self._db.execute("DELETE FROM site WHERE crawl=0 AND max(next_at, asked)<?", (now - KEPT,))
@@ -81,20 +81,20 @@ class SqliteSiteStore:
             )
 
     def renew_leases(self, crawl: int, until: float) -> bool:
-        """Keep all leases of a crawl."""
+        """Extend all leases of a crawl; returns False if it was closed."""
         with self._translated:
             return self._db.execute("UPDATE crawl SET until=? WHERE id=?", (until, crawl)).rowcount == 1
 
-    def ask_sites(
+    def lease_sites(
         self, crawl: int, wanted: Mapping[str, Sequence[str]], now: float
     ) -> dict[str, list[SiteClock]]:
-        """Give a crawl what no other one has."""
+        """Lease sites that no other crawl holds; returns the clocks by name."""
         with self._transaction():
             self._end_crawls("until<?", now, now)
             if not self._db.execute("SELECT 1 FROM crawl WHERE id=?", (crawl,)).fetchone():
                 return {}
-            got = {name: sites for name, sites in wanted.items() if self._lease(crawl, sites, now)}
-            return {name: [self._clock(site) for site in sites] for name, sites in got.items()}
+            leased = {name: sites for name, sites in wanted.items() if self._lease(crawl, sites, now)}
+            return {name: [self._clock(site) for site in sites] for name, sites in leased.items()}
 
     def _lease(self, crawl: int, sites: Sequence[str], now: float) -> bool:
         if not all(self._is_free(crawl, site) for site in sites):
@@ -102,30 +102,30 @@ class SqliteSiteStore:
                 "INSERT OR IGNORE INTO waiting (site, crawl) VALUES (?,?)", [(site, crawl) for site in sites]
             )
             return False
-        self._db.executemany(_LEASE, [(site, crawl, now) for site in sites])
-        self._wait_no_more(crawl, sites)
+        self._db.executemany(_PUT_LEASE, [(site, crawl, now) for site in sites])
+        self._delete_waiting(crawl, sites)
         return True
 
     def _is_free(self, crawl: int, site: str) -> bool:
-        held = self._db.execute("SELECT crawl FROM site WHERE site=?", (site,)).fetchone()
-        if held and held[0]:
-            return bool(held[0] == crawl)
-        first = self._db.execute(_FIRST, (site,)).fetchone()
+        lease = self._db.execute("SELECT crawl FROM site WHERE site=?", (site,)).fetchone()
+        if lease and lease[0]:
+            return bool(lease[0] == crawl)
+        first = self._db.execute(_FIRST_WAITING, (site,)).fetchone()
         return first is None or first[0] == crawl
 
     def stop_waiting(self, crawl: int, sites: Iterable[str]) -> None:
-        """Wait for sites no more."""
+        """Remove a crawl from the waiting lists of sites."""
         with self._transaction():
-            self._wait_no_more(crawl, sites)
+            self._delete_waiting(crawl, sites)
 
-    def _wait_no_more(self, crawl: int, sites: Iterable[str]) -> None:
+    def _delete_waiting(self, crawl: int, sites: Iterable[str]) -> None:
         self._db.executemany(
             "DELETE FROM waiting WHERE site=? AND crawl=?", [(site, crawl) for site in sites]
         )
 
-    def waited_sites(self, crawl: int) -> frozenset[str]:
-        """Return the sites of a crawl for which others wait."""
-        return frozenset(site for (site,) in self._read(_WAITED, crawl))
+    def contended_sites(self, crawl: int) -> frozenset[str]:
+        """Return the sites leased by a crawl that other crawls wait for."""
+        return frozenset(site for (site,) in self._read(_CONTENDED_SITES, crawl))
 
     def put_clocks(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
         """Store the clocks of sites."""
@@ -133,32 +133,32 @@ class SqliteSiteStore:
             self._db.executemany(_PUT_CLOCK, [(*_clock_values(clock), crawl) for clock in clocks])
 
     def release_sites(self, crawl: int, clocks: Iterable[SiteClock]) -> None:
-        """Give sites back."""
+        """End the leases of sites and store their clocks."""
         with self._transaction():
             self._db.executemany(_RELEASE, [(*_clock_values(clock), crawl) for clock in clocks])
 
-    def strike_off(self, crawl: int) -> None:
-        """End a crawl that has given its sites back."""
+    def close_crawl(self, crawl: int) -> None:
+        """Unregister a crawl that has released its sites."""
         with self._transaction():
             self._end_crawls("id=?", 0.0, crawl)
 
-    def _end_crawls(self, which: str, now: float, *values: object) -> None:
-        """End crawls, each as if it had asked all its sites until its time was over, or until now."""
-        over = self._db.execute(f"SELECT id, until FROM crawl WHERE {which}", values).fetchall()  # noqa: S608 - constant texts
-        for crawl, until in over:
-            self._db.execute(_END, {"crawl": crawl, "last": min(now, until)})
+    def _end_crawls(self, condition: str, now: float, *values: object) -> None:
+        """End crawls; their clocks are set as if each had sent requests until its leases ended, or until now."""
+        crawls = self._db.execute(f"SELECT id, until FROM crawl WHERE {condition}", values).fetchall()  # noqa: S608 - constant texts
+        for crawl, until in crawls:
+            self._db.execute(_END_LEASES, {"crawl": crawl, "last": min(now, until)})
             self._db.execute("DELETE FROM waiting WHERE crawl=?", (crawl,))
             self._db.execute("DELETE FROM crawl WHERE id=?", (crawl,))
 
-    # ---- looking
+    # ---- inspection
 
     def get_clock(self, site: str) -> SiteClock | None:
-        """Return what is known of a site."""
+        """Return the clock of a site, None if it is unknown."""
         rows = self._read(_GET_CLOCK, site)
         return _clock(rows[0]) if rows else None
 
-    def holder(self, site: str, now: float) -> LeaseHolder | None:
-        """Return who may ask a site."""
+    def lease_holder(self, site: str, now: float) -> LeaseHolder | None:
+        """Return the holder of the lease of a site, None if it is free."""
         query = (
             "SELECT source, machine, pid, since, until FROM site JOIN crawl ON crawl.id=site.crawl "
             "WHERE site=? AND until>=?"
@@ -168,14 +168,14 @@ class SqliteSiteStore:
         )
         for row in self._read(query, site, now):
             name, machine, pid, since, until = row
-            line = tuple(source for (source,) in self._read(waiting, site))
-            return LeaseHolder(name, machine, pid, since, until, line)
+            sources = tuple(source for (source,) in self._read(waiting, site))
+            return LeaseHolder(name, machine, pid, since, until, sources)
         return None
 
     # ---- robots.txt
 
     def get_robots(self, origin: str, shown: str) -> StoredRobots | None:
-        """Return the last answer of an origin."""
+        """Return the last robots.txt response of an origin."""
         for name, asked, status, body, error, timed_out, failed, guessed in self._read(
             _GET_ROBOTS, origin, shown
         ):
@@ -183,31 +183,31 @@ class SqliteSiteStore:
         return None
 
     def put_robots(self, row: StoredRobots, shown: str) -> None:
-        """Keep an answer in place of an older one."""
-        self._read(
-            _PUT_ROBOTS, shown, *_robots_values(row)
-        )  # a statement of its own is durable when it is done
+        """Store a robots.txt response in place of an older one."""
+        self._read(_PUT_ROBOTS, shown, *_robots_values(row))  # durable: in autocommit mode
 
     # ---- log-ins
 
     def get_session(self, name: str) -> StoredSession | None:
-        """Return the session that is kept under a name."""
+        """Return the session stored under a name, or None."""
         rows = self._read("SELECT since, sealed FROM session WHERE name=?", name)
         return StoredSession(*rows[0]) if rows else None
 
     def put_session(self, name: str, session: StoredSession) -> None:
-        """Keep a session in place of an older one."""
+        """Store a session in place of an older one."""
         self._read(_PUT_SESSION, name, session.since, session.sealed)
 
-    # ---- what sources knew before
+    # ---- start of a run, migration
 
-    def forgive_sites(self, sites: Iterable[str]) -> None:
-        """Forget the errors of sites that nobody asks just now."""
+    def reset_site_errors(self, sites: Iterable[str]) -> None:
+        """Reset errors and back-off of sites that are not leased."""
         with self._transaction():
-            self._db.executemany(_FORGIVE, [(site,) for site in sites])
+            self._db.executemany(_RESET_ERRORS, [(site,) for site in sites])
 
-    def take_over(self, clocks: Iterable[SiteClock], robots: Iterable[StoredRobots], shown: str) -> None:
-        """Take what one source knew in an older version."""
+    def import_former_sites(
+        self, clocks: Iterable[SiteClock], robots: Iterable[StoredRobots], shown: str
+    ) -> None:
+        """Import clocks and robots.txt responses of a store of an older version."""
         with self._transaction():
             for clock in clocks:
                 self._db.execute("INSERT OR IGNORE INTO site (site) VALUES (?)", (clock.site,))

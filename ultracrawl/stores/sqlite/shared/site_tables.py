@@ -1,11 +1,11 @@
-"""The tables of the sites of a project."""
+"""The schema of the site store."""
 
 from __future__ import annotations
 
-from ultracrawl.stores.sqlite.shared.tables import SharedTables
+from ultracrawl.stores.sqlite.shared.tables import SharedDatabase
 
 _TABLES = (
-    # AUTOINCREMENT: no number is given twice, so that a crawl that was taken for dead never holds anything again.
+    # AUTOINCREMENT: no id is reused, so that a crawl whose leases ended can never write under a later one (fencing).
     """
     CREATE TABLE crawl (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -52,7 +52,7 @@ _TABLES = (
     )""",
     "CREATE TABLE session (name TEXT PRIMARY KEY, since REAL NOT NULL, sealed BLOB NOT NULL)",
 )
-SITES = SharedTables(
+SITES = SharedDatabase(
     what="the sites of the project",
     remedy="the next crawl makes it anew; sites are asked for robots.txt again",
     lost="sites are asked for robots.txt again",

@@ -1,4 +1,4 @@
-"""A file that all sources of a project share: how it is opened, and what is done with a damaged one."""
+"""Opens the SQLite files that all sources of a project share, and replaces damaged ones."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.stores.sqlite.database import (
     MEMORY,
     ImpossibleValueError,
-    connect_where_nothing_can_be_written,
-    put_aside,
+    connect_read_only,
+    set_aside_database,
     transaction,
     translated,
 )
 
 CHECKPOINT_PAGES = 250
-"""Pages of 4 KB in the write-ahead log (1 MB) from which on they are copied to their places: these files are small."""
+"""Pages of 4 KB in the write-ahead log (1 MB) that trigger a checkpoint: these files are small."""
 
 
 @dataclass(frozen=True, slots=True)
-class SharedTables:
-    """What a file holds, and what is said of it."""
+class SharedDatabase:
+    """The schema of a shared file, and the texts of its error messages."""
 
     what: str
-    """What it holds, in words."""
+    """Name of its contents."""
     remedy: str
-    """What comes of a damaged file."""
+    """What happens with a damaged file."""
     lost: str
-    """What is forgotten by setting it aside."""
+    """What is lost when it is set aside."""
     version: int
     tables: tuple[str, ...]
     every_table: str
-    """A query that fails if a table lacks a column."""
+    """A query that fails if a table or its newest column is missing."""
 
 
 def open_tables(
-    kind: SharedTables, path: Path | str, *, read_only: bool, renew: bool
+    kind: SharedDatabase, path: Path | str, *, read_only: bool, renew: bool
 ) -> tuple[sqlite3.Connection, str]:
-    """Open the file; with `renew`, a damaged one is set aside and a new one begun: then the text says so.
+    """Open the file; with `renew`, a damaged one is set aside and a new one created: then the text says so.
 
     Raises `StateError`.
     """
     if read_only and path != MEMORY:
-        return _opened_to_be_read(kind, Path(path)), ""
+        return _open_read_only(kind, Path(path)), ""
     try:
-        return _opened(kind, path, sound=renew), ""
+        return _open(kind, path, check=renew), ""
     except StateDamagedError as error:
         if not renew or path == MEMORY:
             raise
-        aside = put_aside(Path(path))
-        told = f"{error.problem}; it is set aside as {aside.name}, and {kind.lost}"
-        return _opened(kind, path, sound=False), told
+        aside = set_aside_database(Path(path))
+        message = f"{error.problem}; it is set aside as {aside.name}, and {kind.lost}"
+        return _open(kind, path, check=False), message
 
 
-def _opened(kind: SharedTables, path: Path | str, *, sound: bool) -> sqlite3.Connection:
+def _open(kind: SharedDatabase, path: Path | str, *, check: bool) -> sqlite3.Connection:
     with contextlib.ExitStack() as on_error:
         if path != MEMORY:
-            _make_folder(kind, Path(path))
+            _create_folder(kind, Path(path))
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
         on_error.callback(db.close)
         with translated(db, kind.remedy):
@@ -67,8 +67,8 @@ def _opened(kind: SharedTables, path: Path | str, *, sound: bool) -> sqlite3.Con
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
             db.execute(f"PRAGMA journal_size_limit={CHECKPOINT_PAGES * 4096}")
-            _make_tables(kind, db)
-            if sound:
+            _create_tables(kind, db)
+            if check:
                 db.execute(kind.every_table)
                 if db.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
                     raise ImpossibleValueError("its pages contradict each other")
@@ -76,19 +76,19 @@ def _opened(kind: SharedTables, path: Path | str, *, sound: bool) -> sqlite3.Con
         return db
 
 
-def _make_folder(kind: SharedTables, path: Path) -> None:
+def _create_folder(kind: SharedDatabase, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StateError(f"cannot write {kind.what} in {path.parent}: {error.strerror}") from error
 
 
-def _opened_to_be_read(kind: SharedTables, path: Path) -> sqlite3.Connection:
-    """Open the file of a crawl for reading, an empty one in memory if there is none yet."""
+def _open_read_only(kind: SharedDatabase, path: Path) -> sqlite3.Connection:
+    """Open the file for reading; a missing one is replaced by an empty one in memory."""
     if not path.exists():
-        return _opened(kind, MEMORY, sound=False)
+        return _open(kind, MEMORY, check=False)
     with contextlib.ExitStack() as on_error:
-        db = connect_where_nothing_can_be_written(path, kind.remedy)
+        db = connect_read_only(path, kind.remedy)
         on_error.callback(db.close)
         with translated(db, kind.remedy):
             if db.execute("PRAGMA user_version").fetchone() != (kind.version,):
@@ -97,11 +97,11 @@ def _opened_to_be_read(kind: SharedTables, path: Path) -> sqlite3.Connection:
         return db
 
 
-def _make_tables(kind: SharedTables, db: sqlite3.Connection) -> None:
+def _create_tables(kind: SharedDatabase, db: sqlite3.Connection) -> None:
     if _version(db) == kind.version:
         return
     with transaction(db):
-        version = _version(db)  # another process may have been first
+        version = _version(db)  # again: another process may have created the tables
         if version == 0:
             for table in kind.tables:
                 db.execute(table)
