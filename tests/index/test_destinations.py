@@ -408,7 +408,7 @@ def test_the_index_process_delivers_and_shows_no_secret_to_others(
     process.prepare()
     assert process._worker is not None
     while not (seen := Path(f"/proc/{process._worker.pid}/cmdline").read_bytes()):
-        assert not process._worker.is_gone
+        assert not process._worker.has_ended
     (report,) = reports_of(process, path)
     assert isinstance(report, Committed)
     assert report.added == 1
@@ -437,9 +437,9 @@ def test_a_process_killed_while_it_writes_leaves_whole_lines(tmp_path: Path) -> 
     worker = process._worker
     assert worker is not None
     while not (path.exists() and path.stat().st_size):
-        assert not worker.is_gone, "it ended before anything was written"
+        assert not worker.has_ended, "it ended before anything was written"
     os.kill(worker.pid, signal.SIGKILL)
-    until(lambda: worker.is_gone)
+    until(lambda: worker.has_ended)
     (report,) = reports_of(process)  # it is started once more, and delivers the segment from its beginning
     assert isinstance(report, Committed)
     assert replayed(lines_in(path)) == {f"/{number}": "" for number in range(40)}

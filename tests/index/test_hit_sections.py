@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ultracrawl.index import Hit, IndexDocument, IndexEngine, NewAnchors, SearchQuery
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.model.page import Section
 
 

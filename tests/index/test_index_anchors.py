@@ -18,7 +18,7 @@ from ultracrawl.index import Change, Deletion, IndexDocument, IndexEngine, NewAn
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.destinations import EngineDestination
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.tantivy import fields
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT, field_values, schema_fields
 from ultracrawl.index.whoosh.writer import FastWriter

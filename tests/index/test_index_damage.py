@@ -13,7 +13,7 @@ from support.damage import DAMAGES
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index import Deletion, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.soundness import make_sound, probe, suspect
+from ultracrawl.index.repair import mark_suspect, probe, repair_index
 
 from .conftest import ATTRIBUTES, document
 
@@ -95,10 +95,10 @@ def test_damage_is_recognised_and_mended(
     if damage_found(path, partial(probe, index, path, "s")):
         assert index.check()
     elif what := search_finds(index, path):
-        suspect(path, what)
+        mark_suspect(path, what)
         assert damage_found(path, partial(probe, index, path, "s"))
     if index.check():
-        make_sound(index, path)
+        repair_index(index, path)
     index.close()
     index = opened(engine, path)
     assert index.check() == []

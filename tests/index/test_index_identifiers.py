@@ -12,12 +12,12 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.engine import Reading
-from ultracrawl.index.hits.marks import END_MARK, START_MARK
-from ultracrawl.index.hits.names import NameMatcher
+from ultracrawl.index.hits.highlighting import END_MARK, START_MARK
+from ultracrawl.index.hits.identifiers import IdentifierMatcher
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.parser import answer_in_turn, parse_query
+from ultracrawl.index.query.parser import parse_query, search_with_relaxation
 from ultracrawl.index.words import identifiers
-from ultracrawl.index.words.identifiers import identifier_terms, query_signs, word_parts
+from ultracrawl.index.words.identifiers import identifier_terms, query_operators, word_parts
 
 from .conftest import ATTRIBUTES, document
 
@@ -52,7 +52,7 @@ def parsed(text: str) -> tree.Node:
 
 
 def words_of(node: tree.Node) -> set[str]:
-    return {leaf.word for leaf in tree.sought(node) if isinstance(leaf, tree.Word)}
+    return {leaf.word for leaf in tree.searched_words(node) if isinstance(leaf, tree.Word)}
 
 
 def test_a_name_in_a_query_is_itself_or_looser_its_parts() -> None:
@@ -190,7 +190,7 @@ def test_a_name_that_is_nowhere_as_it_is_written_is_found_by_all_its_parts(
             document("/keys", "The keys F and G"),
         ]
     )
-    result = answer_in_turn(SearchQuery(text), ATTRIBUTES, engine.search)
+    result = search_with_relaxation(SearchQuery(text), ATTRIBUTES, engine.search)
     assert ([hit.url for hit in result.hits], result.reading) == ([url], Reading.PARTS)
 
 
@@ -241,7 +241,7 @@ def test_the_snippet_marks_what_was_sought_in_names(engine: IndexEngine, text: s
 @given(st.text(alphabet="abAB_+#@-> 08", max_size=60))
 def test_every_sign_and_part_of_a_text_is_found_in_it_again(text: str) -> None:
     for term in identifier_terms(text):
-        matcher = NameMatcher({term: 1})
+        matcher = IdentifierMatcher({term: 1})
         places = [*matcher.signs(text, 0, len(text)), *matcher.parts(text, 0, len(text), 1)]
         assert places, term
         assert {text[start:end].lower().replace("r ", "r") for start, end, _ in places} == {term}
@@ -284,7 +284,7 @@ def test_long_runs_are_no_names_and_are_not_remembered(text: str) -> None:
     assert all(len(term) <= 60 for term in identifier_terms(text))
     assert not [word for word in identifiers._PARTS if len(word) > 60]
     assert not [sign for sign in identifiers._FOLDED if len(sign) > 60]
-    assert [*NameMatcher({"ab": 1, "a": 2}).parts(text, 0, len(text), 3)] == []
+    assert [*IdentifierMatcher({"ab": 1, "a": 2}).parts(text, 0, len(text), 3)] == []
 
 
 def test_few_words_are_looked_up_for_a_suggestion() -> None:
@@ -320,4 +320,4 @@ def test_a_name_as_it_stands_in_a_text_finds_the_document(name: str, before: str
 def test_no_text_raises(text: str) -> None:
     terms = identifier_terms(text)
     assert all(term and not re.search(r"\s", term) for term in terms)
-    assert set(query_signs(text)) <= set(terms)
+    assert set(query_operators(text)) <= set(terms)

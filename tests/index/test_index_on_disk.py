@@ -18,9 +18,9 @@ from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.filters import parse_filter
-from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.locking import write_lock
-from ultracrawl.index.tantivy import TantivyIndex, answering, generations, integrity, tantivy_index
+from ultracrawl.index.stored_fields import SCHEMA_VERSION
+from ultracrawl.index.tantivy import TantivyIndex, generations, index_searcher, integrity, tantivy_index
 from ultracrawl.index.whoosh import directory
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
@@ -86,7 +86,7 @@ WORK = {
 }
 PLACES = {
     "whoosh": [(directory, "OpenSegment"), (TOC, "read")],
-    "tantivy": [(generations, "_opened"), (tantivy_index, "index_facts"), (tantivy_index, "wrong_in")],
+    "tantivy": [(generations, "_opened"), (tantivy_index, "index_facts"), (tantivy_index, "find_damage")],
 }
 
 
@@ -252,7 +252,7 @@ def test_an_engine_in_rust_that_breaks_is_a_damaged_index(
 
     index = TantivyIndex(tmp_path / "index", ATTRIBUTES)
     index.apply([document("/a", "word")])
-    monkeypatch.setattr(answering, "Answering", panic)
+    monkeypatch.setattr(index_searcher, "IndexSearcher", panic)
     with pytest.raises(IndexDamagedError, match="range end index 9"):
         index.search(SearchQuery("word"))
     monkeypatch.setattr(tantivy_index, "new_document", panic)

@@ -15,9 +15,9 @@ from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import FIRST_RETRY, DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder
+from ultracrawl.index.writing.pause_switch import EVERYTHING, PauseSwitch
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
-from ultracrawl.index.writing.switch import EVERYTHING, PauseSwitch
 
 
 class Moody:
@@ -61,7 +61,7 @@ def settle(destination: DestinationQueue, times: int = 5) -> None:
     for _ in range(times):
         for report in destination.poll():
             if isinstance(report, Committed):
-                destination.done(report.path)
+                destination.remove_delivered(report.path)
 
 
 def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
     for number in range(1, 4):
         destination.add(fill(cache, number))
     settle(destination)
-    assert (indexer.applied, destination.busy, len(destination.line), destination.problem) == (
+    assert (indexer.applied, destination.in_progress, len(destination.waiting), destination.problem) == (
         [],
         0,
         3,
@@ -85,7 +85,7 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
     now[0] = FIRST_RETRY * 3
     settle(destination)
     assert indexer.applied == ["0000000001", "0000000002", "0000000003"]
-    assert (len(destination.line), destination.size, destination.problem) == (0, 0, "")
+    assert (len(destination.waiting), destination.size, destination.problem) == (0, 0, "")
 
 
 def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
     destination.retry()
     assert len(indexer._waiting) == 1, "nothing has failed yet"
     settle(destination)
-    assert (destination.going, indexer.applied) == (False, [])
+    assert (destination.is_active, indexer.applied) == (False, [])
     destination.retry()
-    assert destination.going
+    assert destination.is_active
     settle(destination)
     assert indexer.applied == ["0000000001"]
 
@@ -109,7 +109,7 @@ def test_fast_116_a_paused_line_keeps_its_order_over_a_restart(tmp_path: Path) -
     for number in range(1, 4):
         paused.add(fill(cache, number))
     settle(paused)
-    assert len(paused.line) == 3
+    assert len(paused.waiting) == 3
     indexer = Moody()
     again = DestinationQueue(tmp_path, cast(Indexer, indexer))
     again.recover()
@@ -132,17 +132,17 @@ def test_outlets_are_idle_when_nothing_is_on_its_way_and_some_take_what_comes(tm
     cache = DocumentCache(tmp_path)
     destinations.recover(cache)
     one, two = destinations.all
-    assert (destinations.idle, destinations.busy) == (True, False)
+    assert (destinations.is_idle, destinations.is_busy) == (True, False)
     two.paused = True
-    assert destinations.idle, "one of them takes it"
+    assert destinations.is_idle, "one of them takes it"
     destinations.deliver(fill(cache, 1))
-    assert (destinations.idle, destinations.busy) == (False, True)
+    assert (destinations.is_idle, destinations.is_busy) == (False, True)
     settle(one)
-    assert (destinations.idle, destinations.busy, len(two.line)) == (True, False, 1), (
+    assert (destinations.is_idle, destinations.is_busy, len(two.waiting)) == (True, False, 1), (
         "a paused one is waited for by nobody"
     )
     one.paused = True
-    assert (destinations.idle, destinations.busy) == (False, False)
+    assert (destinations.is_idle, destinations.is_busy) == (False, False)
 
 
 def test_fast_121_a_kill_between_two_folders_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
@@ -178,10 +178,10 @@ def test_fast_124_an_engine_that_is_missing_is_a_problem_of_its_destination_only
     destination = DestinationQueue(tmp_path, indexer)
     destination.add(fill(DocumentCache(tmp_path), 1))
     end = time.monotonic() + 30
-    while destination.busy and time.monotonic() < end:
+    while destination.in_progress and time.monotonic() < end:
         destination.poll()
         time.sleep(0.05)
-    assert (destination.going, len(destination.line)) == (False, 1)
+    assert (destination.is_active, len(destination.waiting)) == (False, 1)
     assert "unknown index engine 'nonsense'" in destination.problem
     destination.close(1.0)
 
@@ -202,15 +202,15 @@ def test_numbers_go_on_behind_what_waits_for_an_index_only(tmp_path: Path) -> No
 
 def test_orders_hold_while_the_definition_stays(tmp_path: Path) -> None:
     switch = PauseSwitch(tmp_path)
-    assert not switch.changed()
-    switch.order(EVERYTHING, paused=True, defined=False)
+    assert not switch.reload_if_changed()
+    switch.set_paused(EVERYTHING, paused=True, defined=False)
     other = PauseSwitch(tmp_path)
-    assert other.changed()
+    assert other.reload_if_changed()
     assert other.paused(EVERYTHING, False)
-    assert not other.changed(), "a look costs no reading"
+    assert not other.reload_if_changed(), "a look costs no reading"
     assert not PauseSwitch(tmp_path / "none").paused(EVERYTHING, False)
     (tmp_path / "feeding.json").write_text("[broken")
-    assert other.changed()
+    assert other.reload_if_changed()
     assert other.paused(EVERYTHING, True), "what cannot be read says nothing"
 
 
@@ -218,15 +218,15 @@ def test_an_index_that_is_fed_alone_again_is_filled_once(tmp_path: Path) -> None
     """While the source fed other indexes, that of the project missed what came."""
     single = DestinationQueues.single(tmp_path, cast(Indexer, Moody()))
     assert single.unfilled() == (), "it never fed another"
-    single.filled()
+    single.mark_filled()
     assert list(tmp_path.iterdir()) == []
     several, _ = shared(tmp_path)
     assert several.unfilled() == several.all
     several.recover(DocumentCache(tmp_path))
-    several.filled()
+    several.mark_filled()
     assert several.unfilled() == ()
     assert single.unfilled() == single.all
-    single.filled()
+    single.mark_filled()
     assert single.unfilled() == ()
-    single.leave_former()
+    single.mark_former_unfilled()
     assert several.unfilled() == several.all, "they missed what came meanwhile"

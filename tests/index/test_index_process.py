@@ -23,11 +23,11 @@ from ultracrawl.index.changes import TEXT_PER_COMMIT, batches
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing import sharing
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.channels import JoinedWorker, StartedWorker
-from ultracrawl.index.writing.feeders import Feeder, Feeders
+from ultracrawl.index.writing.crawl_connections import CrawlConnection, CrawlConnections
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
-from ultracrawl.index.writing.sharing import own_index
+from ultracrawl.index.writing.sharing import claim_index
+from ultracrawl.index.writing.worker_handles import JoinedWorker, StartedWorker
 from ultracrawl.system.plugins import ENGINES
 
 from .conftest import ATTRIBUTES
@@ -88,7 +88,7 @@ def test_what_answers_queries_is_not_loaded_to_write(engine: str, tmp_path: Path
         "import sys; from ultracrawl.index.engines import IndexConfig, open_index\n"
         "from ultracrawl.index import IndexDocument; from ultracrawl.index.writing import worker\n"
         "open_index(IndexConfig.from_json(sys.argv[1])).apply([IndexDocument('s', '/', '', 'text')])\n"
-        "print([name for name in sys.modules if name.endswith(('.parser', '.matching', '.answering', '.tree'))])"
+        "print([name for name in sys.modules if name.endswith(('.parser', '.matching', '.index_searcher', '.tree'))])"
     )
     command = [sys.executable, "-c", program, config.to_json()]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -193,7 +193,7 @@ def test_terminal_signals_do_not_stop_the_worker(config: IndexConfig, tmp_path: 
 
 def test_housekeeping_is_done_when_neither_a_segment_nor_the_end_comes() -> None:
     reading, writing = os.pipe()
-    orders = Feeders(Feeder(reading, writing), None).orders(0.0)
+    orders = CrawlConnections(CrawlConnection(reading, writing), None).requests(0.0)
     os.write(writing, b'"one"\n"two"\n"thr')
     assert [order[1] for order in (next(orders), next(orders)) if order] == [b'"one"', b'"two"']
     assert next(orders) is None
@@ -249,9 +249,9 @@ def test_when_the_owner_of_an_index_is_killed_another_takes_over_and_nothing_is_
 def test_an_address_that_somebody_else_has_keeps_nobody_from_indexing(
     config: IndexConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner = own_index(config.to_json())
+    owner = claim_index(config.to_json())
     assert owner is not None
-    monkeypatch.setattr(sharing, "is_ours", lambda _: False)
+    monkeypatch.setattr(sharing, "is_same_user", lambda _: False)
     process = IndexProcess(config)
     process.submit(segment(DocumentCache(tmp_path / "cache"), 0, 20))
     assert isinstance(collect(process, 1)[0], Committed)
@@ -267,10 +267,10 @@ def test_a_worker_that_cannot_be_started_after_another_crawl_was_faster_fails_it
 
     process = IndexProcess(config)
     process.submit(path := segment(DocumentCache(tmp_path / "cache"), 0, 5))
-    monkeypatch.setattr(StartedWorker, "is_gone", True)
-    monkeypatch.setattr(StartedWorker, "owned_elsewhere", True)
+    monkeypatch.setattr(StartedWorker, "has_ended", True)
+    monkeypatch.setattr(StartedWorker, "is_owned_elsewhere", True)
     monkeypatch.setattr(StartedWorker, "receive", lambda _: b"")
-    monkeypatch.setattr(StartedWorker, "last_words", lambda _: "")
+    monkeypatch.setattr(StartedWorker, "exit_reason", lambda _: "")
     monkeypatch.setattr(subprocess, "Popen", start)
     assert process.poll() == [Failed(path, "the index process cannot be started: no memory for it")]
     assert process.close() == []

@@ -12,8 +12,8 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine, Reading, SearchQuery, SearchResult
-from ultracrawl.index.query.parser import answer_in_turn
-from ultracrawl.index.query.readings import most
+from ultracrawl.index.query.parser import search_with_relaxation
+from ultracrawl.index.query.readings import majority
 from ultracrawl.index.words.stopwords import query_languages
 
 from .conftest import ATTRIBUTES, document
@@ -40,7 +40,7 @@ def ask(engine: IndexEngine) -> Ask:
 
     def answer(text: str, **options: object) -> SearchResult:
         query = SearchQuery(text, **options)  # type: ignore[arg-type]
-        return answer_in_turn(query, ATTRIBUTES, engine.search)
+        return search_with_relaxation(query, ATTRIBUTES, engine.search)
 
     return answer
 
@@ -104,11 +104,11 @@ def test_documents_with_more_of_the_words_come_first(engine: IndexEngine) -> Non
     words = ["ant", "bee", "cat", "dog", "eel"]
     engine.apply(document(f"/{n}", " ".join([*words[:n], *["pad"] * (5 - n)])) for n in range(6))
     query = SearchQuery(" ".join(words))
-    result = answer_in_turn(query, ATTRIBUTES, engine.search)
+    result = search_with_relaxation(query, ATTRIBUTES, engine.search)
     assert (urls(result), result.reading) == (["/5", "/4", "/3"], MOST)
-    loose = answer_in_turn(SearchQuery("ant bee cat gnu"), ATTRIBUTES, engine.search)
+    loose = search_with_relaxation(SearchQuery("ant bee cat gnu"), ATTRIBUTES, engine.search)
     assert set(urls(loose)) == {"/2", "/3", "/4", "/5"}
-    assert [most(number) for number in (2, 3, 4, 5, 8, 12)] == [1, 2, 2, 3, 4, 6]
+    assert [majority(number) for number in (2, 3, 4, 5, 8, 12)] == [1, 2, 2, 3, 4, 6]
 
 
 def test_filters_and_sources_hold_in_every_reading(ask: Ask) -> None:
@@ -139,13 +139,13 @@ def test_a_strict_query_is_one_search(engine: IndexEngine) -> None:
         asked.append(query.reading)
         return engine.search(query)
 
-    answer_in_turn(SearchQuery("where is the grey heron"), ATTRIBUTES, search)
+    search_with_relaxation(SearchQuery("where is the grey heron"), ATTRIBUTES, search)
     assert asked == [ALL]
     asked.clear()
-    answer_in_turn(SearchQuery("xylophone.zither moped"), ATTRIBUTES, search)
+    search_with_relaxation(SearchQuery("xylophone.zither moped"), ATTRIBUTES, search)
     assert asked == [ALL, PARTS, MOST, ANY]
     asked.clear()
-    answer_in_turn(SearchQuery("a xylophone"), ATTRIBUTES, search)
+    search_with_relaxation(SearchQuery("a xylophone"), ATTRIBUTES, search)
     assert asked == [ALL]
 
 
@@ -153,8 +153,11 @@ def test_a_stop_word_in_capitals_is_a_name(engine: IndexEngine) -> None:
     engine.apply(
         [document("/in", "the operator in a list", "IN"), document("/other", "the operator of a list", "OF")]
     )
-    assert urls(answer_in_turn(SearchQuery("IN operator"), ATTRIBUTES, engine.search)) == ["/in"]
-    assert urls(answer_in_turn(SearchQuery("in operator"), ATTRIBUTES, engine.search)) == ["/in", "/other"]
+    assert urls(search_with_relaxation(SearchQuery("IN operator"), ATTRIBUTES, engine.search)) == ["/in"]
+    assert urls(search_with_relaxation(SearchQuery("in operator"), ATTRIBUTES, engine.search)) == [
+        "/in",
+        "/other",
+    ]
 
 
 LANGUAGES = [
@@ -189,14 +192,14 @@ def test_documents_in_the_language_of_who_asks_come_first(engine: IndexEngine) -
     )
 
     def first(query: str, **options: str) -> str:
-        return answer_in_turn(SearchQuery(query, **options), ATTRIBUTES, engine.search).hits[0].url  # type: ignore[arg-type]
+        return search_with_relaxation(SearchQuery(query, **options), ATTRIBUTES, engine.search).hits[0].url  # type: ignore[arg-type]
 
     assert first("ssl certificate", language="en") == "/en-GB"
     assert first("ssl certificate", language="fr-CA") == "/fr"
     assert first("ssl certificate", language="ja") == "/ja"
     assert first("what is an ssl certificate") == "/en-GB"
     assert first("was ist ssl und certificate") == "/de"
-    total = answer_in_turn(SearchQuery("ssl", language="fr"), ATTRIBUTES, engine.search).total
+    total = search_with_relaxation(SearchQuery("ssl", language="fr"), ATTRIBUTES, engine.search).total
     assert total == 5, "a preference is no filter"
 
 

@@ -12,7 +12,7 @@ from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.destinations import EngineDestination
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.locking import LOCK, write_lock
-from ultracrawl.index.reclaiming import FEW_DELETED, Room, segment_to_reclaim
+from ultracrawl.index.reclaiming import FEW_DELETED, SegmentCounts, segment_to_reclaim
 from ultracrawl.index.tantivy import tantivy_index
 from ultracrawl.index.whoosh import whoosh_index
 from ultracrawl.index.writing.cache import DocumentCache
@@ -130,15 +130,21 @@ def test_steps_are_bounded(index: IndexEngine, kind: str, monkeypatch: pytest.Mo
     ("segments", "largest", "chosen"),
     [
         ([], None, None),
-        ([Room(0, 0)], None, None),
-        ([Room(400, 99)], None, None),
-        ([Room(400, 100)], None, 0),
-        ([Room(401, 100)], None, None),
-        ([Room(0, 100)], None, 0),
-        ([Room(300, 60), Room(50, 30), Room(10, 0), Room(30, 10)], None, 1),
-        ([Room(300, 60), Room(50, 30), Room(10, 0)], 40, None),
-        ([Room(300, 60), Room(50, 30), Room(10, 10)], 40, 2),
+        ([SegmentCounts(0, 0)], None, None),
+        ([SegmentCounts(400, 99)], None, None),
+        ([SegmentCounts(400, 100)], None, 0),
+        ([SegmentCounts(401, 100)], None, None),
+        ([SegmentCounts(0, 100)], None, 0),
+        (
+            [SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 0), SegmentCounts(30, 10)],
+            None,
+            1,
+        ),
+        ([SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 0)], 40, None),
+        ([SegmentCounts(300, 60), SegmentCounts(50, 30), SegmentCounts(10, 10)], 40, 2),
     ],
 )
-def test_which_segment_is_written_anew(segments: list[Room], largest: int | None, chosen: int | None) -> None:
+def test_which_segment_is_written_anew(
+    segments: list[SegmentCounts], largest: int | None, chosen: int | None
+) -> None:
     assert segment_to_reclaim(segments, largest) == chosen

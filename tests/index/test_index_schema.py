@@ -10,8 +10,8 @@ import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, NewAnchors, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.query.scoring import FIELDS
+from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.words.text import analyse
 from ultracrawl.model.page import Section
 

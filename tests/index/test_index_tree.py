@@ -7,21 +7,21 @@ from collections.abc import Callable
 import pytest
 
 from ultracrawl.index import IndexEngine, SearchQuery
-from ultracrawl.index.hits.ranking import Ranking
-from ultracrawl.index.query import likeness
-from ultracrawl.index.query.scoring import coverage
+from ultracrawl.index.hits.reranking import Reranker
+from ultracrawl.index.query import query_builder
+from ultracrawl.index.query.scoring import coordination_factor
 from ultracrawl.index.query.tree import (
     AllOf,
-    Also,
     AnyOf,
     AtLeast,
+    Boosted,
+    ConstantScore,
     Equal,
-    Fixed,
     FromSource,
     HasUrl,
     Node,
     Not,
-    Raised,
+    WithOptional,
     Word,
 )
 
@@ -46,8 +46,8 @@ def ask(engine: IndexEngine, monkeypatch: pytest.MonkeyPatch) -> Ask:
     engine.apply(DOCUMENTS)
 
     def answer(node: Node) -> dict[str, float]:
-        monkeypatch.setattr(likeness, "parse_query", lambda *_: node)
-        monkeypatch.setattr(Ranking, "reordered", lambda _, matches, __: list(matches))
+        monkeypatch.setattr(query_builder, "parse_query", lambda *_: node)
+        monkeypatch.setattr(Reranker, "rerank", lambda _, matches, __: list(matches))
         hits = engine.search(SearchQuery("x", suggest=False)).hits
         return {hit.url + ("#t" if hit.source == "t" else ""): hit.score for hit in hits}
 
@@ -71,7 +71,7 @@ def test_the_coverage_of_what_holds_multiplies_the_score(ask: Ask) -> None:
     summed, shared = ask(AnyOf((A, B, C))), ask(AtLeast((A, B, C), 1))
     assert shared == pytest.approx(
         {
-            url: score * coverage(held, 3)
+            url: score * coordination_factor(held, 3)
             for (url, score), held in zip(summed.items(), (3, 3, 3, 2, 1), strict=True)
         },
         rel=1e-3,
@@ -79,22 +79,22 @@ def test_the_coverage_of_what_holds_multiplies_the_score(ask: Ask) -> None:
 
 
 def test_what_may_hold_adds_its_score_and_finds_nothing_itself(ask: Ask) -> None:
-    found = ask(Also(C, (A, D, Word("unicorn"))))
+    found = ask(WithOptional(C, (A, D, Word("unicorn"))))
     assert set(found) == {"/abcd", "/abcd#t", "/abc"}
     assert found["/abcd"] == pytest.approx(ask(AllOf((C, A, D)))["/abcd"], rel=1e-3)
     assert found["/abc"] == pytest.approx(ask(AllOf((C, A)))["/abc"], rel=1e-3)
 
 
 def test_a_score_is_raised_where_a_condition_holds(ask: Ask) -> None:
-    plain, raised = ask(A), ask(Raised(A, 3.0, Equal("Language", "de")))
+    plain, raised = ask(A), ask(Boosted(A, 3.0, Equal("Language", "de")))
     assert raised == pytest.approx(
         {url: score * (3 if url in ("/abc", "/a") else 1) for url, score in plain.items()}, rel=1e-3
     )
-    assert ask(Raised(A, 0.5)) == pytest.approx({url: score / 2 for url, score in plain.items()}, rel=1e-3)
+    assert ask(Boosted(A, 0.5)) == pytest.approx({url: score / 2 for url, score in plain.items()}, rel=1e-3)
 
 
 def test_a_score_may_be_fixed_and_a_url_found_in_all_sources(ask: Ask) -> None:
-    found = ask(AnyOf((A, Fixed(HasUrl("/none"), 500.0))))
+    found = ask(AnyOf((A, ConstantScore(HasUrl("/none"), 500.0))))
     assert next(iter(found)) == "/none"
     assert found["/none"] == pytest.approx(500)
     assert set(ask(HasUrl("/abcd"))) == {"/abcd", "/abcd#t"}

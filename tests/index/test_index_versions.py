@@ -10,7 +10,7 @@ from whoosh.index import create_in
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexDocument, SearchQuery
-from ultracrawl.index.keeping import SCHEMA_VERSION, STORED_TEXT_LIMIT
+from ultracrawl.index.stored_fields import SCHEMA_VERSION, STORED_TEXT_LIMIT
 from ultracrawl.index.whoosh import WhooshIndex
 
 from .conftest import ATTRIBUTES, LIBRARY, document

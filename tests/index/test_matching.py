@@ -27,12 +27,12 @@ def test_a_text_in_latin_letters_gives_the_same_spans_as_any_other(text: str, st
 
 @given(st.text(st.sampled_from(list("Aé_0ß. \xad\xb2’≤→—😀Ⓐ①\u0301\u200d東Σİ")), max_size=30))
 def test_a_text_in_latin_letters_with_other_signs_gives_the_same_words_as_any_other(text: str) -> None:
-    assert analysis.words(text) == analysis.fold_all(analysis._cut_any(text))
+    assert analysis.words(text) == analysis.fold_all(analysis._tokenise_any(text))
 
 
 def test_signs_beside_latin_letters_need_no_regular_expression() -> None:
-    assert analysis.plain_words("1 ≤ É → 😀“x”") == b"1   e     x "
-    assert analysis.plain_words("1 ≤ é Σ") is None
+    assert analysis.ascii_words("1 ≤ É → 😀“x”") == b"1   e     x "
+    assert analysis.ascii_words("1 ≤ é Σ") is None
 
 
 def test_long_words_are_not_remembered() -> None:

@@ -10,8 +10,8 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engine import RankingWeights
-from ultracrawl.index.hits.ranking import RANKED, Ranking
-from ultracrawl.index.query.scoring import SAME_LANGUAGE
+from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
+from ultracrawl.index.query.scoring import SAME_LANGUAGE_FACTOR
 from ultracrawl.index.query.tree import AllOf, Word
 from ultracrawl.model import Section
 from ultracrawl.sources.sections.search import WeightsSection
@@ -90,7 +90,7 @@ def test_a_long_document_with_the_very_sentence_comes_first(engine: IndexEngine,
     engine.apply(
         [
             replace(PLAIN, url="/long", text=f"{long} {sentence}. {long}"),
-            *(replace(PLAIN, url=f"/short-{n}", text=f"{apart}. ") for n in range(RANKED + 10)),
+            *(replace(PLAIN, url=f"/short-{n}", text=f"{apart}. ") for n in range(RERANK_LIMIT + 10)),
         ]
     )
     assert order(engine, f"{sentence}.")[0] == "/long"
@@ -119,8 +119,8 @@ def test_what_is_like_another_document_or_only_counted_is_not_read_to_be_ordered
         raise AssertionError
 
     found = [(2.0, "a"), (1.0, "b")]
-    ranking = Ranking(AllOf((Word("heron"), Word("egret"))), query, MemoryIndex({}))
-    assert ranking.reordered(found, read) == found
+    ranking = Reranker(AllOf((Word("heron"), Word("egret"))), query, MemoryIndex({}))
+    assert ranking.rerank(found, read) == found
 
 
 def test_the_language_of_who_asks_counts_as_much_for_many_words_as_for_one(engine: IndexEngine) -> None:
@@ -132,8 +132,8 @@ def test_the_language_of_who_asks_counts_as_much_for_many_words_as_for_one(engin
         hits = {hit.url: hit.score for hit in engine.search(SearchQuery(sought, language="de")).hits}
         return hits["/de"] / hits["/en"]
 
-    assert advantage("heron") == pytest.approx(SAME_LANGUAGE, rel=0.05)
-    assert advantage("heron egret crane stork") == pytest.approx(SAME_LANGUAGE, rel=0.05)
+    assert advantage("heron") == pytest.approx(SAME_LANGUAGE_FACTOR, rel=0.05)
+    assert advantage("heron egret crane stork") == pytest.approx(SAME_LANGUAGE_FACTOR, rel=0.05)
 
 
 def test_a_long_page_that_explains_a_name_comes_before_short_ones_that_mention_it(

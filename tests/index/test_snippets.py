@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.index import SearchQuery
-from ultracrawl.index.hits.marks import END_MARK, START_MARK
+from ultracrawl.index.hits.highlighting import END_MARK, START_MARK
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.snippet import MAX_SNIPPET, snippet
 from ultracrawl.index.query.parser import parse_query

@@ -18,27 +18,27 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.hits.maker import HitMaker
-from ultracrawl.index.hits.ranking import Ranking
-from ultracrawl.index.keeping import SCHEMA_VERSION, acl_terms
+from ultracrawl.index.hits.hit_builder import HitBuilder
+from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import facet_key, most_frequent
-from ultracrawl.index.query.likeness import query_node
 from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.query_builder import build_query_tree
 from ultracrawl.index.query.scoring import (
     FIELDS,
     HEADINGS,
     K1,
-    LEXICON_FIELDS,
+    STATISTICS_FIELDS,
     SearchedField,
-    combined,
-    coverage,
+    combined_frequency,
+    coordination_factor,
     damping,
-    rarity,
+    idf,
 )
 from ultracrawl.index.query.spelling import suggestion
-from ultracrawl.index.words.analysis import clean, words
+from ultracrawl.index.stored_fields import SCHEMA_VERSION, acl_terms
+from ultracrawl.index.words.analysis import replace_surrogates, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
@@ -81,7 +81,7 @@ class MemoryIndex:
         entries = dict(self._entries)
         last = last_changes(changes)
         for (source, url), change in last.items():
-            key = clean(source), clean(url)
+            key = replace_surrogates(source), replace_surrogates(url)
             if isinstance(change, IndexDocument):
                 entries[key] = self._entry(change)
             elif isinstance(change, Deletion):
@@ -95,7 +95,7 @@ class MemoryIndex:
         """See `IndexEngine.search`; what may not be seen is left out before anything is counted."""
         if query.principals is not None:
             return self._visible(query.principals).search(replace(query, principals=None))
-        node = query_node(query, self._attributes, self)
+        node = build_query_tree(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
         evaluation = _Evaluation(list(self._entries.values()))
@@ -108,9 +108,9 @@ class MemoryIndex:
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
         else:
-            rows = Ranking(node, query, self).reordered(rows, lambda entry: entry.document)
+            rows = Reranker(node, query, self).rerank(rows, lambda entry: entry.document)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-        hits = HitMaker(node, query)
+        hits = HitBuilder(node, query)
         return SearchResult(
             len(rows),
             tuple(hits.hit(entry.document, points) for points, entry in page),
@@ -124,17 +124,17 @@ class MemoryIndex:
         )
 
     @property
-    def size(self) -> int:
+    def document_count(self) -> int:
         """The number of documents."""
         return len(self._entries)
 
-    def frequency(self, word: str) -> int:
-        """See `Lexicon.frequency`."""
+    def document_frequency(self, word: str) -> int:
+        """See `IndexStatistics.document_frequency`."""
         entries = self._entries.values()
-        return sum(any(word in entry.words[name] for name in LEXICON_FIELDS) for entry in entries)
+        return sum(any(word in entry.words[name] for name in STATISTICS_FIELDS) for entry in entries)
 
-    def find(self, wanted: tree.Node) -> IndexDocument | None:
-        """See `Lexicon.find`."""
+    def find_document(self, wanted: tree.Node) -> IndexDocument | None:
+        """See `IndexStatistics.find_document`."""
         evaluation = _Evaluation(list(self._entries.values()))
         found = (entry for entry in self._entries.values() if evaluation.score(wanted, entry) is not None)
         return next((entry.document for entry in found), None)
@@ -199,7 +199,7 @@ class MemoryIndex:
 
     def _entry(self, document: IndexDocument) -> _Entry:
         attributes = {
-            name: [word for value in values for word in words(clean(str(value)))]
+            name: [word for value in values for word in words(replace_surrogates(str(value)))]
             for name, values in document.attributes.items()
         }
         known = {name: values for name, values in document.attributes.items() if name in self._attributes}
@@ -209,8 +209,9 @@ class MemoryIndex:
         known.setdefault("Title", [document.title])
         shown = {name: [_as_shown(value) for value in values] for name, values in known.items()}
         kept = replace(
-            document, source=clean(document.source), url=clean(document.url), title=clean(document.title),
-            text=clean(document.text), attributes=shown, anchors=tuple(map(clean, document.anchors)),
+            document, source=replace_surrogates(document.source), url=replace_surrogates(document.url),
+            title=replace_surrogates(document.title), text=replace_surrogates(document.text), attributes=shown,
+            anchors=tuple(map(replace_surrogates, document.anchors)),
         )  # fmt: skip
         return _Entry(kept, text, _with_gaps(text), attributes)
 
@@ -246,17 +247,17 @@ class _Evaluation:
             case tree.AtLeast(nodes, number):
                 number_held = sum(self.score(child, entry) is not None for child in nodes)
                 score = self._at_least(nodes, number, entry)
-                return None if score is None else score * coverage(number_held, max(1, len(nodes)))
-            case tree.Also(child, others):
+                return None if score is None else score * coordination_factor(number_held, max(1, len(nodes)))
+            case tree.WithOptional(child, others):
                 score = self.score(child, entry)
                 better = (self.score(other, entry) for other in others)
                 return None if score is None else score + sum(one or 0.0 for one in better)
-            case tree.Raised(child, factor, condition):
+            case tree.Boosted(child, factor, condition):
                 score = self.score(child, entry)
                 if score is None or self.score(condition, entry) is None:
                     return score
                 return score * factor
-            case tree.Fixed(child, score):
+            case tree.ConstantScore(child, score):
                 return None if self.score(child, entry) is None else score
             case tree.Not(child):
                 return 0.0 if self.score(child, entry) is None else None
@@ -275,14 +276,18 @@ class _Evaluation:
         total = 0.0
         for field, (exact, forms) in occurrences.items():
             if exact or forms:
-                damped = damping(entry.length(field), self._averages[field]) if field.is_damped else K1
-                total += _word_score(self._rarity(word) * field.weight, combined(exact, forms), damped)
+                damped = (
+                    damping(entry.length(field), self._averages[field]) if field.is_length_normalised else K1
+                )
+                total += _word_score(
+                    self._rarity(word) * field.weight, combined_frequency(exact, forms), damped
+                )
         return total
 
     def _rarity(self, word: tree.Word) -> float:
         if word not in self._rarities:
             matching = (sum(any(e.occurrences(word, field)) for e in self._entries) for field in FIELDS)
-            self._rarities[word] = rarity(len(self._entries), max(matching))
+            self._rarities[word] = idf(len(self._entries), max(matching))
         return self._rarities[word]
 
 
@@ -310,7 +315,7 @@ def _matches(node: tree.Node, entry: _Entry) -> bool:
             return any((start is None or start <= v) and (end is None or v < end) for v in values)  # type: ignore[operator]  # of the attribute's type
         case tree.FromSource(source):
             return entry.document.source == source
-        case tree.HasReader(term):
+        case tree.HasAclTerm(term):
             return term in acl_terms(entry.document.acl)
         case tree.IsDocument(source, url):
             return (entry.document.source, entry.document.url) == (source, url)
@@ -340,7 +345,7 @@ def _lowered(value: AttributeValue) -> AttributeValue:
 
 def _as_shown(value: AttributeValue) -> AttributeValue:
     if isinstance(value, str):
-        return clean(value)
+        return replace_surrogates(value)
     return as_utc(value) if isinstance(value, datetime) else value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from support.project import Workspace
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.opening import open_index
-from ultracrawl.index.values import attributes_to_json, further_to_json
+from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -47,7 +47,7 @@ def _kept(index: IndexEngine) -> Kept:
             "attributes": attributes_to_json(one.attributes),
             "secret": one.secret_text,
             "anchors": list(one.anchors),
-            **further_to_json(one),
+            **extras_to_json(one),
         }
         found.setdefault(one.url, []).append(fields)
     return found

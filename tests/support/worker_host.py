@@ -37,12 +37,12 @@ class Nursery:
 
     def lend(self) -> None:
         """Have index processes of this process come from here."""
-        from ultracrawl.index.writing import channels
+        from ultracrawl.index.writing import worker_handles
 
         instead = SimpleNamespace(
             PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired, Popen=self._start
         )
-        channels.subprocess = instead  # type: ignore[assignment]
+        worker_handles.subprocess = instead  # type: ignore[assignment]
 
     def _start(self, command: list[str], *, stderr: Any, **_: Any) -> ForkedWorker:
         return ForkedWorker(self._socket, command[-1], stderr.fileno())

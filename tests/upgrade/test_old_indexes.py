@@ -14,7 +14,7 @@ import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.keeping import SCHEMA_VERSION
+from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.rules.attributes.schema import attribute_schema
 
 HERE = Path(__file__).parent

@@ -14,10 +14,10 @@ from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchResult
 from ultracrawl.index.filters import all_of
-from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json
-from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_line
-from ultracrawl.index.kept_search import find_searched
+from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_line
+from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json
 from ultracrawl.index.query.completion import Completion
+from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searching import Searcher
 
 _READINGS = {
@@ -148,7 +148,7 @@ def command(
       ultracrawl search --complete "create ind" --limit 5
       ultracrawl search 'salary bands' --principal staff --principal ann.lee
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, hints = find_searched(config)
+    project, hints = find_searchable_project(config)
     show_hints(hints)
     with Searcher(project, index, principals=principals) as searcher:
         names = DisplayNames.of_searcher(searcher, language)

@@ -21,7 +21,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.filters import Filter, Operator
-from ultracrawl.index.hits.marks import as_html
+from ultracrawl.index.hits.highlighting import as_html
 
 __all__ = [
     "Change",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ultracrawl.index.engine import IndexEngine, RankingWeights
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.engines import open_index as open_engine
-from ultracrawl.index.searched import SearchedProject, SearchOptions
+from ultracrawl.index.searchable_project import SearchableProject, SearchOptions
 from ultracrawl.rules.attributes.boosts import Boosts
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.kinds import hit_codes
@@ -19,18 +19,18 @@ def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
     return _with_boosts(project, Boosts()).config_of(name)
 
 
-def searched_of(project: Project) -> SearchedProject:
+def searchable_project(project: Project) -> SearchableProject:
     """Return what a search needs of a project. Raises `StateError` if the loaded boosts cannot be read."""
     loaded = BoostStore(project.state.path)
     track_file(loaded.path)
     return _with_boosts(project, loaded.read())
 
 
-def _with_boosts(project: Project, boosts: Boosts) -> SearchedProject:
+def _with_boosts(project: Project, boosts: Boosts) -> SearchableProject:
     section = project.search
     files = {} if section.synonyms is None else {"": section.synonyms}
     own = {PROJECT_INDEX: (project.index.engine, project.index.path)}
-    return SearchedProject(
+    return SearchableProject(
         indexes={**own, **{name: (one.engine, one.path) for name, one in project.indexes.items()}},
         destinations={name: one.type for name, one in project.destinations.items()},
         attributes={name: one.type for name, one in project.schema_attributes.items()},

@@ -15,7 +15,7 @@ _COUNT = "reclaimed.txt"
 """The file in the folder of an index that says how often that was done."""
 
 
-class Room(NamedTuple):
+class SegmentCounts(NamedTuple):
     """How many documents of a segment are alive, and how many deleted."""
 
     living: int
@@ -27,12 +27,12 @@ class Room(NamedTuple):
         return self.deleted / max(1, self.living + self.deleted)
 
 
-def segment_to_reclaim(segments: Sequence[Room], largest: int | None = None) -> int | None:
+def segment_to_reclaim(segments: Sequence[SegmentCounts], largest: int | None = None) -> int | None:
     """Return the place of the segment to write anew, None as long as few documents of the index are deleted.
 
     It is the one with the largest share of deleted documents, among those with up to `largest` living ones.
     """
-    whole = Room(sum(one.living for one in segments), sum(one.deleted for one in segments))
+    whole = SegmentCounts(sum(one.living for one in segments), sum(one.deleted for one in segments))
     if whole.deleted < FEW_DELETED or whole.deleted_share < DELETED_SHARE:
         return None
     fit = [
@@ -44,10 +44,10 @@ def segment_to_reclaim(segments: Sequence[Room], largest: int | None = None) -> 
 def note_reclaimed(path: Path) -> None:
     """Count that space was freed in the index in this folder; its lock is held."""
     with suppress(OSError):
-        (path / _COUNT).write_text(f"{reclaimed(path) + 1}\n", encoding="utf-8")
+        (path / _COUNT).write_text(f"{reclaim_count(path) + 1}\n", encoding="utf-8")
 
 
-def reclaimed(path: Path) -> int:
+def reclaim_count(path: Path) -> int:
     """Return how often space was freed in the index in this folder without being asked for."""
     try:
         return int((path / _COUNT).read_text())

@@ -13,11 +13,11 @@ from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchQuery, SearchResult
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.filters import Operator, parse_filter
-from ultracrawl.index.kept_search import find_searched
 from ultracrawl.index.query.completion import Completion, completions
-from ultracrawl.index.query.parser import answer_in_turn
-from ultracrawl.index.searched import SearchedProject
-from ultracrawl.index.soundness import suspect
+from ultracrawl.index.query.parser import search_with_relaxation
+from ultracrawl.index.repair import mark_suspect
+from ultracrawl.index.search_cache import find_searchable_project
+from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.index.tuning import checked_boosts, read_tuning
 from ultracrawl.rules.attributes.schema import (
     OTHER_FIELDS,
@@ -50,7 +50,7 @@ class Searcher:
 
     def __init__(
         self,
-        where: str | Path | Project | SearchedProject | None = None,
+        where: str | Path | Project | SearchableProject | None = None,
         index: str = "",
         *,
         principals: Iterable[str] | None = (),
@@ -113,7 +113,7 @@ class Searcher:
             search = partial(folded, search=search)
         attributes = self._project.schema
         result = self._answer(
-            self._tuning.applied(query), lambda asked: answer_in_turn(asked, attributes, search)
+            self._tuning.applied(query), lambda asked: search_with_relaxation(asked, attributes, search)
         )
         hits = tuple(
             replace(hit, attributes=with_fields(hit.attributes))
@@ -220,7 +220,7 @@ class Searcher:
         try:
             return search(query)
         except IndexDamagedError as error:
-            suspect(self._path, error.problem)
+            mark_suspect(self._path, error.problem)
             raise
 
     def _sources(self, sources: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
@@ -258,14 +258,14 @@ def folded(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) ->
     return replace(first, total=first.total - (seen - len(hits)), hits=tuple(hits[query.offset :]))
 
 
-def _searched(where: str | Path | Project | SearchedProject | None) -> SearchedProject:
-    if isinstance(where, SearchedProject):
+def _searched(where: str | Path | Project | SearchableProject | None) -> SearchableProject:
+    if isinstance(where, SearchableProject):
         return where
     if where is None or isinstance(where, str | Path):
-        return find_searched(str(where) if where else None)[0]
-    from ultracrawl.index.opening import searched_of  # noqa: PLC0415 - it loads what reads definitions
+        return find_searchable_project(str(where) if where else None)[0]
+    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads what reads definitions
 
-    return searched_of(where)
+    return searchable_project(where)
 
 
 def _known(kind: str, name: str, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import RankingWeights, SearchQuery
 from ultracrawl.index.query.synonyms import Synonyms, synonym_table
-from ultracrawl.index.searched import SearchOptions
+from ultracrawl.index.searchable_project import SearchOptions
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stopwords import query_languages
 from ultracrawl.rules.attributes.boosts import MOST_BOOST

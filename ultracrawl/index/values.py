@@ -43,7 +43,7 @@ def change_to_line(key: int, change: Change) -> bytes:
     else:
         attributes = attributes_to_json(change.attributes)
         row = [key, change.source, change.url, change.title, change.text, attributes]
-        further = further_to_json(change)
+        further = extras_to_json(change)
         if change.secret_text or change.anchors or further:
             row.append(change.secret_text)
         if change.anchors or further:
@@ -67,7 +67,7 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
             secret, anchors, further = _end_of_document(rest)
             values = attributes_from_json(attributes)
             document = IndexDocument(source, url, title, text, values, secret, anchors)
-            return key, with_further(document, further) if further else document
+            return key, with_extras(document, further) if further else document
     raise ValueError("not a line of a document cache")
 
 
@@ -82,18 +82,18 @@ def _encoded(row: list[Json]) -> bytes:
         return line.encode(errors="replace")
 
 
-def packed(key: int, document: IndexDocument) -> bytes:
+def pack_document(key: int, document: IndexDocument) -> bytes:
     """Return a document as the state store keeps it."""
     return zlib.compress(change_to_line(key, document), 1)
 
 
-def unpacked(data: bytes) -> IndexDocument | None:
+def unpack_document(data: bytes) -> IndexDocument | None:
     """Return a document that was packed; None for anything else."""
     _, document = change_from_line(zlib.decompress(data))
     return document if isinstance(document, IndexDocument) else None
 
 
-def further_to_json(document: IndexDocument) -> dict[str, Json]:
+def extras_to_json(document: IndexDocument) -> dict[str, Json]:
     """Return what many documents have not: readers, parts, texts of links to these, depth; empty if it has none."""
     further: dict[str, Json] = {}
     if document.acl:
@@ -107,8 +107,8 @@ def further_to_json(document: IndexDocument) -> dict[str, Json]:
     return further
 
 
-def with_further(document: IndexDocument, further: Mapping[str, object]) -> IndexDocument:
-    """Return a document with what `further_to_json` made; raises ValueError for anything else."""
+def with_extras(document: IndexDocument, further: Mapping[str, object]) -> IndexDocument:
+    """Return a document with what `extras_to_json` made; raises ValueError for anything else."""
     sections = [
         Section(int(str(offset)), int(str(level)), str(anchor), str(title))
         for offset, level, anchor, title in map(_a_list, _a_list(further.get("sections", [])))

@@ -89,7 +89,7 @@ def order_pause(project: Project, source: DataSource, label: str, *, paused: boo
         known = ", ".join(section.destinations) or "none: it feeds the index of the project alone"
         raise UserError(f"{source.name} has no destination {label!r}; its destinations are {known}")
     defined = section.destinations[label].paused if label else section.paused
-    pause_switch(project, source.name).order(label, paused=paused, defined=defined)
+    pause_switch(project, source.name).set_paused(label, paused=paused, defined=defined)
     if running_crawl(project, source.name) is not None:
         return "the running crawl pauses it" if paused else "the running crawl resumes it"
     if paused:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ultracrawl.crawl.indexing.agreement import forget_documents, lost_records
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
-from ultracrawl.index.soundness import make_sound
+from ultracrawl.index.repair import repair_index
 from ultracrawl.model import UrlRecord
 from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Project
@@ -38,7 +38,7 @@ def rebuild(project: Project, name: str) -> Repair:
     if a source with missing documents is being crawled.
     """
     with closing(open_index(project, name)) as index:
-        make_sound(index, index_config(project, name).path)
+        repair_index(index, index_config(project, name).path)
     missing = _missing(project, name)
     stored = [source for source in missing if stored_documents_exist(project, project.sources[source])]
     left = missing

@@ -138,7 +138,7 @@ def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
     killed.close(1.0)
     feed = feed_of(tmp_path, state, index)
     feed.recover()
-    older = len(feed._destinations.primary.line)
+    older = len(feed._destinations.primary.waiting)
     handed_over(feed, state, 1)
     if sealed:
         feed.drain()

@@ -13,7 +13,7 @@ from support.site import Site
 from ultracrawl.crawl.writing import finishing
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.index.writing import opening
-from ultracrawl.index.writing.opening import open_indexer, start_ahead
+from ultracrawl.index.writing.opening import open_indexer, prestart_indexer
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -53,7 +53,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 def test_who_opens_the_way_to_an_index_gets_the_process_that_was_started_ahead(
     project: Project, source: str, index: str
 ) -> None:
-    start_ahead(project, project.sources[source])
+    prestart_indexer(project, project.sources[source])
     first, second = (cast("NotedProcess", open_indexer(project, index)) for _ in range(2))
     assert (first.started, second.started) == (True, False)
     assert first.config == second.config
@@ -61,20 +61,20 @@ def test_who_opens_the_way_to_an_index_gets_the_process_that_was_started_ahead(
 
 @pytest.mark.parametrize("source", ["held", "elsewhere"])
 def test_none_is_started_ahead_for_what_gets_no_documents(project: Project, source: str) -> None:
-    start_ahead(project, project.sources[source])
+    prestart_indexer(project, project.sources[source])
     assert not cast("NotedProcess", open_indexer(project)).started
 
 
 def test_a_process_that_cannot_be_started_is_told_of_by_the_crawl(project: Project) -> None:
     index = project.index.model_copy(update={"engine": "nonsense"})
-    start_ahead(project.model_copy(update={"index": index}), project.sources["one"])
+    prestart_indexer(project.model_copy(update={"index": index}), project.sources["one"])
 
 
 def test_it_is_started_ahead_for_crawls_that_are_sure_to_have_documents(
     site: Site, url: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = list[str]()
-    monkeypatch.setattr(opening, "start_ahead", lambda _, source: ahead.append(source.name))
+    monkeypatch.setattr(opening, "prestart_indexer", lambda _, source: ahead.append(source.name))
     site.page("/", title="Home", text="heron")
     workspace.define(f"{url}/")
     for words, expected in (((), ["site"]), ((), []), (("--force",), ["site"])):

@@ -128,11 +128,11 @@ def _crawl_here(
     progress: ProgressLine,
     urls: tuple[str, ...],
 ) -> list[RunReport]:
-    from ultracrawl.index.writing.opening import start_ahead  # noqa: PLC0415 - as below
+    from ultracrawl.index.writing.opening import prestart_indexer  # noqa: PLC0415 - as below
     from ultracrawl.stores.opening import state_exists  # noqa: PLC0415 - as below
 
     if force or not state_exists(project, chosen[0].name):
-        start_ahead(project, chosen[0])
+        prestart_indexer(project, chosen[0])
     from ultracrawl.service.run import run_sources  # noqa: PLC0415 - who has others crawl needs no Scrapy
 
     return run_sources(project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls)

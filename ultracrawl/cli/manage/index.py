@@ -13,9 +13,9 @@ import click
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
-from ultracrawl.index.keeping import SCHEMA_VERSION
 from ultracrawl.index.opening import open_index
-from ultracrawl.index.values import attributes_to_json, further_to_json
+from ultracrawl.index.stored_fields import SCHEMA_VERSION
+from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.service import repair
 from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
@@ -160,7 +160,7 @@ def dump(name: str, project: Project) -> None:
                     "text": "" if document.secret_text else document.text,
                     "anchors": list(document.anchors),
                     "attributes": attributes_to_json(document.attributes),
-                    **further_to_json(replace(document, sections=()) if document.secret_text else document),
+                    **extras_to_json(replace(document, sections=()) if document.secret_text else document),
                 }
             )
         lost = min(before, index.count()) - number  # others may write meanwhile

@@ -13,7 +13,7 @@ from ultracrawl.cli.search import print_completions, print_result
 from ultracrawl.cli.serve.client import ServiceClient, token_of_environment
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.index.hits.answers import DisplayNames, completions_of, result_of
+from ultracrawl.index.hits.result_json import DisplayNames, completions_from_json, result_from_json
 from ultracrawl.service.control import Steered
 from ultracrawl.service.destinations import DestinationStatus
 from ultracrawl.stores.control_channel import Command
@@ -48,14 +48,14 @@ def search(
     if order.pop("complete"):
         asked = {name: order[name] for name in ("source", "group", "index", "limit")}
         found = client.get("suggest", q=query, **asked)
-        print_completions(query, completions_of(found), as_json=as_json)
+        print_completions(query, completions_from_json(found), as_json=as_json)
         return
     found = client.get("search", q=query, all=every, facet=facets, **order)
     if as_json:
         print_json(found)
         return
     names, took = DisplayNames.of_answer(found), found["took_ms"]
-    print_result(query or order["like"], result_of(found), order["offset"], took, names, empty=False)
+    print_result(query or order["like"], result_from_json(found), order["offset"], took, names, empty=False)
 
 
 def status(client: ServiceClient, *, as_json: bool) -> None:

@@ -13,8 +13,8 @@ from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import is_new
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
-from ultracrawl.index.soundness import sound_count
-from ultracrawl.index.writing.destination_queues import leave_unfilled
+from ultracrawl.index.repair import repair_and_count
+from ultracrawl.index.writing.destination_queues import mark_unfilled
 from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
@@ -69,7 +69,7 @@ class Agreement(Feature):
                 continue
             self._count(name)
             if self.problems:
-                leave_unfilled(cache_folder(context.project, context.source.name), name)
+                mark_unfilled(cache_folder(context.project, context.source.name), name)
                 self.problems.clear()
         number = self._count(primary) if primary in indexes else None
         counts = context.store.records.count_urls()
@@ -96,7 +96,7 @@ class Agreement(Feature):
             return 0
         with closing(open_index(context.project, name)) as index:
             try:
-                return sound_count(index, config.path, source, self.problems, self.remarks)
+                return repair_and_count(index, config.path, source, self.problems, self.remarks)
             except IndexStoreError as error:
                 self.problems.append(str(error))
                 return None

@@ -48,13 +48,13 @@ class Filling(Feature):
             feed.remove_unknown(self._strangers(destination.index))
         feed.sync()
         if not self._has_documents or not (resumed or self._context.run.replay):
-            self.destinations.filled()
-        self.destinations.leave_former()
+            self.destinations.mark_filled()
+        self.destinations.mark_former_unfilled()
 
     def run_ended(self) -> None:
         """Take note that everything stored was made again."""
         if self._context.run.replay and self._new and not self._context.report.failed:
-            self.destinations.filled()
+            self.destinations.mark_filled()
 
     def _strangers(self, index: str) -> Iterator[str]:
         """Yield the display URLs of the source that an index has, and the document table has not."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ultracrawl.index.values import packed, unpacked
+from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import approved, removed, without_document
 from ultracrawl.rules.urls.canonical import url_key
@@ -34,7 +34,7 @@ class PendingDocuments:
 
     def keep(self, key: int, document: IndexDocument) -> None:
         """Keep a document; it replaces an older version that waits."""
-        self._state.documents.retain_document(Retained.APPROVAL, key, packed(key, document))
+        self._state.documents.retain_document(Retained.APPROVAL, key, pack_document(key, document))
 
     def approve(self, keys: Iterable[int] | None = None) -> int:
         """Hand documents over to the index, all that wait if no keys are given; returns how many."""
@@ -67,7 +67,7 @@ class PendingDocuments:
 
     def _document(self, key: int) -> IndexDocument | None:
         data = self._state.documents.retained_document(Retained.APPROVAL, key)
-        return None if data is None else unpacked(data)
+        return None if data is None else unpack_document(data)
 
     def remove(self, keys: Iterable[int]) -> int:
         """Take URLs out for good, their documents with them; returns how many of these leave the index.

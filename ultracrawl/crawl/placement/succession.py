@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.index.values import packed
+from ultracrawl.index.values import pack_document
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.boundary.expressions import compiled
@@ -58,7 +58,7 @@ class Succession:
         if leaving is None:
             return None
         key = visit.entry.key
-        self._context.store.documents.retain_document(Retained.REPLACEMENT, key, packed(key, document))
+        self._context.store.documents.retain_document(Retained.REPLACEMENT, key, pack_document(key, document))
         self._holders.waiting.add(key)
         self.displace(visit)
         cause = Cause(CauseCode.REPLACES, leaving.url)

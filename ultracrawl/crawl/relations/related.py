@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.index.values import packed, unpacked
+from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls.canonical import host_of, on_site, site_of, url_key
@@ -74,7 +74,7 @@ class RelatedDocuments(Feature):
         record = replace(visit.record, fingerprint=visit.page.fingerprint)
         lists = RelationLists(self._context.source, state).of(record)
         plain = replace(document, attributes={**document.attributes, **own})
-        state.documents.retain_document(Retained.RELATED, key, packed(key, plain))
+        state.documents.retain_document(Retained.RELATED, key, pack_document(key, plain))
         state.documents.retain_document(Retained.RELATED_LISTS, key, as_text(lists))
         return replace(plain, attributes={**plain.attributes, **lists})
 
@@ -117,7 +117,7 @@ class RelatedDocuments(Feature):
             if text != state.documents.retained_document(Retained.RELATED_LISTS, key)
             else None
         )
-        document = unpacked(data) if data else None
+        document = unpack_document(data) if data else None
         if document is None:
             return False
         self._context.documents.writer.add(key, replace(document, attributes={**document.attributes, **now}))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ultracrawl.crawl.writing.writer import IndexWriter
-from ultracrawl.index.values import unpacked
+from ultracrawl.index.values import unpack_document
 from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import approved, without_document
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
@@ -130,7 +130,7 @@ class Deletions:
         for one in twins:
             key = url_key(one.url)
             data = self._state.documents.retained_document(Retained.REPLACEMENT, key)
-            document = unpacked(data) if data else None
+            document = unpack_document(data) if data else None
             if document is None:
                 continue
             self._state.documents.release_document(Retained.REPLACEMENT, key)

@@ -14,7 +14,7 @@ from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import IndexStoreError, WorkError
 from ultracrawl.index.opening import open_index
-from ultracrawl.index.soundness import sound_count
+from ultracrawl.index.repair import repair_and_count
 from ultracrawl.index.writing.opening import cache_folder
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.database import MEMORY, lock_file
@@ -77,7 +77,7 @@ class PlainIndex:
         project, told = self._context.project, list[str]()
         with closing(open_index(project)) as index:
             try:
-                return sound_count(index, project.index.path, self._context.source.name, told, told)
+                return repair_and_count(index, project.index.path, self._context.source.name, told, told)
             except IndexStoreError as error:
                 told.append(str(error))
                 return None

@@ -61,7 +61,7 @@ class Commits:
     def unsent(self) -> set[int]:
         """Return the keys of all changes that some index has not committed."""
         found = set(self._segments.open)
-        for path in {path.name: path for one in self._destinations.all for path in one.line}.values():
+        for path in {path.name: path for one in self._destinations.all for path in one.waiting}.values():
             found.update(self._segments.urls_of(path))
         return found
 
@@ -90,8 +90,8 @@ class Commits:
             self._segments.forget(path)
         if self.log is not None:
             self.log.indexed(destination.label, self._cache.read(path))
-        destination.done(path)
-        if self.on_sent is not None and not self._destinations.has(path.name):
+        destination.remove_delivered(path)
+        if self.on_sent is not None and not self._destinations.has_segment(path.name):
             self.on_sent([key for key, url in urls.items() if url and key not in later])
 
     def _confirm(self, urls: Mapping[int, str], later: Collection[int], answer: Committed) -> None:

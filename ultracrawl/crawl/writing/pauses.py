@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ultracrawl.index.writing.destination_queue import DestinationQueue
-from ultracrawl.index.writing.switch import EVERYTHING, PauseSwitch
+from ultracrawl.index.writing.pause_switch import EVERYTHING, PauseSwitch
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
 
 LOOK_EVERY = 1.0
@@ -35,7 +35,7 @@ class Pauses:
         if now < self._next:
             return False
         first, self._next = self._next == float("-inf"), now + LOOK_EVERY
-        return self._switch.changed() or first
+        return self._switch.reload_if_changed() or first
 
     @property
     def everything(self) -> bool:

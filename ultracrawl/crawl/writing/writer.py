@@ -88,9 +88,9 @@ class IndexWriter:
             if self._links is not None:
                 self._links.invalidate_submitted_texts()
         self._destinations.recover(self._cache)
-        self.commits.recovered = frozenset(path.name for path in self._destinations.primary.line)
+        self.commits.recovered = frozenset(path.name for path in self._destinations.primary.waiting)
         waiting: dict[int, str] = {}
-        for path in self._destinations.primary.line:
+        for path in self._destinations.primary.waiting:
             urls = self._segments.urls_of(path)
             self._segments.note_sealed(path, urls)
             waiting.update(urls)
@@ -159,12 +159,12 @@ class IndexWriter:
     @property
     def congested(self) -> bool:
         """Whether crawling has to wait for the index: more than the cache may hold is waiting, or phases alternate."""
-        return self._destinations.primary.busy > (0 if self._two_phases else BEHIND)
+        return self._destinations.primary.in_progress > (0 if self._two_phases else BEHIND)
 
     @property
     def busy(self) -> bool:
         """Whether changes are on their way to an index that takes them."""
-        return self._cache.size > 0 or self._destinations.busy
+        return self._cache.size > 0 or self._destinations.is_busy
 
     def sync(self) -> None:
         """Make what the cache took durable; has to come before the flush of the state."""
@@ -184,13 +184,13 @@ class IndexWriter:
         if self._two_phases or size < EAGER_SIZE / 10:
             return False
         enough = max(EAGER_SIZE, EAGER_SHARE * self._handed_over)
-        return (size >= enough or self._clock() - self._since >= PATIENCE) and self._destinations.idle
+        return (size >= enough or self._clock() - self._since >= PATIENCE) and self._destinations.is_idle
 
     @property
     def _overdue(self) -> bool:
         if not self._every or not self._cache.size or self._clock() - self._since < self._every:
             return False
-        return any(destination.going for destination in self._destinations.all)
+        return any(destination.is_active for destination in self._destinations.all)
 
     def _look_at_pauses(self) -> None:
         if self._pauses is not None:
@@ -210,12 +210,12 @@ class IndexWriter:
     def _check_backlog(self) -> None:
         """Raise `IndexStoreError` if too much waits for the primary index; another one is given up instead."""
         for destination in self._destinations.all:
-            if self._backlog is None or destination.going or destination.size <= self._backlog:
+            if self._backlog is None or destination.is_active or destination.size <= self._backlog:
                 continue
             full = f"{destination.size / 1e6:,.0f} MB wait for {name_of(destination)}, more than `feeding.backlog`"
             if destination is self._destinations.primary:
                 raise IndexStoreError(f"{full}; let it be fed (`ultracrawl feeding resume`), or raise that")
-            self._destinations.give_up(destination)
+            self._destinations.abandon(destination)
             self.commits.note_problem(f"{full}: they are given up, and the next run fills it anew")
 
     def collect(self) -> None:
@@ -230,7 +230,7 @@ class IndexWriter:
     def close(self, timeout: float) -> None:
         """End the index processes, after what is on its way, in `timeout` seconds at most."""
         deadline = time.monotonic() + timeout
-        while self._destinations.busy and time.monotonic() < deadline:
+        while self._destinations.is_busy and time.monotonic() < deadline:
             self.collect()
             time.sleep(_POLL_SECONDS)
         for destination in self._destinations.all:

@@ -4,6 +4,6 @@
 a file, `http_push.HttpPush` a web server; `opening.open_destination` opens one by its type.
 """
 
-from ultracrawl.index.destinations.port import Batch, Destination, EngineDestination, OpenDestination
+from ultracrawl.index.destinations.destination import Batch, Destination, EngineDestination, OpenDestination
 
 __all__ = ["Batch", "Destination", "EngineDestination", "OpenDestination"]

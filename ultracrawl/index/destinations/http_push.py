@@ -10,9 +10,9 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.index.destinations.lines import lines_of
-from ultracrawl.index.destinations.port import Batch, Destination
-from ultracrawl.index.destinations.posting import Answer, Poster, PostError
+from ultracrawl.index.destinations.change_lines import change_lines
+from ultracrawl.index.destinations.destination import Batch, Destination
+from ultracrawl.index.destinations.http_post import Answer, Poster, PostError
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import Json
 from ultracrawl.rules.access.basic import basic_answer
@@ -99,7 +99,7 @@ class HttpPush(Destination):
 
     def deliver(self, batch: Batch) -> int:
         """Send a batch in as many requests as it takes; returns when the server has confirmed all."""
-        for body in self._bodies(lines_of(batch.changes)):
+        for body in self._bodies(change_lines(batch.changes)):
             key = sha256(batch.key.encode() + b"\n" + body).hexdigest()
             self._send(body, key)
         return sum(isinstance(change, IndexDocument) for change in batch.changes)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ultracrawl.errors import WorkError
-from ultracrawl.index.destinations.lines import lines_of
-from ultracrawl.index.destinations.port import Batch, Destination
+from ultracrawl.index.destinations.change_lines import change_lines
+from ultracrawl.index.destinations.destination import Batch, Destination
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import Json
 from ultracrawl.system.files import end_of_last_line, write_all
@@ -26,7 +26,7 @@ class JsonLines(Destination):
 
     def deliver(self, batch: Batch) -> int:
         """Append all lines of a batch, or none."""
-        data = b"".join(lines_of(batch.changes))
+        data = b"".join(change_lines(batch.changes))
         try:
             self._append(data)
         except OSError as error:

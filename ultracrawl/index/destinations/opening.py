@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from ultracrawl.index.destinations.port import Destination, OpenDestination
+from ultracrawl.index.destinations.destination import Destination, OpenDestination
 from ultracrawl.index.values import Json
 from ultracrawl.system.plugins import DESTINATIONS
 

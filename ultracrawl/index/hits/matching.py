@@ -9,9 +9,9 @@ from functools import cache, cached_property
 from itertools import islice, takewhile
 from os.path import commonprefix
 
-from ultracrawl.index.hits.names import NameMatcher
-from ultracrawl.index.query.tree import Node, Prefix, Word, leaf_text, phrases, sought
-from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_pair, is_word, plain_words
+from ultracrawl.index.hits.identifiers import IdentifierMatcher
+from ultracrawl.index.query.tree import Node, Prefix, Word, leaf_text, searched_phrases, searched_words
+from ultracrawl.index.words.analysis import WORD_CHARACTERS, ascii_words, fold, is_bigram, is_word
 from ultracrawl.index.words.stemming import stem_terms
 
 MOST_MATCHES = 500
@@ -29,19 +29,19 @@ class Matcher:
     """
 
     def __init__(self, node: Node) -> None:
-        leaves = list(dict.fromkeys(sought(node)))
+        leaves = list(dict.fromkeys(searched_words(node)))
         self.all_bits = (1 << len(leaves)) - 1
         """Those of all words sought."""
         self.phrase_bit = 1 << len(leaves)
         """That of the phrases sought."""
-        self._phrases = _in_a_row(phrases(node))
-        self._pairs = {leaf_text(leaf): 1 << n for n, leaf in enumerate(leaves) if is_pair(leaf_text(leaf))}
+        self._phrases = _in_a_row(searched_phrases(node))
+        self._pairs = {leaf_text(leaf): 1 << n for n, leaf in enumerate(leaves) if is_bigram(leaf_text(leaf))}
         self._find_pairs = _pairs(list(self._pairs))
-        plain = [(leaf, 1 << n) for n, leaf in enumerate(leaves) if not is_pair(leaf_text(leaf))]
+        plain = [(leaf, 1 << n) for n, leaf in enumerate(leaves) if not is_bigram(leaf_text(leaf))]
         self._exact = {leaf.word: bit for leaf, bit in plain if isinstance(leaf, Word)}
         self._beginnings = {leaf.prefix: bit for leaf, bit in plain if isinstance(leaf, Prefix)}
         self._stems = {pair: bit for leaf, bit in plain if isinstance(leaf, Word) for pair in leaf.stems}
-        self._names = NameMatcher(self._exact)
+        self._names = IdentifierMatcher(self._exact)
         words = [(leaf, bit) for leaf, bit in plain if is_word(leaf_text(leaf))]
         self._leaves = [leaf for leaf, _ in words]
         self._literals = _literals(self._leaves)
@@ -99,7 +99,7 @@ class Matcher:
     def _words(self, text: str, language: str, start: int) -> Iterator[Span]:
         if not self._leaves:
             return
-        plain = plain_words(text) if self._literals else None
+        plain = ascii_words(text) if self._literals else None
         if plain is not None:
             for match in self._beginning.finditer(b" " + plain, start):
                 at, end = match.start(), match.end() - 1
@@ -170,7 +170,7 @@ def _literals(leaves: list[Word | Prefix]) -> list[bytes]:
 
 def _in_a_row(phrases: Iterable[tuple[str, ...]]) -> re.Pattern[str] | None:
     """Return what finds phrases in a text; None if there are none, or only such as are cut into pairs."""
-    whole = [found for found in phrases if not any(map(is_pair, found))]
+    whole = [found for found in phrases if not any(map(is_bigram, found))]
     if not whole:
         return None
     forms = (f"[^{WORD_CHARACTERS}]+".join(map(_letters, found)) for found in sorted(set(whole)))

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from ultracrawl.content.anchors import LONGEST
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.hits.matching import Matcher, bits_of
-from ultracrawl.index.query.scoring import OTHER_FORM
+from ultracrawl.index.query.scoring import INFLECTION_FACTOR
 from ultracrawl.index.words.analysis import words
 from ultracrawl.model.page import Section
 
@@ -100,7 +100,7 @@ class SectionFinder:
         for place, end, bits in spans:
             number, counts, _ = pieces[bisect_right(starts, place) - 1]
             head = found[number]
-            counts *= 1.0 if self._matcher.is_exact(joined[place:end]) else OTHER_FORM
+            counts *= 1.0 if self._matcher.is_exact(joined[place:end]) else INFLECTION_FACTOR
             for bit in bits_of(bits):
                 head[bit] = max(head.get(bit, 0.0), counts)
         if self._matcher.has_compounds:

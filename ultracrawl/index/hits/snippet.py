@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
-from ultracrawl.index.hits.marks import END_MARK, START_MARK, without_controls
+from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, collapse_controls
 from ultracrawl.index.hits.matching import Matcher, Span, bits_of
 
 MAX_SNIPPET = 300
@@ -56,7 +56,7 @@ def snippet(
         found += matcher.spans(text, language, *near)
     spans = sorted({span for span in found if span[1] <= end})
     if not spans or (is_answer and spans[0][0] > start + MAX_SNIPPET):
-        beginning = without_controls(text[start : min(end, start + 2 * MAX_SNIPPET)])
+        beginning = collapse_controls(text[start : min(end, start + 2 * MAX_SNIPPET)])
         return _whole_words(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).strip()
     if end - start > _WIDTH and not is_answer:
         starts = {start, *_sentence_starts(text, start, end)}
@@ -161,15 +161,15 @@ def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
     for left, right, _ in spans:
         if left < at:
             continue
-        before, word = without_controls(text[at:left]), text[left:right]
+        before, word = collapse_controls(text[at:left]), text[left:right]
         if size + len(before) + len(word) + 2 > MAX_SNIPPET:
             break
         pieces += [before, START_MARK, word, END_MARK]
         size += len(before) + len(word) + 2
         at = right
-    rest, room = without_controls(text[at:end]), MAX_SNIPPET - size
+    rest, room = collapse_controls(text[at:end]), MAX_SNIPPET - size
     pieces.append(_whole_words(rest, room, more=end < len(text) or len(rest) > room))
-    return "".join(pieces).strip() or without_controls(text[start:end])[:MAX_SNIPPET]
+    return "".join(pieces).strip() or collapse_controls(text[start:end])[:MAX_SNIPPET]
 
 
 def _whole_words(text: str, limit: int, *, more: bool) -> str:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from ultracrawl.index.engine import Hit, IndexDocument
 from ultracrawl.index.query.scoring import HEADINGS
-from ultracrawl.index.query.tree import NOTHING, Fixed, Node, Prefix, Word, all_of, any_of
-from ultracrawl.index.words.analysis import cut, fold_all, is_pair
+from ultracrawl.index.query.tree import NOTHING, ConstantScore, Node, Prefix, Word, all_of, any_of
+from ultracrawl.index.words.analysis import fold_all, is_bigram, tokenise
 from ultracrawl.model.page import Section
 
 MOST_WORDS = 10
@@ -23,7 +23,7 @@ class Completion(NamedTuple):
     url: str
 
 
-class Typed(NamedTuple):
+class PartialQuery(NamedTuple):
     """The words typed so far, folded; the last one may go on."""
 
     words: tuple[str, ...]
@@ -31,28 +31,28 @@ class Typed(NamedTuple):
 
     def is_in(self, text: str) -> bool:
         """Whether a title has all of the words."""
-        found = fold_all(cut(text))
+        found = fold_all(tokenise(text))
         return set(self.words) <= set(found) and any(word.startswith(self.beginning) for word in found)
 
     def begins(self, text: str) -> bool:
         """Whether a title begins with the words."""
-        found = tuple(fold_all(cut(text))[: len(self.words) + 1])
+        found = tuple(fold_all(tokenise(text))[: len(self.words) + 1])
         return (
             len(found) > len(self.words) and found[:-1] == self.words and found[-1].startswith(self.beginning)
         )
 
 
-def typed(text: str) -> Typed | None:
+def parse_partial_query(text: str) -> PartialQuery | None:
     """Return what was typed; None if there is no word in it."""
-    found = fold_all(cut(text))
-    if len(found) > 1 and is_pair(found[-1]) and found[-2][1:] == found[-1]:
+    found = fold_all(tokenise(text))
+    if len(found) > 1 and is_bigram(found[-1]) and found[-2][1:] == found[-1]:
         del found[-1]
-    return Typed(tuple(found[:-1][-MOST_WORDS:]), found[-1]) if found else None
+    return PartialQuery(tuple(found[:-1][-MOST_WORDS:]), found[-1]) if found else None
 
 
 def completion_node(text: str) -> Node:
     """Return what finds documents in whose title, or titles of parts, the words of a text stand."""
-    wanted = typed(text)
+    wanted = parse_partial_query(text)
     if wanted is None:
         return NOTHING
     places = (
@@ -60,7 +60,7 @@ def completion_node(text: str) -> Node:
         for place in ("Title", HEADINGS)
     )
     in_title, in_headings = places
-    return any_of([Fixed(in_title, _TITLE_FIRST), Fixed(in_headings, 1.0)])
+    return any_of([ConstantScore(in_title, _TITLE_FIRST), ConstantScore(in_headings, 1.0)])
 
 
 def completing_section(text: str, document: IndexDocument) -> Section | None:
@@ -68,7 +68,7 @@ def completing_section(text: str, document: IndexDocument) -> Section | None:
 
     Of a text that may not be shown there is none.
     """
-    wanted = typed(text)
+    wanted = parse_partial_query(text)
     if wanted is None or document.secret_text or wanted.is_in(document.title):
         return None
     return next((one for one in document.sections if wanted.is_in(one.title)), None)
@@ -79,13 +79,13 @@ def completions(text: str, hits: Iterable[Hit], limit: int) -> list[Completion]:
 
     Those that begin with it come first, then shorter ones; of equals the first.
     """
-    wanted = typed(text)
+    wanted = parse_partial_query(text)
     if wanted is None:
         return []
     found: dict[tuple[str, ...], Completion] = {}
     for hit in hits:
         title = " ".join((hit.title if hit.section is None else hit.section.title).split())
         if wanted.is_in(title):
-            found.setdefault(tuple(fold_all(cut(title))), Completion(title, hit.section_url))
+            found.setdefault(tuple(fold_all(tokenise(title))), Completion(title, hit.section_url))
     ordered = sorted(found.items(), key=lambda one: (not wanted.begins(one[1].text), len(one[1].text)))
     return [completion for _, completion in ordered[:limit]]

@@ -26,7 +26,7 @@ def _size(value: str | float) -> float:
     return 0.0 if isinstance(value, str) else value
 
 
-def as_written(found: FacetValue, values: Iterable[AttributeValue]) -> FacetValue:
+def with_original_case(found: FacetValue, values: Iterable[AttributeValue]) -> FacetValue:
     """Return the value as one document writes it; `values` are that document's."""
     for value in values:
         if isinstance(value, str) and facet_key(value) == found.value:

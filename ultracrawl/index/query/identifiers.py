@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from ultracrawl.index.query import tree
-from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_pair
-from ultracrawl.index.words.identifiers import query_signs, word_parts
+from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_bigram
+from ultracrawl.index.words.identifiers import query_operators, word_parts
 from ultracrawl.index.words.stemming import stems
 
 _SIGN_WEIGHT = 5.0
@@ -22,14 +22,14 @@ def identifier(text: str, plain: tree.Word | tree.Phrase) -> tree.Node:
     """
     found = plain.words if isinstance(plain, tree.Phrase) else (plain.word,)
     whole, parts = signed(text, plain), tree.all_of([_word_or_parts(word) for word in _find_words(text)])
-    if any(map(is_pair, found)):
+    if any(map(is_bigram, found)):
         parts = plain
     return plain if whole == plain == parts else tree.Identifier(whole, parts)
 
 
 def signed(text: str, *words: tree.Node) -> tree.Node:
     """Return what finds a piece of a query by its words, if there are any, and its signs; `EVERYTHING` without both."""
-    signs = [tree.Raised(tree.Word(sign), _SIGN_WEIGHT) for sign in query_signs(text)]
+    signs = [tree.Boosted(tree.Word(sign), _SIGN_WEIGHT) for sign in query_operators(text)]
     return tree.all_of([*words, *signs])
 
 

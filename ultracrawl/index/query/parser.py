@@ -10,15 +10,15 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.engine import Reading, SearchQuery, SearchResult
 from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.addresses import URL, at_address
 from ultracrawl.index.query.completion import completion_node
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.query.identifiers import identifier, signed
-from ultracrawl.index.query.readings import Row, Term
-from ultracrawl.index.query.scoring import PINNED
+from ultracrawl.index.query.readings import Term, TermSequence
+from ultracrawl.index.query.scoring import PINNED_SCORE
 from ultracrawl.index.query.synonyms import with_synonyms
+from ultracrawl.index.query.url_queries import URL, url_node
 from ultracrawl.index.query.visibility import visible_to
-from ultracrawl.index.words.analysis import WORD_PATTERN, cut, fold, is_pair, words
+from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_bigram, tokenise, words
 from ultracrawl.index.words.stemming import language_code, stems
 from ultracrawl.index.words.stopwords import query_languages, stop_words_among
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -72,10 +72,10 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
 def _pinned(urls: Sequence[str]) -> Iterator[tree.Node]:
     """Yield what finds each of the URLs, the first with the highest score."""
     for number, url in enumerate(urls):
-        yield tree.Fixed(tree.HasUrl(url), PINNED * (len(urls) - number))
+        yield tree.ConstantScore(tree.HasUrl(url), PINNED_SCORE * (len(urls) - number))
 
 
-def answer_in_turn(
+def search_with_relaxation(
     query: SearchQuery,
     attributes: Mapping[str, SearchAttribute],
     search: Callable[[SearchQuery], SearchResult],
@@ -85,7 +85,7 @@ def answer_in_turn(
     Filters, sources and principals hold in each. A better spelling is that of the strictest one.
     """
     if query.pinned:
-        strictest = answer_in_turn(replace(query, pinned=(), limit=0, facets=()), attributes, search)
+        strictest = search_with_relaxation(replace(query, pinned=(), limit=0, facets=()), attributes, search)
         found = search(replace(query, reading=strictest.reading, suggest=False))
         return replace(found, reading=strictest.reading, suggestion=strictest.suggestion)
     parser = _Parser(query, {name.casefold(): attribute for name, attribute in attributes.items()})
@@ -171,7 +171,7 @@ class _Parser:
         self._depth -= 1
         if len(rows) == 1 and not self._depth and rows[0]:
             stop_words = self._stop_words(rows[0])
-            row = Row(rows[0], stop_words, self._sentence(stop_words))
+            row = TermSequence(rows[0], stop_words, self._sentence(stop_words))
             self.readings = max(self.readings, row.readings, key=len)
             return row.node(self._query.reading)
         nodes = [tree.all_of([term.node for term in row]) for row in rows if row]
@@ -241,19 +241,19 @@ class _Parser:
         return self._leaf(kind, text, attribute.name if attribute else "")
 
     def _leaf(self, kind: str, text: str, name: str) -> Term | None:
-        found = cut(text)
+        found = tokenise(text)
         operator = tree.EVERYTHING if found or name else signed(text)
         self._words += len(found) + (operator != tree.EVERYTHING)
         if self._words > MAX_WORDS:
             raise UserError(f"the query has more than {MAX_WORDS} words; shorten it")
         if not found:
             return None if operator == tree.EVERYTHING else Term(operator)
-        if kind == "url" and not name and (page := at_address(text)) is not None:
+        if kind == "url" and not name and (page := url_node(text)) is not None:
             return Term(page)
         folded = _without_end(fold(word) for word in found)
         is_phrase = kind == "phrase"
         is_prefix = not is_phrase and text.endswith("*")
-        if is_pair(folded[-1]) and len(folded) == len(folded[-1]) == 1:
+        if is_bigram(folded[-1]) and len(folded) == len(folded[-1]) == 1:
             is_prefix = True
         if is_prefix:
             before = [tree.Word(word, name) for word in folded[:-1]]
@@ -273,7 +273,7 @@ def _split(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
     """Return the term of a piece of a query without blanks, with the parts that it has."""
     match node:
         case tree.Phrase() if _has_hiragana(text):
-            return Term(node, tuple(map(_run, filter(cut, _FIND_RUNS(text)))), words)
+            return Term(node, tuple(map(_run, filter(tokenise, _FIND_RUNS(text)))), words)
         case tree.Identifier(whole, parts):
             is_signed = isinstance(whole, tree.AllOf)
             apart = parts.nodes if isinstance(parts, tree.AllOf) else (parts,)
@@ -285,7 +285,7 @@ def _split(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
 
 def _run(text: str) -> tree.Node:
     """Return what finds a run of characters of one script."""
-    found = _without_end(map(fold, cut(text)))
+    found = _without_end(map(fold, tokenise(text)))
     if len(found) == 1:
         return tree.Prefix(found[0]) if len(found[0]) == 1 else tree.Word(found[0], stems=stems(found[0]))
     return tree.Phrase(found)
@@ -294,7 +294,7 @@ def _run(text: str) -> tree.Node:
 def _without_end(folded: Iterable[str]) -> tuple[str, ...]:
     """Return words without the last character of a run alone, which need not be the last of one in a document."""
     found = tuple(folded)
-    if len(found) > 1 and is_pair(found[-1]) and found[-2][1:] == found[-1]:
+    if len(found) > 1 and is_bigram(found[-1]) and found[-2][1:] == found[-1]:
         return found[:-1]
     return found
 

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ultracrawl.index.engine import Reading
-from ultracrawl.index.query.scoring import MOST_VERBATIM, STOP_WORD, VERBATIM
+from ultracrawl.index.query.scoring import MAX_VERBATIM_FACTOR, STOP_WORD_FACTOR, VERBATIM_FACTOR
 from ultracrawl.index.query.tree import (
-    Also,
     AnyOf,
     AtLeast,
+    Boosted,
     Node,
     Phrase,
-    Raised,
+    WithOptional,
     Word,
     all_of,
     any_of,
-    sought,
+    searched_words,
 )
 
 ALL_REQUIRED = 3
@@ -43,13 +43,13 @@ class Term:
     is_required: bool = False
 
 
-def most(number: int) -> int:
+def majority(number: int) -> int:
     """Return how many of so many words are most of them: half, of an odd number one more than that."""
     return number - max(1, number // _SPARED)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TermSequence:
     """The terms of a query without OR; `stop_words` are those words that say little.
 
     `sentence` are the words of a row as they were typed, if it is long enough to be one that stands in a document.
@@ -69,7 +69,7 @@ class Row:
         found = [Reading.ALL_WORDS]
         if any(term.parts for term in asked):
             found.append(Reading.PARTS)
-        if most(parts) > 1:
+        if majority(parts) > 1:
             found.append(Reading.MOST_WORDS)
         if parts > 1 or (asked and _has_text(required)):
             found.append(Reading.ANY_WORD)
@@ -80,18 +80,18 @@ class Row:
         required, asked, little = self._sorted()
         nodes = [term.node for term in required]
         helping: tuple[Node, ...] = tuple(
-            Raised(Word(word, "Title"), STOP_WORD) for term in little for word in term.words
+            Boosted(Word(word, "Title"), STOP_WORD_FACTOR) for term in little for word in term.words
         )
         if asked and reading is Reading.ANY_WORD and _has_text(required):
             helping = (*_parts(asked), *helping)
         elif asked:
             nodes.append(_READ[reading](asked))
         node = all_of(nodes)
-        node = Also(node, helping) if helping else node
+        node = WithOptional(node, helping) if helping else node
         if not self.sentence:
             return node
-        factor = min(MOST_VERBATIM, VERBATIM ** len(set(sought(node))))
-        return Raised(node, factor, Phrase(self.sentence))
+        factor = min(MAX_VERBATIM_FACTOR, VERBATIM_FACTOR ** len(set(searched_words(node))))
+        return Boosted(node, factor, Phrase(self.sentence))
 
     def _sorted(self) -> tuple[list[Term], list[Term], list[Term]]:
         """Return the terms that must hold, those of which some must, and those that say little."""
@@ -108,7 +108,7 @@ class Row:
 
 def _has_text(terms: Iterable[Term]) -> bool:
     """Whether words of title and text are sought, and not only conditions on attributes."""
-    return any(True for term in terms for _ in sought(term.node))
+    return any(True for term in terms for _ in searched_words(term.node))
 
 
 def _parts(terms: Iterable[Term]) -> tuple[Node, ...]:
@@ -126,9 +126,9 @@ def _all_parts(terms: Sequence[Term]) -> Node:
 def _most_words(terms: Sequence[Term]) -> Node:
     if len(terms) <= ALL_REQUIRED:
         parts = _parts(terms)
-        return AtLeast(parts, most(len(parts)))
+        return AtLeast(parts, majority(len(parts)))
     nodes = tuple(AnyOf((term.node, all_of(list(term.parts)))) if term.parts else term.node for term in terms)
-    return AtLeast(nodes, most(len(nodes)))
+    return AtLeast(nodes, majority(len(nodes)))
 
 
 def _any_word(terms: Sequence[Term]) -> Node:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ultracrawl.index.engine import Reading, SearchQuery
-from ultracrawl.index.query.likeness import Lexicon
-from ultracrawl.index.query.tree import Node, Word, sought
+from ultracrawl.index.query.query_builder import IndexStatistics
+from ultracrawl.index.query.tree import Node, Word, searched_words
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_word
 from ultracrawl.index.words.identifiers import spans_of_parts
 
@@ -20,7 +20,7 @@ _ALPHABETS = (
 )
 
 
-def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> str:
+def suggestion(query: SearchQuery, node: Node, statistics: IndexStatistics, found: int) -> str:
     """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
 
     It is looked for where nothing was found, or where not every word was required.
@@ -32,9 +32,15 @@ def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> 
     """
     if not query.suggest or (found and query.reading is Reading.ALL_WORDS):
         return ""
-    leaves = sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word) and is_word(leaf.word)})
-    spelling = _Spelling(lexicon)
-    unknown = {word for word in leaves[:_MOST_MISSPELT] if not (word.isdigit() or lexicon.frequency(word))}
+    leaves = sorted(
+        {leaf.word for leaf in searched_words(node) if isinstance(leaf, Word) and is_word(leaf.word)}
+    )
+    spelling = _Spelling(statistics)
+    unknown = {
+        word
+        for word in leaves[:_MOST_MISSPELT]
+        if not (word.isdigit() or statistics.document_frequency(word))
+    }
 
     def better(match: re.Match[str]) -> str:
         return spelling.corrected(match[0]) if fold(match[0].lower()) in unknown else match[0]
@@ -46,8 +52,8 @@ def suggestion(query: SearchQuery, node: Node, lexicon: Lexicon, found: int) -> 
 class _Spelling:
     """Looks words up for one query, and no more than a bounded number of them."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon = lexicon
+    def __init__(self, statistics: IndexStatistics) -> None:
+        self._statistics = statistics
         self._left = _MOST_MISSPELT
         self._known: dict[str, list[str]] = {}
 
@@ -59,7 +65,7 @@ class _Spelling:
                 f"{corrected[:start]}{part}{corrected[end:]}"
                 for part in self._better_parts(written[start:end])
             ]
-            whole = (one for one in choices if self._lexicon.frequency(fold(one.lower())))
+            whole = (one for one in choices if self._statistics.document_frequency(fold(one.lower())))
             corrected = next(whole, choices[0] if choices else corrected)
         if corrected != written:
             return corrected
@@ -68,7 +74,7 @@ class _Spelling:
     def _better_parts(self, written: str) -> list[str]:
         """Return known words for a part of a word, in capitals where it was written so; none for a known part."""
         part = fold(written.lower())
-        better = [] if part.isdigit() or self._lexicon.frequency(part) else self._nearest(part)
+        better = [] if part.isdigit() or self._statistics.document_frequency(part) else self._nearest(part)
         if written[1:].isupper():
             return [one.upper() for one in better]
         return [one.capitalize() for one in better] if written[0].isupper() else better
@@ -80,7 +86,9 @@ class _Spelling:
             looked_up = (
                 set(_neighbours(unknown)) if self._left >= 0 and len(unknown) <= _LONGEST_MISSPELT else ()
             )
-            known = sorted(((self._lexicon.frequency(one), one) for one in looked_up), reverse=True)
+            known = sorted(
+                ((self._statistics.document_frequency(one), one) for one in looked_up), reverse=True
+            )
             self._known[unknown] = [word for frequency, word in known if frequency]
         return self._known[unknown]
 

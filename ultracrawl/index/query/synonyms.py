@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ultracrawl.index.query.readings import Term
-from ultracrawl.index.query.scoring import SYNONYM
-from ultracrawl.index.query.tree import AllOf, AnyOf, FromSource, Node, Phrase, Raised, Word, all_of
-from ultracrawl.index.words.analysis import cut, fold_all, words
+from ultracrawl.index.query.scoring import SYNONYM_FACTOR
+from ultracrawl.index.query.tree import AllOf, AnyOf, Boosted, FromSource, Node, Phrase, Word, all_of
+from ultracrawl.index.words.analysis import fold_all, tokenise, words
 from ultracrawl.index.words.stemming import stems
 
 Synonyms = Mapping[tuple[str, ...], Sequence[tuple[str, str]]]
@@ -57,8 +57,8 @@ def _longest(row: Sequence[Term], synonyms: Synonyms) -> tuple[int, Sequence[tup
 
 def _other(synonym: tuple[str, str]) -> Node:
     text, source = synonym
-    found = cut(text)
+    found = tokenise(text)
     folded = fold_all(found)
     node: Node = Word(folded[0], stems=stems(found[0])) if len(folded) == 1 else Phrase(tuple(folded))
-    node = Raised(node, SYNONYM)
+    node = Boosted(node, SYNONYM_FACTOR)
     return AllOf((node, FromSource(source))) if source else node

@@ -73,7 +73,7 @@ class FromSource:
 
 
 @dataclass(frozen=True, slots=True)
-class HasReader:
+class HasAclTerm:
     """The document has this term of its readers; `query.visibility` makes conditions of it."""
 
     term: str
@@ -121,14 +121,14 @@ NOTHING = AnyOf(())
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """So many of the nodes hold, or more; the score is multiplied by their `scoring.coverage`."""
+    """So many of the nodes hold, or more; the score is multiplied by their `scoring.coordination_factor`."""
 
     nodes: tuple[Node, ...]
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Also:
+class WithOptional:
     """The node holds; the others need not, and add their scores where they do."""
 
     node: Node
@@ -136,7 +136,7 @@ class Also:
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class Boosted:
     """The node holds; its score is multiplied where the condition does as well."""
 
     node: Node
@@ -145,7 +145,7 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class ConstantScore:
     """The node holds, and this is the score."""
 
     node: Node
@@ -153,8 +153,8 @@ class Fixed:
 
 
 Node = (
-    Word | Phrase | Identifier | Prefix | Equal | Between | FromSource | HasReader | IsDocument | HasUrl
-    | AllOf | AnyOf | Not | AtLeast | Also | Raised | Fixed
+    Word | Phrase | Identifier | Prefix | Equal | Between | FromSource | HasAclTerm | IsDocument | HasUrl
+    | AllOf | AnyOf | Not | AtLeast | WithOptional | Boosted | ConstantScore
 )  # fmt: skip
 
 
@@ -170,44 +170,44 @@ def any_of(nodes: list[Node]) -> Node:
     return nodes[0] if len(nodes) == 1 else AnyOf(tuple(nodes))
 
 
-def sought(node: Node) -> Iterator[Word | Prefix]:
+def searched_words(node: Node) -> Iterator[Word | Prefix]:
     """Yield the words and beginnings sought in title and text, those of phrases too; for snippets."""
     match node:
         case Word(_, "") | Prefix(_, ""):
             yield node
         case Phrase(found, ""):
             yield from map(Word, found)
-    for child in inner(node):
-        yield from sought(child)
+    for child in child_nodes(node):
+        yield from searched_words(child)
 
 
-def phrases(node: Node) -> Iterator[tuple[str, ...]]:
+def searched_phrases(node: Node) -> Iterator[tuple[str, ...]]:
     """Yield the words of phrases sought in title and text, also of one that only raises a score; for snippets."""
     match node:
-        case Phrase(found, "") | Raised(_, _, Phrase(found, "")) if len(found) > 1:
+        case Phrase(found, "") | Boosted(_, _, Phrase(found, "")) if len(found) > 1:
             yield found
-    for child in inner(node):
-        yield from phrases(child)
+    for child in child_nodes(node):
+        yield from searched_phrases(child)
 
 
-def urls(node: Node) -> Iterator[str]:
+def requested_urls(node: Node) -> Iterator[str]:
     """Yield the display URLs that are asked for."""
     match node:
         case HasUrl(url):
             yield url
-    for child in inner(node):
-        yield from urls(child)
+    for child in child_nodes(node):
+        yield from requested_urls(child)
 
 
-def inner(node: Node) -> tuple[Node, ...]:
+def child_nodes(node: Node) -> tuple[Node, ...]:
     """Return the nodes of a node of which some are to hold."""
     match node:
         case AllOf(nodes) | AnyOf(nodes) | AtLeast(nodes):
             return nodes
-        case Also(inner, others):
-            return (inner, *others)
-        case Raised(inner) | Fixed(inner) | Identifier(inner):
-            return (inner,)
+        case WithOptional(child, optional):
+            return (child, *optional)
+        case Boosted(child) | ConstantScore(child) | Identifier(child):
+            return (child,)
     return ()
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ultracrawl.index.keeping import RESTRICTED, reader_term
-from ultracrawl.index.query.tree import EVERYTHING, AllOf, HasReader, Node, Not
+from ultracrawl.index.query.tree import EVERYTHING, AllOf, HasAclTerm, Node, Not
+from ultracrawl.index.stored_fields import RESTRICTED, principal_term
 
-FIRST_WITH_READERS = 3
+FIRST_VERSION_WITH_ACL = 3
 """The schema version of the first indexes that keep readers."""
 
 
 def hidden_from(principals: Iterable[str]) -> Node:
     """Return the condition that a document is not for everybody, and that none of these principals may see it."""
-    readers = (Not(HasReader(reader_term(name))) for name in dict.fromkeys(principals))
-    return AllOf((HasReader(RESTRICTED), *readers))
+    readers = (Not(HasAclTerm(principal_term(name))) for name in dict.fromkeys(principals))
+    return AllOf((HasAclTerm(RESTRICTED), *readers))
 
 
 def visible_to(principals: Iterable[str] | None) -> Node:

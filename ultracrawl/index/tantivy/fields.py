@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from tantivy import Document, Schema, SchemaBuilder
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.keeping import (
+from ultracrawl.index.query.scoring import BUILT_IN_FIELDS, FIELDS
+from ultracrawl.index.stored_fields import (
     SORT_KEY_LIMIT,
     acl_terms,
     document_id,
@@ -17,9 +18,8 @@ from ultracrawl.index.keeping import (
     safe_name,
     values_of_type,
 )
-from ultracrawl.index.query.scoring import FIELDS, OWN_FIELDS
-from ultracrawl.index.values import attributes_from_json, attributes_to_json, further_to_json, with_further
-from ultracrawl.index.words.analysis import clean, words
+from ultracrawl.index.values import attributes_from_json, attributes_to_json, extras_to_json, with_extras
+from ultracrawl.index.words.analysis import replace_surrogates, words
 from ultracrawl.index.words.text import analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -40,7 +40,7 @@ def sort_field(attribute: SearchAttribute) -> str:
 
 def word_field(name: str) -> str:
     """Return the field that holds the words of a string attribute."""
-    return OWN_FIELDS.get(name) or f"words_{safe_name(name)}"
+    return BUILT_IN_FIELDS.get(name) or f"words_{safe_name(name)}"
 
 
 def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
@@ -81,8 +81,8 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     made, analysed = Document(), analyse(document)
     known = known_values(document, attributes)
     made.add_text("id", document_id(document.source, document.url))
-    made.add_text("source", clean(document.source))
-    made.add_text("url", clean(document.url))
+    made.add_text("source", replace_surrogates(document.source))
+    made.add_text("url", replace_surrogates(document.url))
     for field in FIELDS:
         for found in analysed.words.get(field.name, ()):
             if found:
@@ -95,7 +95,7 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         made.add_text("language", analysed.language)
     row = [
         document.source, document.url, document.title, document.text, attributes_to_json(known),
-        document.secret_text, document.anchors, further_to_json(document),
+        document.secret_text, document.anchors, extras_to_json(document),
     ]  # fmt: skip
     made.add_bytes("stored", json.dumps(row, ensure_ascii=False).encode(errors="replace"))
     for name, values in known.items():
@@ -109,7 +109,7 @@ def stored_document(stored: Document) -> IndexDocument:
     source, url, title, text, attributes, secret, *rest = json.loads(bytes(data or b""))
     anchors = tuple(map(str, rest[0])) if rest else ()  # there were none in version 1
     document = IndexDocument(source, url, title, text, attributes_from_json(attributes), secret, anchors)
-    return with_further(document, rest[1]) if rest[1:] and rest[1] else document
+    return with_extras(document, rest[1]) if rest[1:] and rest[1] else document
 
 
 def microseconds(moment: datetime) -> int:

@@ -18,7 +18,7 @@ from typing import TypeVar
 from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
-from ultracrawl.index.keeping import SCHEMA_VERSION
+from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.tantivy.fields import new_schema
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.system.files import set_aside

@@ -14,7 +14,7 @@ from tantivy import Index, Query
 
 from ultracrawl.errors import is_panic
 from ultracrawl.index.engine import IndexDocument, IndexFacts
-from ultracrawl.index.reclaiming import Room, reclaimed
+from ultracrawl.index.reclaiming import SegmentCounts, reclaim_count
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
 
@@ -25,7 +25,7 @@ _PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 """The files of every segment, by their endings."""
 
 
-def kept_documents(generation: Generation) -> Iterator[IndexDocument]:
+def stored_documents(generation: Generation) -> Iterator[IndexDocument]:
     """Yield all documents; those that cannot be read are left out."""
     searcher = generation.index.searcher()
     found = searcher.search(Query.all_query(), limit=max(1, searcher.num_docs), count=False)
@@ -40,40 +40,43 @@ def kept_documents(generation: Generation) -> Iterator[IndexDocument]:
 def index_facts(generation: Generation) -> IndexFacts:
     """Return what the current state of the index holds."""
     searcher = generation.index.searcher()
-    segments = rooms(generation)
+    segments = segment_counts(generation)
     deleted = sum(segment.deleted for segment in segments)
     buckets = searcher.aggregate(Query.all_query(), {"s": {"terms": {"field": "source", "size": 65_000}}})
     sources = {str(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets["s"]["buckets"]}
     size = sum(map(_size, generation.path.iterdir()))
     return IndexFacts(
         "tantivy", searcher.num_docs, deleted, len(segments), size, generation.schema,
-        dict(sorted(sources.items())), reclaimed(generation.path.parent),
+        dict(sorted(sources.items())), reclaim_count(generation.path.parent),
     )  # fmt: skip
 
 
-def rooms(generation: Generation) -> list[Room]:
+def segment_counts(generation: Generation) -> list[SegmentCounts]:
     """Return how many documents of each segment are alive and deleted."""
     deleted = [(one.get("deletes") or {}).get("num_deleted_docs", 0) for one in _segments(generation.path)]
     every = [one["max_doc"] for one in _segments(generation.path)]
-    return [Room(number - gone, gone) for number, gone in zip(every, deleted, strict=True)]
+    return [SegmentCounts(number - gone, gone) for number, gone in zip(every, deleted, strict=True)]
 
 
-def kept_in_segment(generation: Generation, at: int, most: int) -> list[IndexDocument]:
+def stored_in_segment(generation: Generation, at: int, most: int) -> list[IndexDocument]:
     """Return so many documents of one segment; raises what damaged files raise.
 
     Equal hits come in the order of segments and documents.
     """
-    searcher, before = generation.index.searcher(), sum(room.living for room in rooms(generation)[:at])
+    searcher, before = (
+        generation.index.searcher(),
+        sum(room.living for room in segment_counts(generation)[:at]),
+    )
     found = searcher.search(Query.all_query(), limit=most, offset=before, count=False).hits
     return [stored_document(searcher.doc(address)) for _, address in found if address.segment_ord == at]
 
 
-def wrong_in(generation: Generation) -> list[str]:
+def find_damage(generation: Generation) -> list[str]:
     """Compare every file with its checksum, read every document, and return what is wrong."""
     wrong = [what for path in _files(generation.path) if (what := _wrong_in_file(path))]
     wrong += (f"{name} is gone" for name in _gone(generation.path))
     searcher = generation.index.searcher()
-    documents = list(kept_documents(generation))
+    documents = list(stored_documents(generation))
     if len(documents) < searcher.num_docs:
         wrong.append(f"{searcher.num_docs - len(documents)} documents cannot be read")
     keys = Counter((document.source, document.url) for document in documents)

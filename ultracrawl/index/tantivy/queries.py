@@ -9,11 +9,17 @@ from typing import NamedTuple
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
-from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
-from ultracrawl.index.query.scoring import OTHER_FORM, SearchedField, coverage, fields_of, rarity
-from ultracrawl.index.query.visibility import FIRST_WITH_READERS
+from ultracrawl.index.query.scoring import (
+    INFLECTION_FACTOR,
+    SearchedField,
+    coordination_factor,
+    fields_of,
+    idf,
+)
+from ultracrawl.index.query.visibility import FIRST_VERSION_WITH_ACL
+from ultracrawl.index.stored_fields import document_id
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
@@ -30,7 +36,7 @@ class _Form(NamedTuple):
     documents: int
 
 
-class QueryMaker:
+class QueryCompiler:
     """Makes queries for one state of the index.
 
     `attributes` are those that the index has fields for; `version` is its schema version.
@@ -44,7 +50,7 @@ class QueryMaker:
         self._attributes = attributes
         self._fields = fields_of(version)
         self._documents: int = searcher.num_docs
-        self._has_readers = version >= FIRST_WITH_READERS
+        self._has_readers = version >= FIRST_VERSION_WITH_ACL
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
 
     def make(self, node: tree.Node) -> Query:
@@ -58,7 +64,7 @@ class QueryMaker:
                 return self._between(name, start, end)
             case tree.FromSource(source):
                 return _unscored(self._term("source", source))
-            case tree.HasReader(term):
+            case tree.HasAclTerm(term):
                 return _unscored(self._term("acl", term)) if self._has_readers else Query.empty_query()
             case tree.IsDocument(source, url):
                 return _unscored(self._term("id", document_id(source, url)))
@@ -75,16 +81,16 @@ class QueryMaker:
             case _:
                 return self._weighed(node)
 
-    def _weighed(self, node: tree.AtLeast | tree.Also | tree.Raised | tree.Fixed) -> Query:
+    def _weighed(self, node: tree.AtLeast | tree.WithOptional | tree.Boosted | tree.ConstantScore) -> Query:
         match node:
             case tree.AtLeast(nodes, number):
                 return _at_least([self.make(child) for child in nodes], number)
-            case tree.Also(child, others):
+            case tree.WithOptional(child, others):
                 better = [(Occur.Should, self.make(other)) for other in others]
                 return Query.boolean_query([(Occur.Must, self.make(child)), *better])
-            case tree.Raised(child, factor, condition):
+            case tree.Boosted(child, factor, condition):
                 return self._raised(child, factor, condition)
-            case tree.Fixed(child, score):
+            case tree.ConstantScore(child, score):
                 return Query.const_score_query(self.make(child), score)
 
     def _raised(self, node: tree.Node, factor: float, condition: tree.Node) -> Query:
@@ -147,7 +153,7 @@ class QueryMaker:
         """
         known = [(language, stem) for language, stem in stems if language in self._languages]
         forms = [(field, self._counted(field, word, known)) for field in self._fields]
-        together = rarity(self._documents, max(self._matching(found) for _, found in forms))
+        together = idf(self._documents, max(self._matching(found) for _, found in forms))
         return _any(
             [query for field, found in forms for query in self._forms(found, field.weight * together)]
         )
@@ -176,8 +182,8 @@ class QueryMaker:
                 query = self._term(form.field, form.term)
                 if form.language:
                     query = _all_must(query, _unscored(self._term("language", form.language)))
-                own = 1.0 if form is forms[0] else OTHER_FORM
-                queries.append(_boosted(query, weight * own / rarity(self._documents, form.documents)))
+                own = 1.0 if form is forms[0] else INFLECTION_FACTOR
+                queries.append(_boosted(query, weight * own / idf(self._documents, form.documents)))
         if queries:
             yield queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries)
 
@@ -243,7 +249,7 @@ def _all_must(*queries: Query) -> Query:
 
 
 def _at_least(queries: list[Query], number: int) -> Query:
-    """Return what finds documents with so many of the queries, scored by the `coverage` of them that hold.
+    """Return what finds documents with so many of the queries, scored by the `coordination_factor` of them that hold.
 
     Only a whole query can be multiplied, so it is in it once for each step of the share that is told apart.
     """
@@ -254,7 +260,7 @@ def _at_least(queries: list[Query], number: int) -> Query:
     steps = {number + further * step // _MOST_STEPS for step in range(_MOST_STEPS + 1)}
     shares, before = [], 0
     for step in sorted(steps):
-        share = coverage(step, len(queries)) - coverage(before, len(queries))
+        share = coordination_factor(step, len(queries)) - coordination_factor(before, len(queries))
         shares.append(_boosted(Query.boolean_query(clauses, minimum_number_should_match=step), share))
         before = step
     return _any(shares)

@@ -13,12 +13,18 @@ from tantivy import IndexWriter, Query
 from ultracrawl.errors import IndexDamagedError, IndexLockedError
 from ultracrawl.index.changes import last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
 from ultracrawl.index.locking import LOCK, write_lock
 from ultracrawl.index.reclaiming import note_reclaimed, segment_to_reclaim
+from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE, document_id
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations, empty_generation
-from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, kept_in_segment, rooms, wrong_in
+from ultracrawl.index.tantivy.integrity import (
+    find_damage,
+    index_facts,
+    segment_counts,
+    stored_documents,
+    stored_in_segment,
+)
 from ultracrawl.rules.attributes.schema import SearchAttribute
 from ultracrawl.system.files import set_contents_aside
 
@@ -72,11 +78,11 @@ class TantivyIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        from ultracrawl.index.tantivy.answering import Answering  # noqa: PLC0415 - slow, and who writes needs none
+        from ultracrawl.index.tantivy.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and who writes needs none
 
         generation = self._generations.current() or empty_generation(self._attributes)
         with self._generations.errors("read"):
-            return Answering(generation, self._attributes, query.principals).answer(query)
+            return IndexSearcher(generation, self._attributes, query.principals).answer(query)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -107,7 +113,7 @@ class TantivyIndex:
         generation = self._generations.current()
         if generation is not None:
             with self._generations.errors("read"):
-                yield from kept_documents(generation)
+                yield from stored_documents(generation)
 
     def maintain(self) -> None:
         """Merge segments if there are many, or free space if there is much."""
@@ -128,7 +134,7 @@ class TantivyIndex:
             if at is None:
                 return False
             with self._generations.errors("read"):
-                documents = kept_in_segment(generation, at, MOST_RECLAIMED)
+                documents = stored_in_segment(generation, at, MOST_RECLAIMED)
             with self._writer(generation) as writer:
                 for document in documents:
                     writer.delete_documents_by_term("id", document_id(document.source, document.url))
@@ -151,7 +157,7 @@ class TantivyIndex:
         for _ in range(_LOOKS):
             before = self._generations.state()
             try:
-                wrong = self._generations.read(wrong_in, [])
+                wrong = self._generations.read(find_damage, [])
             except IndexDamagedError as error:
                 wrong = [error.problem]
             if not wrong or self._generations.state() == before:
@@ -196,7 +202,7 @@ class TantivyIndex:
         known = generation.attributes
         missing = [name for name, one in self._attributes.items() if known.get(name) != one]
         if outdated := _is_outdated(generation):
-            logger.warning(BROUGHT_UP_TO_DATE, self._path)
+            logger.warning(UPGRADE_NOTICE, self._path)
         return self._copy(generation) if missing or outdated else generation
 
     def _with_anchors(self, generation: Generation, key: str, change: NewAnchors) -> IndexDocument | None:
@@ -213,7 +219,7 @@ class TantivyIndex:
         """Write the living documents into a new generation and put it in force; the lock is held."""
         fresh = self._generations.begin({**generation.attributes, **self._attributes})
         with self._writer(fresh) as writer:
-            for document in kept_documents(generation):
+            for document in stored_documents(generation):
                 writer.add_document(new_document(document, fresh.attributes))
         self._generations.adopt(fresh)
         fresh.index.reload()
@@ -239,7 +245,7 @@ class TantivyIndex:
 
 
 def _to_reclaim(generation: Generation | None) -> int | None:
-    return None if generation is None else segment_to_reclaim(rooms(generation))
+    return None if generation is None else segment_to_reclaim(segment_counts(generation))
 
 
 def _is_outdated(generation: Generation | None) -> bool:

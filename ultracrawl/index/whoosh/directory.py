@@ -16,7 +16,7 @@ from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.locking import WHOOSH_LOCK, write_lock
-from ultracrawl.index.whoosh.fields import made_here
+from ultracrawl.index.whoosh.fields import with_current_fields
 from ultracrawl.index.whoosh.postings import DAMAGE
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.system.files import set_contents_aside
@@ -38,7 +38,7 @@ class StoredIndex(FileIndex):  # type: ignore[misc]  # Whoosh has no types
 
     def _read_toc(self) -> TOC:
         toc = super()._read_toc()
-        toc.schema = made_here(toc.schema)
+        toc.schema = with_current_fields(toc.schema)
         return toc
 
 
@@ -175,7 +175,7 @@ class IndexDirectory:
                             self._snapshot.schema,
                             toc.segments,
                         )  # making fields anew takes time
-                    return generation, made_here(toc.schema), toc.segments
+                    return generation, with_current_fields(toc.schema), toc.segments
             except IndexDamagedError:
                 # Another process may have committed and removed the file meanwhile.
                 if attempt == _OPEN_ATTEMPTS - 1 or self._latest() == generation:

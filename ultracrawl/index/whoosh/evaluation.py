@@ -13,10 +13,17 @@ from itertools import accumulate, chain, compress
 
 from whoosh.fields import DATETIME, NUMERIC
 
-from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.scoring import FIELDS, K1, SearchedField, combined, coverage, rarity
-from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field, word_field
+from ultracrawl.index.query.scoring import (
+    FIELDS,
+    K1,
+    SearchedField,
+    combined_frequency,
+    coordination_factor,
+    idf,
+)
+from ultracrawl.index.stored_fields import document_id
+from ultracrawl.index.whoosh.fields import naive_utc, value_field, value_terms_end, word_field
 from ultracrawl.index.whoosh.postings import Postings, decode_differences
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -73,26 +80,31 @@ class Evaluation:
 
     def _weighed(
         self,
-        node: tree.HasReader | tree.HasUrl | tree.AtLeast | tree.Also | tree.Raised | tree.Fixed,
+        node: tree.HasAclTerm
+        | tree.HasUrl
+        | tree.AtLeast
+        | tree.WithOptional
+        | tree.Boosted
+        | tree.ConstantScore,
         segment: OpenSegment,
     ) -> Scores:
         match node:
-            case tree.HasReader(term):
+            case tree.HasAclTerm(term):
                 return _flat([segment.postings("acl", term)])
             case tree.HasUrl(url):
                 keys = (document_id(source, url) for source in segment.sources)
                 return dict.fromkeys((docnum for key in keys for docnum in segment.find(key)), 0.0)
             case tree.AtLeast(nodes, number):
                 return _at_least([self._evaluate(child, segment) for child in nodes], number)
-            case tree.Fixed(child, score):
+            case tree.ConstantScore(child, score):
                 return dict.fromkeys(self._evaluate(child, segment), score)
-            case tree.Also(child, others):
+            case tree.WithOptional(child, others):
                 scores = self._evaluate(child, segment)
                 for found in (self._evaluate(other, segment) for other in others if scores):
                     for docnum in found.keys() & scores.keys():
                         scores[docnum] += found[docnum]
                 return scores
-            case tree.Raised(child, factor, condition):
+            case tree.Boosted(child, factor, condition):
                 scores = self._evaluate(child, segment)
                 everywhere = condition == tree.EVERYTHING
                 wanted = scores if everywhere else self._evaluate(condition, segment)
@@ -119,9 +131,9 @@ class Evaluation:
 
     def _score(self, segment: OpenSegment, field: SearchedField, found: Scores, weight: float) -> Scores:
         factor = weight * field.weight * (K1 + 1.0)
-        if not field.is_damped:
+        if not field.is_length_normalised:
             return {docnum: factor * frequency / (frequency + K1) for docnum, frequency in found.items()}
-        damped, lengths = self._snapshot.damping_of(field.name), segment.lengths(field.name)
+        damped, lengths = self._snapshot.length_norms(field.name), segment.lengths(field.name)
         return {
             docnum: factor * frequency / (frequency + damped[lengths[docnum]])
             for docnum, frequency in found.items()
@@ -154,7 +166,7 @@ class Evaluation:
         """Return how much a word says: by the field that has it most often, so that it says as much in every field."""
         if word not in self._rarities:
             matching = max(self._matching(field, word) for field in searched_fields(word.attribute))
-            self._rarities[word] = rarity(self._snapshot.documents, matching)
+            self._rarities[word] = idf(self._snapshot.documents, matching)
         return self._rarities[word]
 
     def _matching(self, field: SearchedField, word: tree.Word) -> int:
@@ -171,7 +183,7 @@ class Evaluation:
     ) -> tuple[bytes | None, bytes | None]:
         first = None if start is None else self._term(attribute, start)
         if end is None:
-            return first, end_of_values(self._attributes[attribute].type)
+            return first, value_terms_end(self._attributes[attribute].type)
         return first, self._term(attribute, end)
 
     def _term(self, attribute: str, value: tree.Bound) -> bytes:
@@ -208,10 +220,10 @@ def _sum(found: Iterable[Scores]) -> Scores:
 
 
 def _at_least(found: Sequence[Scores], number: int) -> Scores:
-    """Return the documents of so many of these, or more, their scores multiplied by their `coverage`."""
+    """Return the documents of so many of these, or more, their scores multiplied by their `coordination_factor`."""
     held = Counter(chain.from_iterable(found))
     total = _sum(found)
-    factors = [coverage(times, len(found)) for times in range(len(found) + 1)]
+    factors = [coordination_factor(times, len(found)) for times in range(len(found) + 1)]
     return {docnum: total[docnum] * factors[times] for docnum, times in held.items() if times >= number}
 
 
@@ -292,7 +304,7 @@ def occurrences(
     for language, stem in word.stems:
         if language in languages:
             for docnum, frequency in _forms(segment, field, word.word, language, stem, found).items():
-                changed[docnum] = combined(found.get(docnum, 0.0), frequency)
+                changed[docnum] = combined_frequency(found.get(docnum, 0.0), frequency)
     found.update(changed)
     return found
 

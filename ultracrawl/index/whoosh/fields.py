@@ -12,7 +12,8 @@ from whoosh.columns import NumericColumn, VarBytesColumn
 from whoosh.fields import COLUMN, DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldType, Schema
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.keeping import (
+from ultracrawl.index.query.scoring import BUILT_IN_FIELDS, FIELDS
+from ultracrawl.index.stored_fields import (
     SCHEMA_VERSION,
     SORT_KEY_LIMIT,
     STORED_TEXT_LIMIT,
@@ -20,12 +21,11 @@ from ultracrawl.index.keeping import (
     document_id,
     known_values,
     safe_name,
-    stored_further,
+    stored_extras,
     stored_values,
     values_of_type,
 )
-from ultracrawl.index.query.scoring import FIELDS, OWN_FIELDS
-from ultracrawl.index.words.analysis import WORD_PATTERN, clean, folded_letters, words
+from ultracrawl.index.words.analysis import WORD_PATTERN, folded_letters, replace_surrogates, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
@@ -51,7 +51,7 @@ class Passages(list[list[str]]):
 
 def word_field(attribute: str) -> str:
     """Return the field that holds the words of a string attribute."""
-    return OWN_FIELDS.get(attribute) or f"w_{safe_name(attribute)}"
+    return BUILT_IN_FIELDS.get(attribute) or f"w_{safe_name(attribute)}"
 
 
 def value_field(attribute: SearchAttribute) -> str:
@@ -59,7 +59,7 @@ def value_field(attribute: SearchAttribute) -> str:
     return f"{_VALUE_PREFIXES[attribute.type]}_{safe_name(attribute.name)}"
 
 
-def end_of_values(kind: AttributeType) -> bytes | None:
+def value_terms_end(kind: AttributeType) -> bytes | None:
     """Return where the terms of values end in a value field, and those begin that stand for spans of values."""
     return None if kind is AttributeType.STRING else b"\x01"
 
@@ -84,7 +84,7 @@ def schema_version(schema: Schema) -> int:
     return max(versions, default=1 if names else 0)
 
 
-def made_here(schema: Schema) -> Schema:
+def with_current_fields(schema: Schema) -> Schema:
     """Return the schema of an index with its fields as this program makes them, not as they were pickled.
 
     The Python that wrote the index may have known other characters, or have had another Whoosh. Indexes of the
@@ -97,13 +97,13 @@ def made_here(schema: Schema) -> Schema:
 
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
     """Return a document as arguments of Whoosh's `add_document`; unknown attributes are left out."""
-    text = clean(document.text)
+    text = replace_surrogates(document.text)
     known = known_values(document, attributes)
     fields: dict[str, object] = {
         "id": document_id(document.source, document.url),
-        "source": clean(document.source),
-        "url": clean(document.url),
-        "_stored_title": clean(document.title),
+        "source": replace_surrogates(document.source),
+        "url": replace_surrogates(document.url),
+        "_stored_title": replace_surrogates(document.title),
         "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
         "_stored_anchors": list(document.anchors),
         "attributes": stored_values(known),
@@ -111,7 +111,7 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     }
     if rest := text if document.secret_text else text[STORED_TEXT_LIMIT:]:
         fields[UNSTORED_TEXT] = zlib.compress(rest.encode(), 1)
-    if further := stored_further(document):
+    if further := stored_extras(document):
         fields["further"] = further
     if document.acl:
         fields["acl"] = acl_terms(document.acl)

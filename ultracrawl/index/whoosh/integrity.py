@@ -11,12 +11,12 @@ from whoosh.formats import Positions
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.engine import IndexFacts
-from ultracrawl.index.reclaiming import reclaimed
+from ultracrawl.index.reclaiming import reclaim_count
 from ultracrawl.index.whoosh.directory import IndexDirectory
 from ultracrawl.index.whoosh.fields import schema_version
-from ultracrawl.index.whoosh.kept import stored_document
 from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.stored_documents import stored_document
 
 
 def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
@@ -26,11 +26,11 @@ def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
     deleted = sum(len(segment.deleted) for segment in snapshot.segments)
     return IndexFacts(
         "whoosh", snapshot.living, deleted, len(snapshot.segments), size, schema_version(snapshot.schema),
-        dict(sorted(sources.items())), reclaimed(path),
+        dict(sorted(sources.items())), reclaim_count(path),
     )  # fmt: skip
 
 
-def wrong_in(directory: IndexDirectory) -> list[str]:
+def find_damage(directory: IndexDirectory) -> list[str]:
     """Read everything in the directory and return what is wrong. Raises `IndexStoreError` if it may not be read."""
     try:
         segments, lost = directory.segments()

@@ -13,7 +13,7 @@ from whoosh.filedb.filestore import FileStorage
 from whoosh.util.numeric import byte_to_length
 
 from ultracrawl.index.query.scoring import damping
-from ultracrawl.index.whoosh.mapped import MappedReader
+from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.postings import Postings, find_term, frequency_of, length_bytes, read_postings
 
 NO_POSTINGS = Postings((), (), None)
@@ -131,7 +131,7 @@ class Snapshot:
         """Return in how many documents the term occurs."""
         return sum(segment.frequency(fieldname, term) for segment in self.segments)
 
-    def damping_of(self, fieldname: str) -> list[float]:
+    def length_norms(self, fieldname: str) -> list[float]:
         """Return the length part of BM25 for each of the 256 length bytes of a field."""
         if fieldname not in self._damping:
             total = sum(segment.field_lengths.get(fieldname, 0) for segment in self.segments)

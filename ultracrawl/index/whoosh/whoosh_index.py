@@ -15,12 +15,12 @@ from whoosh.codec.whoosh3 import W3Segment
 from ultracrawl.errors import IndexLockedError, IndexStoreError
 from ultracrawl.index.changes import batches, last_changes, with_anchors
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, SCHEMA_VERSION, document_id
-from ultracrawl.index.reclaiming import Room, note_reclaimed, segment_to_reclaim
+from ultracrawl.index.reclaiming import SegmentCounts, note_reclaimed, segment_to_reclaim
+from ultracrawl.index.stored_fields import SCHEMA_VERSION, UPGRADE_NOTICE, document_id
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
 from ultracrawl.index.whoosh.fields import field_values, new_schema, schema_fields, schema_version
-from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
-from ultracrawl.index.whoosh.kept import documents_of, kept_documents
+from ultracrawl.index.whoosh.integrity import find_damage, index_facts
+from ultracrawl.index.whoosh.stored_documents import documents_of, stored_documents
 from ultracrawl.index.whoosh.writer import LARGEST_MERGED, FastWriter, segments_to_merge
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
@@ -59,11 +59,11 @@ class WhooshIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        from ultracrawl.index.whoosh.answering import Answering  # noqa: PLC0415 - slow, and who writes needs none
+        from ultracrawl.index.whoosh.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and who writes needs none
 
         snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
-            return Answering(snapshot, self._attributes, query.principals).answer(query)
+            return IndexSearcher(snapshot, self._attributes, query.principals).answer(query)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -110,7 +110,7 @@ class WhooshIndex:
 
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`."""
-        return kept_documents(self._directory.segments().segments)
+        return stored_documents(self._directory.segments().segments)
 
     def facts(self) -> IndexFacts:
         """See `IndexEngine.facts`."""
@@ -120,7 +120,7 @@ class WhooshIndex:
 
     def check(self) -> list[str]:
         """See `IndexEngine.check`."""
-        return wrong_in(self._directory) or self._wrong_in_writing()
+        return find_damage(self._directory) or self._wrong_in_writing()
 
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place.
@@ -188,7 +188,7 @@ class WhooshIndex:
         """Give a writer while holding the lock; before its commit nothing can change the index."""
         with self._directory.lock(lock_seconds), self._directory.errors("written"), _no_garbage_collection():
             if self._brought_up_to_date():
-                logger.warning(BROUGHT_UP_TO_DATE, self._directory.path)
+                logger.warning(UPGRADE_NOTICE, self._directory.path)
             with self._open_writer(self._directory.open_or_create(new_schema(self._attributes))) as writer:
                 yield writer
 
@@ -232,8 +232,8 @@ class WhooshIndex:
 
 def _to_reclaim(segments: Sequence[W3Segment]) -> W3Segment | None:
     """Return the segment to write anew without its deleted documents, if that is due."""
-    rooms = [Room(segment.doc_count(), segment.deleted_count()) for segment in segments]
-    at = segment_to_reclaim(rooms, LARGEST_MERGED)
+    segment_counts = [SegmentCounts(segment.doc_count(), segment.deleted_count()) for segment in segments]
+    at = segment_to_reclaim(segment_counts, LARGEST_MERGED)
     return None if at is None else segments[at]
 
 

@@ -55,14 +55,14 @@ def words(text: str) -> list[str]:
     of Chinese, Japanese, Korean or Thai gives every pair of neighbours and its last character alone: any
     part of the run is then a phrase of pairs, and a single character the beginning of a word.
     """
-    return cut_and_folded(text)[1]
+    return tokenise_and_fold(text)[1]
 
 
-def cut_and_folded(text: str) -> tuple[list[str], list[str]]:
-    """Return the words of a text as `cut` gives them, and as `words` does; the same list if these are equal."""
+def tokenise_and_fold(text: str) -> tuple[list[str], list[str]]:
+    """Return the words of a text as `tokenise` gives them, and as `words` does; the same list if these are equal."""
     data = _latin_words(text)
     if data is None:
-        found = _cut_any(text)
+        found = _tokenise_any(text)
         return found, fold_all(found)
     found = data.decode("latin-1").split()
     return found, found if data.isascii() else fold_all(found)
@@ -73,12 +73,12 @@ def fold_all(found: list[str]) -> list[str]:
     return list(map(_FOLDED.__getitem__, found))
 
 
-def cut(text: str) -> list[str]:
+def tokenise(text: str) -> list[str]:
     """Return the words of a text in lower case with their accents, which stemmers need; else as `words`."""
-    return cut_and_folded(text)[0]
+    return tokenise_and_fold(text)[0]
 
 
-def plain_words(text: str) -> bytes | None:
+def ascii_words(text: str) -> bytes | None:
     """Return the words of a text where they stand, without accents and with blanks between them, in ASCII.
 
     None if it has letters for which there is no single one.
@@ -111,7 +111,7 @@ def _blanks(error: UnicodeError) -> tuple[str, int]:
     return blanks, error.end
 
 
-def _cut_any(text: str) -> list[str]:
+def _tokenise_any(text: str) -> list[str]:
     """Return the words of a text with any letters.
 
     Words are cut first and lowered one by one where it makes a difference: lowering the dotted capital I
@@ -150,12 +150,12 @@ def is_word(text: str) -> bool:
     return re.fullmatch(WORD_PATTERN, text) is not None
 
 
-def is_pair(word: str) -> bool:
+def is_bigram(word: str) -> bool:
     """Whether a word is a piece of a run of characters that is cut into pairs."""
     return len(word) <= 2 and not word.isascii() and _has_cjk(word)
 
 
-def clean(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return the text with lone surrogates, which no file can hold, replaced by question marks."""
     if text.isascii():
         return text
@@ -172,7 +172,7 @@ _Word = TypeVar("_Word")
 _Made = TypeVar("_Made")
 
 
-class Memory(dict[_Word, _Made]):
+class WordCache(dict[_Word, _Made]):
     """What a function made of words, remembered; it forgets everything when it has grown too large.
 
     Long words, which few documents share, are not remembered.
@@ -192,8 +192,8 @@ class Memory(dict[_Word, _Made]):
         return made
 
 
-_FOLDED = Memory(fold)
-_SIGNS = Memory[str, str](lambda run: "" if re.search(f"[{WORD_CHARACTERS}]", run) else " " * len(run))
+_FOLDED = WordCache(fold)
+_SIGNS = WordCache[str, str](lambda run: "" if re.search(f"[{WORD_CHARACTERS}]", run) else " " * len(run))
 """Blanks for what has no place in Latin-1, none for what can be part of a word."""
 codecs.register_error(_BLANKS, _blanks)
 

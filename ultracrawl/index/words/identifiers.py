@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ultracrawl.index.words.analysis import Memory, fold
+from ultracrawl.index.words.analysis import WordCache, fold
 
 Span = tuple[int, int]
 
@@ -69,7 +69,7 @@ def identifier_terms(text: str) -> list[str]:
     return [*{part for word in _words_of_parts(data) for part in _PARTS[word]}, *_signs(data)]
 
 
-def query_signs(text: str) -> list[str]:
+def query_operators(text: str) -> list[str]:
     """Return the signs by which a piece of a query is found: those of names, and operators if it has no word."""
     found = list(dict.fromkeys(_signs(_encoded(text))))
     named = [sign for sign in found if _WORD.search(sign)]
@@ -148,8 +148,8 @@ def _folded_parts(word: bytes) -> tuple[str, ...]:
     return tuple(_folded(word[start:end]) for start, end in _spans(word))
 
 
-_FOLDED = Memory(_folded)
-_PARTS = Memory(_folded_parts)
+_FOLDED = WordCache(_folded)
+_PARTS = WordCache(_folded_parts)
 
 
 def _signs(data: bytes) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from ultracrawl.index.words.analysis import Memory, fold
+from ultracrawl.index.words.analysis import WordCache, fold
 
 LANGUAGES = ("ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ro", "ru", "sv")
 """The languages (ISO 639-1) whose words are stemmed."""
@@ -38,7 +38,7 @@ def language_of(tag: str) -> str:
 
 
 @cache
-def stem_terms(language: str) -> Memory[str, str]:
+def stem_terms(language: str) -> WordCache[str, str]:
     """Return the stem terms of a language's words (lower case, accents kept), made and remembered on demand.
 
     The term of a word is empty when its stem is the word itself: then the word, in documents of
@@ -52,7 +52,7 @@ def stem_terms(language: str) -> Memory[str, str]:
         stemmed = fold(stem(word))
         return f"{language}:{stemmed}" if stemmed and stemmed != fold(word) else ""
 
-    return Memory(make)
+    return WordCache(make)
 
 
 @lru_cache(maxsize=1000)

@@ -9,7 +9,7 @@ from itertools import chain
 from urllib.parse import unquote, urlsplit
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.words.analysis import clean, cut_and_folded, words
+from ultracrawl.index.words.analysis import replace_surrogates, tokenise_and_fold, words
 from ultracrawl.index.words.identifiers import identifier_terms
 from ultracrawl.index.words.stemming import language_of, stem_terms
 from ultracrawl.model.page import Section
@@ -45,15 +45,17 @@ class AnalysedText:
 def analyse(document: IndexDocument) -> AnalysedText:
     """Cut a document into words, and find stems if its language has a stemmer."""
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-    texts_of = {name: list(map(clean, texts)) for name, texts in _texts(document).items() if texts}
-    both = {name: list(map(cut_and_folded, texts)) for name, texts in texts_of.items()}
+    texts_of = {
+        name: list(map(replace_surrogates, texts)) for name, texts in _texts(document).items() if texts
+    }
+    both = {name: list(map(tokenise_and_fold, texts)) for name, texts in texts_of.items()}
     found = {name: [folded for _, folded in pairs] for name, pairs in both.items()}
     stems: dict[str, list[str]] = {}
     if language:
         term_of = stem_terms(language).__getitem__
         for name, pairs in both.items():
             stems[name] = list(filter(None, map(term_of, chain.from_iterable(cut for cut, _ in pairs))))
-    url = clean(document.url)
+    url = replace_surrogates(document.url)
     found["address"] = [address_words(url)]
     found["parts"] = [identifier_terms("\n".join(chain(*texts_of.values(), (url,))))]
     return AnalysedText(language, found, stems)

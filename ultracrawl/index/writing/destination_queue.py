@@ -62,33 +62,33 @@ class DestinationQueue:
         """Why the first segment in line could not be applied; empty if nothing is wrong."""
         self._indexer = indexer
         self._clock = clock
-        self._line: deque[Path] = deque()
+        self._waiting: deque[Path] = deque()
         self._sent = False
         self._size = 0
         self._retry_at = 0.0
         self._retry_after = FIRST_RETRY
 
     @property
-    def line(self) -> tuple[Path, ...]:
+    def waiting(self) -> tuple[Path, ...]:
         """The segments that wait, oldest first."""
-        return tuple(self._line)
+        return tuple(self._waiting)
 
     def recover(self) -> None:
         """Queue the segments that an earlier process left."""
-        self._line = deque(sorted(self.folder.glob("*.sealed")))
-        self._size = sum(path.stat().st_size for path in self._line)
+        self._waiting = deque(sorted(self.folder.glob("*.sealed")))
+        self._size = sum(path.stat().st_size for path in self._waiting)
         with suppress(OSError):
             self.problem = (self.folder / PROBLEM_FILE).read_text(encoding="utf-8", errors="replace").strip()
-        self._advance()
+        self._submit_next()
 
     def add(self, path: Path) -> None:
         """Put a sealed segment, which lies in the folder, at the end of the line."""
-        self._line.append(path)
+        self._waiting.append(path)
         self._size += path.stat().st_size
-        self._advance()
+        self._submit_next()
 
     def __contains__(self, name: str) -> bool:
-        return any(path.name == name for path in self._line)
+        return any(path.name == name for path in self._waiting)
 
     @property
     def size(self) -> int:
@@ -96,30 +96,30 @@ class DestinationQueue:
         return self._size
 
     @property
-    def going(self) -> bool:
+    def is_active(self) -> bool:
         """Whether the index takes changes: it is neither paused, nor waits for another try."""
         return not self.paused and not self._retry_at
 
     @property
-    def busy(self) -> int:
+    def in_progress(self) -> int:
         """The number of segments that are on their way; of one that does not go only what is in work."""
-        return len(self._line) if self.going else int(self._sent)
+        return len(self._waiting) if self.is_active else int(self._sent)
 
     def prepare(self) -> None:
         """Start the index process, so that it is ready when the first segment comes."""
-        if self.going:
+        if self.is_active:
             self._indexer.prepare()
 
     def retry(self) -> None:
         """Try an index that failed again, now."""
         if self._retry_at:
             self._retry_at = 0.0
-            self._advance()
+            self._submit_next()
 
     def resume(self) -> None:
         """Go on after a pause."""
         self.paused = False
-        self._advance()
+        self._submit_next()
 
     def poll(self) -> list[Report]:
         """Return what became of the segment in work, and hand over the next one."""
@@ -128,13 +128,13 @@ class DestinationQueue:
             self._note(report)
         if self._retry_at and self._clock() >= self._retry_at:
             self._retry_at = 0.0
-        self._advance()
+        self._submit_next()
         return reports
 
-    def _advance(self) -> None:
-        if self._line and not self._sent and self.going:
+    def _submit_next(self) -> None:
+        if self._waiting and not self._sent and self.is_active:
             self._sent = True
-            self._indexer.submit(self._line[0])
+            self._indexer.submit(self._waiting[0])
 
     def _note(self, report: Report) -> None:
         match report:
@@ -158,22 +158,22 @@ class DestinationQueue:
             else:
                 (self.folder / PROBLEM_FILE).unlink(missing_ok=True)
 
-    def done(self, path: Path) -> None:
+    def remove_delivered(self, path: Path) -> None:
         """Remove a segment whose commit is recorded; it is the first in line."""
         self._remove(path)
         self._sent = False
-        self._advance()
+        self._submit_next()
 
-    def discard(self) -> None:
+    def discard_waiting(self) -> None:
         """Delete all waiting segments, apart from the one in work."""
-        while len(self._line) > int(self._sent):
-            self._remove(self._line[-1])
+        while len(self._waiting) > int(self._sent):
+            self._remove(self._waiting[-1])
 
     def _remove(self, path: Path) -> None:
         with cache_errors(self.folder):
             self._size -= path.stat().st_size
             path.unlink()
-        self._line.remove(path)
+        self._waiting.remove(path)
 
     def close(self, timeout: float) -> list[Report]:
         """End the index process; returns what became of the segment in work."""

@@ -27,7 +27,7 @@ def queue_folders(cache: Path) -> dict[str, Path]:
     return {path.name.removeprefix(SHARED): path for path in found if path.is_dir()}
 
 
-def leave_unfilled(cache: Path, index: str) -> None:
+def mark_unfilled(cache: Path, index: str) -> None:
     """Have a later run fill one of several indexes anew."""
     queue_folder(cache, index).joinpath(_FILLED).unlink(missing_ok=True)
 
@@ -111,21 +111,21 @@ class DestinationQueues:
             _sync(destination.folder)
         path.unlink()
 
-    def has(self, name: str) -> bool:
+    def has_segment(self, name: str) -> bool:
         """Return whether a segment still waits for some index."""
         return any(name in destination for destination in self.all)
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether a segment would be taken up at once by all that take any."""
-        return not any(destination.busy for destination in self.all) and any(
-            destination.going for destination in self.all
+        return not any(destination.in_progress for destination in self.all) and any(
+            destination.is_active for destination in self.all
         )
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether something is on its way to an index that takes it."""
-        return any(destination.busy for destination in self.all)
+        return any(destination.in_progress for destination in self.all)
 
     # ---- indexes that are new to the source
 
@@ -144,7 +144,7 @@ class DestinationQueues:
             return ()
         return self.all
 
-    def filled(self) -> None:
+    def mark_filled(self) -> None:
         """Take note that all indexes have, or get, everything."""
         with cache_errors(self._cache):
             for destination in self.all if self._shared or queue_folders(self._cache) else ():
@@ -152,13 +152,13 @@ class DestinationQueues:
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / _FILLED).touch()
 
-    def give_up(self, destination: DestinationQueue) -> None:
+    def abandon(self, destination: DestinationQueue) -> None:
         """Delete what waits for an index, and mark the index to be filled anew by a later run."""
         with cache_errors(self._cache):
-            leave_unfilled(self._cache, destination.index)
-        destination.discard()
+            mark_unfilled(self._cache, destination.index)
+        destination.discard_waiting()
 
-    def leave_former(self) -> None:
+    def mark_former_unfilled(self) -> None:
         """Take note that indexes which are not named any more miss what comes now."""
         named = {destination.index for destination in self.all}
         with cache_errors(self._cache):

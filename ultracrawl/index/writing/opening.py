@@ -13,8 +13,8 @@ from ultracrawl.index.opening import index_config
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder, queue_folders
+from ultracrawl.index.writing.pause_switch import PauseSwitch
 from ultracrawl.index.writing.process import IndexProcess
-from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
@@ -96,7 +96,7 @@ def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
     return _ahead.pop(config.to_json(), None) or IndexProcess(config)
 
 
-def start_ahead(project: Project, source: DataSource) -> None:
+def prestart_indexer(project: Project, source: DataSource) -> None:
     """Start the index process of a crawl that is sure to have documents: it loads while the crawl loads what it needs.
 
     A crawl that does not begin leaves it to the end of this process, with which it ends. What keeps it from starting is

@@ -10,9 +10,9 @@ from typing import Any
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.destinations.opening import DestinationConfig
 from ultracrawl.index.engines import IndexConfig
-from ultracrawl.index.writing.channels import JoinedWorker, StartedWorker
 from ultracrawl.index.writing.segments import Committed, Failed, Report
-from ultracrawl.index.writing.sharing import join_owner
+from ultracrawl.index.writing.sharing import connect_to_owner
+from ultracrawl.index.writing.worker_handles import JoinedWorker, StartedWorker
 
 _POLL_SECONDS = 0.02
 
@@ -51,7 +51,7 @@ class IndexProcess:
         """Return the reports that came in since the last call; call it about every 0.1 to 0.5 seconds."""
         if self._worker is None:
             return []
-        ended = self._worker.is_gone
+        ended = self._worker.has_ended
         reports = self._receive()
         if reports:
             self._restarted = False
@@ -89,7 +89,7 @@ class IndexProcess:
         if isinstance(self._config, DestinationConfig):
             self._worker = StartedWorker(config)
             self._worker.send_line(self._config.secrets_to_json().encode())
-        elif (joined := join_owner(config)) is not None:
+        elif (joined := connect_to_owner(config)) is not None:
             self._worker = JoinedWorker(joined)
         else:
             alone = json.dumps({**json.loads(config), "alone": True})
@@ -119,7 +119,7 @@ class IndexProcess:
     def _recover(self) -> list[Report]:
         """Start a dead worker again, once; give up on its segments after that."""
         assert self._worker is not None
-        elsewhere, reason = self._worker.owned_elsewhere, self._worker.last_words()
+        elsewhere, reason = self._worker.is_owned_elsewhere, self._worker.exit_reason()
         self._stop(0.5)
         if not self._waiting and not elsewhere:
             return []

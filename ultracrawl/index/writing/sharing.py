@@ -28,7 +28,7 @@ def _address(config: str) -> str:
     return "\0ultracrawl-index-" + hashlib.sha256(what.encode()).hexdigest()
 
 
-def own_index(config: str) -> socket.socket | None:
+def claim_index(config: str) -> socket.socket | None:
     """Take the address of an index, and listen there. Raises `AddressTakenError`; None where nothing can be shared."""
     if not sys.platform.startswith("linux"):
         return None
@@ -42,20 +42,20 @@ def own_index(config: str) -> socket.socket | None:
     return listener
 
 
-def join_owner(config: str) -> socket.socket | None:
+def connect_to_owner(config: str) -> socket.socket | None:
     """Return a connection to the process that owns an index, None if none does that is ours."""
     if not sys.platform.startswith("linux"):
         return None
     joined = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with suppress(OSError):
         joined.connect(_address(config))
-        if is_ours(joined):
+        if is_same_user(joined):
             return joined
     joined.close()
     return None
 
 
-def is_ours(joined: socket.socket) -> bool:
+def is_same_user(joined: socket.socket) -> bool:
     """Whether the process at the other end is of this user: the address is open to all of the machine."""
     _, user, _ = _PEER.unpack(joined.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
     return bool(user == os.geteuid())

@@ -20,10 +20,10 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.destinations import Destination, EngineDestination
 from ultracrawl.index.destinations.opening import DestinationConfig, open_destination
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.writing.channels import OTHERS
-from ultracrawl.index.writing.feeders import Feeder, Feeders
+from ultracrawl.index.writing.crawl_connections import CrawlConnection, CrawlConnections
 from ultracrawl.index.writing.segments import deliver_segment
-from ultracrawl.index.writing.sharing import AddressTakenError, own_index
+from ultracrawl.index.writing.sharing import AddressTakenError, claim_index
+from ultracrawl.index.writing.worker_handles import OWNED_ELSEWHERE_EXIT_CODE
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects, raise_gc_thresholds
 from ultracrawl.system.process_exit import exit_process
@@ -42,29 +42,29 @@ def main(config: str) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     remarks = _Remarks()
     logging.getLogger("ultracrawl").addHandler(remarks)
-    described, first = json.loads(config), Feeder(sys.stdin.fileno(), sys.stdout.fileno())
+    described, first = json.loads(config), CrawlConnection(sys.stdin.fileno(), sys.stdout.fileno())
     try:
-        seat = None if {"destination", "alone"} & described.keys() else own_index(config)
+        listener = None if {"destination", "alone"} & described.keys() else claim_index(config)
     except AddressTakenError:
-        return OTHERS
+        return OWNED_ELSEWHERE_EXIT_CODE
     destination = _open(described, config, first)
     freeze_loaded_objects()
-    feeders = Feeders(first, seat)
-    for order in feeders.orders(IDLE):
+    feeders = CrawlConnections(first, listener)
+    for order in feeders.requests(IDLE):
         if order is None:
             _maintain(destination)
             continue
         feeder, line = order
         answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.taken()}
-        if not feeder.tell(answer):
-            feeders.forget(feeder)
-    if seat is not None:
-        seat.close()
+        if not feeder.send(answer):
+            feeders.remove(feeder)
+    if listener is not None:
+        listener.close()
     destination.close()
     return 0
 
 
-def _open(described: dict[str, str], config: str, first: Feeder) -> Destination:
+def _open(described: dict[str, str], config: str, first: CrawlConnection) -> Destination:
     if "destination" not in described:
         return EngineDestination(open_index(IndexConfig.from_json(config)))
     line = None

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from ultracrawl.errors import UserError
 from ultracrawl.index.filters import all_of
-from ultracrawl.index.hits.answers import DisplayNames, answer_json, completions_json, hit_json
+from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json, hit_json
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Reader, State
 from ultracrawl.service.api.problems import NotFoundError, json_answer

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import MissingExtraError, UserError, WorkError
-from ultracrawl.index.destinations.posting import Poster, PostError
+from ultracrawl.index.destinations.http_post import Poster, PostError
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources import Project

@@ -17,7 +17,7 @@ from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
 from ultracrawl.index.whoosh.fields import Passages, word_analyzer
-from ultracrawl.index.whoosh.mapped import MappedReader
+from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.writer.merging import (
     Terms,
     copy_documents,

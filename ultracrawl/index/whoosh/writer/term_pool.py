@@ -9,7 +9,7 @@ from pickle import dumps
 from struct import Struct
 
 from ultracrawl.index.whoosh.fields import Passages
-from ultracrawl.index.words.analysis import Memory
+from ultracrawl.index.words.analysis import WordCache
 
 Posting = tuple[bytes, int, float, bytes]
 """Term, frequency, weight and encoded positions, as Whoosh's fields give them."""
@@ -107,8 +107,8 @@ def _pickled_number(number: int) -> bytes:
 _BY_HAND = 2
 """So few numbers are written faster by hand than by `pickle`."""
 _TWO = _pack_count(2) + b"\x80\x02]q\x00("
-_NUMBERS = Memory[int, bytes](_pickled_number)
-_WEIGHTS = Memory[int, float](float)
-_COUNTS = Memory[int, bytes](_pack_count)
-_AT = Memory[int, bytes](lambda place: _COUNTS[1] + b"\x80\x02]q\x00" + _pickled_number(place) + b"a.")
+_NUMBERS = WordCache[int, bytes](_pickled_number)
+_WEIGHTS = WordCache[int, float](float)
+_COUNTS = WordCache[int, bytes](_pack_count)
+_AT = WordCache[int, bytes](lambda place: _COUNTS[1] + b"\x80\x02]q\x00" + _pickled_number(place) + b"a.")
 """What is written of a word that stands at one place only, as most words do: one object for all of them."""

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from ultracrawl.index.writing.sharing import is_ours
+from ultracrawl.index.writing.sharing import is_same_user
 
 _MOST_READ = 65536
 
 
-class Feeder:
+class CrawlConnection:
     """One crawl: its orders come as lines, and so do the answers."""
 
     def __init__(self, reading: int, writing: int, joined: socket.socket | None = None) -> None:
@@ -41,7 +41,7 @@ class Feeder:
         self._text = rest
         return line
 
-    def tell(self, what: dict[str, Any]) -> bool:
+    def send(self, what: dict[str, Any]) -> bool:
         """Send an answer; False if nobody is there any more."""
         data = json.dumps(what).encode() + b"\n"
         try:
@@ -57,15 +57,15 @@ class Feeder:
             self._joined.close()
 
 
-class Feeders:
+class CrawlConnections:
     """All crawls that are there; each has one turn after the other."""
 
-    def __init__(self, first: Feeder, seat: socket.socket | None) -> None:
+    def __init__(self, first: CrawlConnection, listener: socket.socket | None) -> None:
         self._first = first
-        self._seat = seat
+        self._listener = listener
         self._all = {first.reading: first}
 
-    def orders(self, idle: float) -> Iterator[tuple[Feeder, bytes] | None]:
+    def requests(self, idle: float) -> Iterator[tuple[CrawlConnection, bytes] | None]:
         """Yield orders with who gave them, and None once nothing came for `idle` seconds; ends when all are gone."""
         rested = True
         while self._all:
@@ -82,33 +82,35 @@ class Feeders:
                 rested = True
                 yield None
 
-    def forget(self, feeder: Feeder) -> None:
+    def remove(self, feeder: CrawlConnection) -> None:
         """Take note that a crawl is gone; what it ordered is left undone, and ordered anew by the next one."""
         if self._all.pop(feeder.reading, None) is not None:
             feeder.close()
-            self._tell_number()
+            self._send_number()
 
-    def _tell_number(self) -> None:
+    def _send_number(self) -> None:
         """Tell the first one how many others there are: it does not wait for a process that others need."""
         if self._first.reading in self._all:
-            self._first.tell({"others": len(self._all) - 1})
+            self._first.send({"others": len(self._all) - 1})
 
     def _wait(self, seconds: float | None) -> bool:
         """Take what comes within so many seconds; returns whether something came."""
-        seat = -1 if self._seat is None else self._seat.fileno()
-        ready, _, _ = select.select([*self._all, *([] if self._seat is None else [seat])], [], [], seconds)
+        listener = -1 if self._listener is None else self._listener.fileno()
+        ready, _, _ = select.select(
+            [*self._all, *([] if self._listener is None else [listener])], [], [], seconds
+        )
         for one in ready:
-            if self._seat is not None and one == seat:
-                self._welcome(self._seat)
+            if self._listener is not None and one == listener:
+                self._accept(self._listener)
             elif not self._all[one].read_some():
-                self.forget(self._all[one])
+                self.remove(self._all[one])
         return bool(ready)
 
-    def _welcome(self, seat: socket.socket) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         with suppress(OSError):
-            joined, _ = seat.accept()
-            if not is_ours(joined):
+            joined, _ = listener.accept()
+            if not is_same_user(joined):
                 joined.close()
                 return
-            self._all[joined.fileno()] = Feeder(joined.fileno(), joined.fileno(), joined)
-            self._tell_number()
+            self._all[joined.fileno()] = CrawlConnection(joined.fileno(), joined.fileno(), joined)
+            self._send_number()

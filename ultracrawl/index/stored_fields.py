@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.values import Json, attributes_to_json, further_to_json
-from ultracrawl.index.words.analysis import clean
+from ultracrawl.index.values import Json, attributes_to_json, extras_to_json
+from ultracrawl.index.words.analysis import replace_surrogates
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -26,7 +26,7 @@ STORED_TEXT_LIMIT = 100_000
 SORT_KEY_LIMIT = 100
 """Characters of a string that documents are sorted by."""
 
-BROUGHT_UP_TO_DATE = "index %s is of another version: every document is indexed anew, without any request"
+UPGRADE_NOTICE = "index %s is of another version: every document is indexed anew, without any request"
 """What is said once when an index of another schema version is rebuilt by itself."""
 
 RESTRICTED = "restricted"
@@ -37,7 +37,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 
 def document_id(source: str, url: str) -> str:
     """Return the unique key of a document: neither a source name nor a URL holds a line feed."""
-    return f"{clean(source)}\n{clean(url)}"
+    return f"{replace_surrogates(source)}\n{replace_surrogates(url)}"
 
 
 def safe_name(name: str) -> str:
@@ -47,13 +47,13 @@ def safe_name(name: str) -> str:
 
 def acl_terms(acl: Iterable[str]) -> list[str]:
     """Return the terms of a document with these readers; none if it is for everybody, as old ones are."""
-    names = list(map(reader_term, dict.fromkeys(acl)))
+    names = list(map(principal_term, dict.fromkeys(acl)))
     return [RESTRICTED, *names] if names else []
 
 
-def reader_term(name: str) -> str:
+def principal_term(name: str) -> str:
     """Return the term of documents that this user or group may see; names are compared exactly."""
-    return f"={clean(name)}"
+    return f"={replace_surrogates(name)}"
 
 
 def known_values(
@@ -71,21 +71,21 @@ def stored_values(known: Mapping[str, Sequence[AttributeValue]]) -> str:
     return _as_text(attributes_to_json(known))
 
 
-def stored_further(document: IndexDocument) -> str:
-    """Return parts, readers and depth of a document as JSON, for `with_further`; empty if it has none of them."""
-    further = further_to_json(document)
+def stored_extras(document: IndexDocument) -> str:
+    """Return parts, readers and depth of a document as JSON, for `with_extras`; empty if it has none of them."""
+    further = extras_to_json(document)
     return _as_text(further) if further else ""
 
 
 def _as_text(values: Json) -> str:
-    return clean(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
+    return replace_surrogates(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
 
 
 def values_of_type(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:
     """Return the values that have the attribute's type; a value of another type cannot be searched by it."""
     listed = values if isinstance(values, list | tuple) else []
     if kind is AttributeType.STRING:
-        return [clean(str(value)) for value in listed]
+        return [replace_surrogates(str(value)) for value in listed]
     if kind is AttributeType.NUMBER:
         numbers = (value for value in listed if isinstance(value, int | float))
         return [float(value) + 0.0 for value in numbers if value - value == 0]  # -0 is 0

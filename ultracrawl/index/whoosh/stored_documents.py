@@ -10,12 +10,12 @@ from dataclasses import replace
 from whoosh.columns import VarBytesColumn
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
-from ultracrawl.index.values import attributes_from_json, with_further
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
+from ultracrawl.index.values import attributes_from_json, with_extras
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT
 from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment
-from ultracrawl.index.words.analysis import is_pair, words
+from ultracrawl.index.words.analysis import is_bigram, words
 
 
 def stored_document(segment: OpenSegment, docnum: int) -> IndexDocument:
@@ -31,7 +31,7 @@ def stored_document(segment: OpenSegment, docnum: int) -> IndexDocument:
         stored["source"], stored["url"], stored["title"], stored["text"], attributes, secret, anchors
     )
     further = stored.get("further", "")
-    return with_further(document, json.loads(further)) if further else document
+    return with_extras(document, json.loads(further)) if further else document
 
 
 def documents_of(segment: OpenSegment, docnums: Iterable[int]) -> Iterator[IndexDocument]:
@@ -64,7 +64,7 @@ def unstored_text(segment: OpenSegment, docnum: int) -> str:
     return zlib.decompress(data).decode() if isinstance(data, bytes) and data else ""
 
 
-def kept_documents(segments: Sequence[OpenSegment]) -> Iterator[IndexDocument]:
+def stored_documents(segments: Sequence[OpenSegment]) -> Iterator[IndexDocument]:
     """Yield the living documents of segments, which are closed afterwards, as `documents_of` does."""
     try:
         for segment in segments:
@@ -92,6 +92,6 @@ def _completed(segment: OpenSegment, incomplete: dict[int, IndexDocument]) -> It
 
 def _as_text(found: list[str]) -> str:
     """Return words as text; pairs of characters give their run again."""
-    pieces = [word[0] if is_pair(word) else word for word in found]
-    blanks = ["" if is_pair(word) and len(word) == 2 else " " for word in found]
+    pieces = [word[0] if is_bigram(word) else word for word in found]
+    blanks = ["" if is_bigram(word) and len(word) == 2 else " " for word in found]
     return "".join(map("".join, zip(pieces, blanks, strict=True)))

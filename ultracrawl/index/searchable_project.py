@@ -29,7 +29,7 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchedProject:
+class SearchableProject:
     """A project as searches see it."""
 
     indexes: Mapping[str, tuple[str, Path]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.engine import IndexEngine, SearchQuery
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
+from ultracrawl.index.stored_fields import UPGRADE_NOTICE
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ _SUSPICION = "suspect.txt"
 """The file of an index in which a search found damage; the next crawl reads the whole index."""
 
 
-def suspect(path: Path, what: str) -> None:
+def mark_suspect(path: Path, what: str) -> None:
     """Note in the folder of an index that it is damaged, for the next crawl; ignored if it cannot be written."""
     with suppress(OSError):
         (path / _SUSPICION).write_text(what + "\n", encoding="utf-8")
@@ -38,7 +38,9 @@ def probe(index: IndexEngine, path: Path, source: str) -> int:
     return count
 
 
-def sound_count(index: IndexEngine, path: Path, source: str, problems: list[str], remarks: list[str]) -> int:
+def repair_and_count(
+    index: IndexEngine, path: Path, source: str, problems: list[str], remarks: list[str]
+) -> int:
     """Return how many documents of a source an index has, after it was repaired if that was necessary.
 
     What was done goes into the lists, a sentence each. Raises `IndexStoreError`.
@@ -47,14 +49,14 @@ def sound_count(index: IndexEngine, path: Path, source: str, problems: list[str]
         probe(index, path, source)
     except IndexDamagedError as error:
         logger.warning("%s; it is repaired", error.problem)
-        make_sound(index, path)
+        repair_index(index, path)
         problems.append(f"{error.problem}; what could be read of it was indexed anew")
     if index.bring_up_to_date():
-        remarks.append(BROUGHT_UP_TO_DATE % path)
+        remarks.append(UPGRADE_NOTICE % path)
     return index.count(source)
 
 
-def make_sound(index: IndexEngine, path: Path) -> None:
+def repair_index(index: IndexEngine, path: Path) -> None:
     """Index every document anew that can be read; where none can, an empty index takes the place of this one."""
     try:
         index.rebuild()

@@ -13,7 +13,7 @@ _MOST_PLACES = 2000
 """Places in a text that are looked at for one part."""
 
 
-class NameMatcher:
+class IdentifierMatcher:
     """Finds words sought, given with their bits, where they are no words of a text by themselves."""
 
     def __init__(self, sought: Mapping[str, int]) -> None:

@@ -16,9 +16,9 @@ def as_html(snippet: str, before: str = "<mark>", after: str = "</mark>") -> str
 
 def as_line(text: str) -> str:
     """Return a text of a document fit for a terminal: control characters become blanks."""
-    return without_controls(text).strip()
+    return collapse_controls(text).strip()
 
 
-def without_controls(text: str) -> str:
+def collapse_controls(text: str) -> str:
     """Return a text with one blank for each run of white space, control characters and signs of direction."""
     return _CONTROLS.sub(" ", text)

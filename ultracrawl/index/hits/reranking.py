@@ -15,17 +15,17 @@ from typing import TypeVar
 
 from ultracrawl.index.engine import IndexDocument, RankingWeights, SearchQuery
 from ultracrawl.index.hits.matching import Matcher, Span, bits_of
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
-from ultracrawl.index.query.likeness import Lexicon, language_asked
-from ultracrawl.index.query.scoring import PINNED, SAME_LANGUAGE, rarity
+from ultracrawl.index.query.query_builder import IndexStatistics, preferred_language
+from ultracrawl.index.query.scoring import PINNED_SCORE, SAME_LANGUAGE_FACTOR, idf
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.stemming import language_of
 from ultracrawl.index.words.text import address_words
 from ultracrawl.model.dates import as_utc
 
-RANKED = 50
+RERANK_LIMIT = 50
 """So many of the best matches of an engine are ordered anew."""
 MOST_TEXTS = 1000
 """Titles of parts, and texts of links, of a document that are looked at."""
@@ -65,48 +65,48 @@ def concepts(node: tree.Node) -> Iterator[Concept]:
         case tree.Phrase(found, ""):
             yield from (frozenset((tree.Word(word),)) for word in found)
         case tree.AnyOf(nodes):
-            choices = [leaves for child in nodes if (leaves := list(tree.sought(child)))]
+            choices = [leaves for child in nodes if (leaves := list(tree.searched_words(child)))]
             if len(choices) > 1:
                 yield frozenset(chain.from_iterable(choices))
             else:  # beside a URL
                 for child in nodes:
                     yield from concepts(child)
         case _:
-            for child in tree.inner(node):
+            for child in tree.child_nodes(node):
                 yield from concepts(child)
 
 
-class Ranking:
+class Reranker:
     """The order of the matches of one query. Not thread-safe."""
 
-    def __init__(self, node: tree.Node, query: SearchQuery, lexicon: Lexicon) -> None:
-        self._weights, self._boosts, self._language = query.weights, query.boosts, language_asked(query)
+    def __init__(self, node: tree.Node, query: SearchQuery, statistics: IndexStatistics) -> None:
+        self._weights, self._boosts, self._language = query.weights, query.boosts, preferred_language(query)
         self._matcher = Matcher(node)
         is_shown = query.limit > 0 and not query.like  # those alike are in their order
         found = [one for one in dict.fromkeys(concepts(node)) if one] if is_shown else []
-        self._rarities = [_rarity_of(one, lexicon) for one in found]
+        self._rarities = [_rarity_of(one, statistics) for one in found]
         self._total = sum(self._rarities)
         self._meant = {
             1 << n: tuple(number for number, concept in enumerate(found) if leaf in concept)
-            for n, leaf in enumerate(dict.fromkeys(tree.sought(node)))
+            for n, leaf in enumerate(dict.fromkeys(tree.searched_words(node)))
         }
         self._today = datetime.now(UTC)
 
-    def reordered(
+    def rerank(
         self, matches: Sequence[tuple[float, Place]], read: Callable[[Place], IndexDocument]
     ) -> list[tuple[float, Place]]:
-        """Return matches in their new order, with new scores; those behind the first `RANKED` stay behind them.
+        """Return matches in their new order, with new scores; those behind the first `RERANK_LIMIT` stay behind them.
 
         `read` gives the document at a place. Pinned ones stay before all others.
         """
         if not self._total:
             return list(matches)
-        pinned = [match for match in matches if match[0] >= PINNED]
+        pinned = [match for match in matches if match[0] >= PINNED_SCORE]
         others = matches[len(pinned) :]
-        first = [(self.score(score, read(place)), place) for score, place in others[:RANKED]]
+        first = [(self.score(score, read(place)), place) for score, place in others[:RERANK_LIMIT]]
         first.sort(key=lambda match: -match[0])
         least = first[-1][0] if first else 0.0
-        return [*pinned, *first, *((min(score, least), place) for score, place in others[RANKED:])]
+        return [*pinned, *first, *((min(score, least), place) for score, place in others[RERANK_LIMIT:])]
 
     def score(self, score: float, document: IndexDocument) -> float:
         """Return the score of a document, of that which the engine gives it.
@@ -191,7 +191,7 @@ class Ranking:
     def _preference(self, tag: str) -> float:
         """Return what the language of a document counts to who asks."""
         preferred = self._language and (tag == self._language or tag.startswith(f"{self._language}-"))
-        return SAME_LANGUAGE if preferred else 1.0
+        return SAME_LANGUAGE_FACTOR if preferred else 1.0
 
     def _nearness(self, document: IndexDocument) -> float:
         return 1.0 / (1.0 + self._weights.depth * document.depth)
@@ -217,7 +217,7 @@ def _names(document: IndexDocument, weights: RankingWeights) -> Iterator[tuple[f
         yield weights.section_anchors, text
 
 
-def _rarity_of(concept: Concept, lexicon: Lexicon) -> float:
+def _rarity_of(concept: Concept, statistics: IndexStatistics) -> float:
     """Return how much a concept says: as much as the most frequent of its words."""
-    matching = [lexicon.frequency(leaf.word) for leaf in concept if isinstance(leaf, tree.Word)]
-    return rarity(lexicon.size, max(matching, default=lexicon.size // 10))
+    matching = [statistics.document_frequency(leaf.word) for leaf in concept if isinstance(leaf, tree.Word)]
+    return idf(statistics.document_count, max(matching, default=statistics.document_count // 10))

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from ultracrawl.errors import IndexStoreError
 
-OTHERS = 75
+OWNED_ELSEWHERE_EXIT_CODE = 75
 """The exit code of an index process that found its index owned by another one."""
 _LAST_BYTES = 2000
 _ALLOCATOR = {
@@ -63,14 +63,14 @@ class StartedWorker:
         return self._worker.pid
 
     @property
-    def is_gone(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it is gone."""
         return self._worker.poll() is not None
 
     @property
-    def owned_elsewhere(self) -> bool:
+    def is_owned_elsewhere(self) -> bool:
         """Whether it ended because another process owns the index."""
-        return self._worker.returncode == OTHERS
+        return self._worker.returncode == OWNED_ELSEWHERE_EXIT_CODE
 
     def send_line(self, line: bytes) -> None:
         """Send an order; that it is gone is noticed by who looks for answers."""
@@ -84,7 +84,7 @@ class StartedWorker:
             received += data
         return received
 
-    def last_words(self) -> str:
+    def exit_reason(self) -> str:
         """Return why it ended, in one line."""
         code = self._worker.returncode
         how = f"killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
@@ -96,7 +96,7 @@ class StartedWorker:
     def close(self, timeout: float) -> None:
         """Hand over nothing more; if no other crawl needs it, it ends, or is killed after `timeout` seconds."""
         self._input.close()
-        if self.others and not self.is_gone:
+        if self.others and not self.has_ended:
             _staying.append(self._worker)
         else:
             try:
@@ -124,11 +124,11 @@ class JoinedWorker:
 
     others = 0
     pid = 0
-    owned_elsewhere = False
+    is_owned_elsewhere = False
 
     def __init__(self, joined: socket.socket) -> None:
         self._socket = joined
-        self.is_gone = False
+        self.has_ended = False
 
     def send_line(self, line: bytes) -> None:
         """Send an order."""
@@ -140,18 +140,18 @@ class JoinedWorker:
         """Return what has come."""
         self._socket.setblocking(False)
         received = b""
-        while not self.is_gone:
+        while not self.has_ended:
             try:
                 data = self._socket.recv(65536)
             except BlockingIOError:
                 break
             except OSError:
                 data = b""
-            self.is_gone = not data
+            self.has_ended = not data
             received += data
         return received
 
-    def last_words(self) -> str:
+    def exit_reason(self) -> str:
         """Return why it ended, in one line."""
         return "the index process, which another crawl had started, has ended"
 

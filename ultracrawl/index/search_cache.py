@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl import __version__
-from ultracrawl.index.searched import SearchedProject
+from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.model import Finding
 from ultracrawl.settings.places import ADHOC_FILE, scrapy_settings
 from ultracrawl.settings.projects import find_project, found_definitions
@@ -27,7 +27,7 @@ FILE = Path("var", "state", "searched.json")
 """Where it is kept, seen from the folder of the data; no folder is made for it."""
 
 
-def find_searched(config: str | None = None) -> tuple[SearchedProject, Iterable[Finding]]:
+def find_searchable_project(config: str | None = None) -> tuple[SearchableProject, Iterable[Finding]]:
     """Return what a search needs of the project that `find_project` would read, and what else was found in its files.
 
     Raises `UserError`.
@@ -36,11 +36,11 @@ def find_searched(config: str | None = None) -> tuple[SearchedProject, Iterable[
     known = kept_file.kept() if kept_file else None
     if known is not None:
         return known, ()
-    from ultracrawl.index.opening import searched_of  # noqa: PLC0415 - it loads what reads definitions
+    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads what reads definitions
 
     with tracked_files() as files:
         project, found = find_project(config, plain=True)
-        hints, searched = list(found), searched_of(project)
+        hints, searched = list(found), searchable_project(project)
     if kept_file and not (hints or project.invalid_sources or project.mistakes):
         kept_file.keep(searched, files)
     return searched, hints
@@ -72,21 +72,21 @@ class _KeptFile:
         usual = location.exists() and is_yaml(location)
         return cls(config, location, data, file) if usual and file.parent.is_dir() else None
 
-    def kept(self) -> SearchedProject | None:
+    def kept(self) -> SearchableProject | None:
         """Return what is kept; None without anything that still counts."""
         try:
             values = json.loads(self.file.read_bytes())
             if values["head"] == self._head() and all(
                 file_version(Path(path)) == tuple(version) for path, version in values["files"].items()
             ):
-                return SearchedProject.from_json(
+                return SearchableProject.from_json(
                     values["project"], lambda: find_project(self.config, plain=True)[0]
                 )
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass  # there is none, or somebody else wrote it
         return None
 
-    def keep(self, searched: SearchedProject, files: Mapping[Path, Version]) -> None:
+    def keep(self, searched: SearchableProject, files: Mapping[Path, Version]) -> None:
         """Keep this, which the files said, in place of what is kept; nothing, where that cannot be written."""
         values = {
             "head": self._head(),

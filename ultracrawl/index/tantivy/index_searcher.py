@@ -10,19 +10,19 @@ from functools import cached_property
 from tantivy import DocAddress, Order, Query, Searcher
 
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
-from ultracrawl.index.hits.maker import HitMaker
-from ultracrawl.index.hits.ranking import RANKED, Ranking
-from ultracrawl.index.keeping import RESTRICTED
-from ultracrawl.index.query.facets import as_written, most_frequent
-from ultracrawl.index.query.likeness import query_node
+from ultracrawl.index.hits.hit_builder import HitBuilder
+from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
+from ultracrawl.index.query.facets import most_frequent, with_original_case
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.scoring import LEXICON_FIELDS, fields_of
+from ultracrawl.index.query.query_builder import build_query_tree
+from ultracrawl.index.query.scoring import STATISTICS_FIELDS, fields_of
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import AllOf, Between, Equal, Node
-from ultracrawl.index.query.visibility import FIRST_WITH_READERS, hidden_from
+from ultracrawl.index.query.visibility import FIRST_VERSION_WITH_ACL, hidden_from
+from ultracrawl.index.stored_fields import RESTRICTED
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
 from ultracrawl.index.tantivy.generations import Generation
-from ultracrawl.index.tantivy.queries import QueryMaker
+from ultracrawl.index.tantivy.queries import QueryCompiler
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _MOST_VALUES = 65_000
@@ -31,8 +31,8 @@ _DAY = 86_400_000_000.0
 """In microseconds."""
 
 
-class Answering:
-    """One search; also what it needs to know of the index's words (`likeness.Lexicon`)."""
+class IndexSearcher:
+    """One search; also what it needs to know of the index's words (`query_builder.IndexStatistics`)."""
 
     def __init__(
         self,
@@ -49,12 +49,14 @@ class Answering:
         self._indexed = {
             name: one for name, one in attributes.items() if generation.attributes.get(name) == one
         }
-        self._lexicon = [one.name for one in fields_of(generation.schema) if one.name in LEXICON_FIELDS]
-        self._maker = QueryMaker(self._schema, self._searcher, self._indexed, generation.schema)
+        self._statistics_fields = [
+            one.name for one in fields_of(generation.schema) if one.name in STATISTICS_FIELDS
+        ]
+        self._maker = QueryCompiler(self._schema, self._searcher, self._indexed, generation.schema)
 
     def answer(self, query: SearchQuery) -> SearchResult:
         """Return the result; raises `UserError`."""
-        node = query_node(query, self._attributes, self)
+        node = build_query_tree(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
         made = self._maker.boosted(self._maker.make(node), query.boosts)
@@ -62,16 +64,16 @@ class Answering:
         wanted = max(0, query.offset) + max(0, query.limit)
         found = self._searcher.search(
             made,
-            limit=max(1, min(max(wanted, RANKED), most)),
+            limit=max(1, min(max(wanted, RERANK_LIMIT), most)),
             order_by_field=sort_field(attribute) if attribute and attribute.name in self._indexed else None,
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
-        maker = HitMaker(node, query)
+        maker = HitBuilder(node, query)
         if query.sort:  # tantivy gives the values of the attribute where the scores are else
             rows = [(0.0, address) for _, address in found.hits]
         else:
-            rows = Ranking(node, query, self).reordered(found.hits, self._document)
+            rows = Reranker(node, query, self).rerank(found.hits, self._document)
         shown = [
             maker.hit(self._document(address), score)
             for score, address in rows[max(0, query.offset) : wanted]
@@ -84,16 +86,16 @@ class Answering:
         )
 
     @property
-    def size(self) -> int:
-        """See `Lexicon.size`."""
+    def document_count(self) -> int:
+        """See `IndexStatistics.document_count`."""
         return self._searcher.num_docs
 
-    def frequency(self, word: str) -> int:
-        """See `Lexicon.frequency`."""
-        return max(self._frequency(name, word) for name in self._lexicon)
+    def document_frequency(self, word: str) -> int:
+        """See `IndexStatistics.document_frequency`."""
+        return max(self._frequency(name, word) for name in self._statistics_fields)
 
-    def find(self, wanted: Node) -> IndexDocument | None:
-        """See `Lexicon.find`."""
+    def find_document(self, wanted: Node) -> IndexDocument | None:
+        """See `IndexStatistics.find_document`."""
         return self._first(self._maker.make(wanted))
 
     def _frequency(self, name: str, word: str) -> int:
@@ -105,7 +107,7 @@ class Answering:
     @cached_property
     def _hidden(self) -> Query | None:
         """Finds what who asks may not see; None if nothing is, or was, hidden from anybody."""
-        if self._principals is None or self._version < FIRST_WITH_READERS:
+        if self._principals is None or self._version < FIRST_VERSION_WITH_ACL:
             return None
         is_open = not self._searcher.doc_freq("acl", RESTRICTED)
         return None if is_open else self._maker.make(hidden_from(self._principals))
@@ -138,7 +140,9 @@ class Answering:
         best = most_frequent(counts, limit)
         if attribute.type is not AttributeType.STRING:
             return tuple(best)
-        return tuple(as_written(one, self._example(attribute.name, str(one.value), node)) for one in best)
+        return tuple(
+            with_original_case(one, self._example(attribute.name, str(one.value), node)) for one in best
+        )
 
     def _years(self, attribute: SearchAttribute, query: Query) -> dict[str | float, int]:
         """Return how many matching documents have dates in each year; tantivy's own counts are of dates."""

@@ -6,16 +6,16 @@ from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.sections import SectionFinder, named_section, text_of
 from ultracrawl.index.hits.snippet import snippet
-from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.query.completion import completing_section
-from ultracrawl.index.query.tree import Node, urls
+from ultracrawl.index.query.tree import Node, requested_urls
+from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.words.stemming import language_of
 
 MOST_READ = 1_000_000
 """Characters of a text whose parts are looked at."""
 
 
-class HitMaker:
+class HitBuilder:
     """Makes hits of documents for one query, the same in every engine: the part that answers, and a snippet of it.
 
     Only the documents that are shown come here, never all matches. Of a text that may not be shown no part is named.
@@ -24,7 +24,7 @@ class HitMaker:
     def __init__(self, node: Node, query: SearchQuery) -> None:
         self._query = query
         self._matcher = Matcher(node)
-        self._finder = SectionFinder(self._matcher, list(urls(node)))
+        self._finder = SectionFinder(self._matcher, list(requested_urls(node)))
 
     def hit(self, document: IndexDocument, score: float) -> Hit:
         """Return the hit for a document, as far as an engine has kept it."""

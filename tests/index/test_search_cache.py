@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.index import kept_search
-from ultracrawl.index.kept_search import FILE, FORMAT, find_searched
-from ultracrawl.index.opening import searched_of
-from ultracrawl.index.searched import SearchedProject
+from ultracrawl.index import search_cache
+from ultracrawl.index.opening import searchable_project
+from ultracrawl.index.search_cache import FILE, FORMAT, find_searchable_project
+from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.index.searching import Searcher
 from ultracrawl.settings.adhoc import remember
 from ultracrawl.settings.projects import find_project
@@ -60,18 +60,18 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
         read.append(config)
         return find_project(config, **options)
 
-    monkeypatch.setattr(kept_search, "find_project", noted)
+    monkeypatch.setattr(search_cache, "find_project", noted)
     return read
 
 
 def test_definitions_are_read_once_as_long_as_they_stay_what_they_are(
     folder: Path, reads: list[str | None]
 ) -> None:
-    first, hints = find_searched(str(folder))
+    first, hints = find_searchable_project(str(folder))
     assert (list(hints), len(reads)) == ([], 1)
-    again, _ = find_searched(str(folder))
+    again, _ = find_searchable_project(str(folder))
     assert len(reads) == 1
-    assert again == first == searched_of(find_project(str(folder))[0])
+    assert again == first == searchable_project(find_project(str(folder))[0])
     assert first.groups == {"staff": ("one",), "all": ("one", "two")}
     assert first.search.synonyms == {"": folder / "words.txt"}
     assert (folder / FILE).stat().st_mode & 0o077 == 0
@@ -111,27 +111,27 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 def test_what_changes_a_file_has_them_read_anew(
     folder: Path, reads: list[str | None], change: Callable[[Path], object]
 ) -> None:
-    find_searched(str(folder))
+    find_searchable_project(str(folder))
     change(folder)
-    assert find_searched(str(folder))[0] == searched_of(find_project(str(folder))[0])
+    assert find_searchable_project(str(folder))[0] == searchable_project(find_project(str(folder))[0])
     assert len(reads) == 2
-    find_searched(str(folder))
+    find_searchable_project(str(folder))
     assert len(reads) == 2
 
 
 def test_another_version_another_file_and_another_place_of_data_have_them_read_anew(
     folder: Path, reads: list[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find_searched(str(folder))
-    find_searched(str(folder / "ultracrawl.yaml"))
+    find_searchable_project(str(folder))
+    find_searchable_project(str(folder / "ultracrawl.yaml"))
     assert len(reads) == 2, "a folder is another place than the file in it"
-    monkeypatch.setattr(kept_search, "__version__", "99")
-    find_searched(str(folder / "ultracrawl.yaml"))
+    monkeypatch.setattr(search_cache, "__version__", "99")
+    find_searchable_project(str(folder / "ultracrawl.yaml"))
     assert len(reads) == 3
     (tmp_path / "data" / FILE).parent.mkdir(parents=True)
     monkeypatch.setenv("ULTRACRAWL_DATA", str(tmp_path / "data"))
     for _ in range(2):
-        found, _ = find_searched(str(folder / "ultracrawl.yaml"))
+        found, _ = find_searchable_project(str(folder / "ultracrawl.yaml"))
         assert found.indexes["default"] == ("tantivy", tmp_path / "data" / "var" / "index")
     assert len(reads) == 4
 
@@ -145,7 +145,7 @@ def test_definitions_with_a_finding_are_read_each_time(
 ) -> None:
     (folder / "ultracrawl.yaml").write_text(wrong)
     for _ in range(2):
-        find_searched(str(folder))
+        find_searchable_project(str(folder))
     assert len(reads) == 2
     assert not (folder / FILE).exists()
 
@@ -153,10 +153,10 @@ def test_definitions_with_a_finding_are_read_each_time(
 def test_a_folder_of_sources_that_comes_later_counts(folder: Path, reads: list[str | None]) -> None:
     (folder / "sources" / "three.yaml").unlink()
     (folder / "sources").rmdir()
-    find_searched(str(folder / "ultracrawl.yaml"))
+    find_searchable_project(str(folder / "ultracrawl.yaml"))
     (folder / "sources").mkdir()
     (folder / "sources" / "three.yaml").write_text(OTHER)
-    assert "three" in find_searched(str(folder / "ultracrawl.yaml"))[0].readable
+    assert "three" in find_searchable_project(str(folder / "ultracrawl.yaml"))[0].readable
     assert len(reads) == 2
 
 
@@ -167,14 +167,14 @@ def test_what_was_crawled_by_url_is_kept_too(
     remember(("https://a.example/",), tmp_path)
     (tmp_path / FILE).parent.mkdir()
     for _ in range(2):
-        assert set(find_searched()[0].readable) == {"a.example"}
+        assert set(find_searchable_project()[0].readable) == {"a.example"}
     remember(("https://a.example/",), tmp_path)
-    find_searched()
+    find_searchable_project()
     assert len(reads) == 1, "to crawl it once more changes nothing"
     remember(("https://b.example/",), tmp_path)
-    assert set(find_searched()[0].readable) == {"a.example", "b.example"}
+    assert set(find_searchable_project()[0].readable) == {"a.example", "b.example"}
     (tmp_path / "ultracrawl.yaml").write_text("sources: {one: {start_urls: ['https://c.example/']}}")
-    assert set(find_searched()[0].readable) == {"one"}
+    assert set(find_searchable_project()[0].readable) == {"one"}
     assert len(reads) == 3
 
 
@@ -186,7 +186,7 @@ def test_what_was_crawled_by_url_is_not_kept_in_a_scrapy_project(
     remember(("https://a.example/",), tmp_path)
     (tmp_path / FILE).parent.mkdir()
     for _ in range(2):
-        find_searched()
+        find_searchable_project()
     assert len(reads) == 2, "settings may name data of spiders, which come first"
 
 
@@ -194,12 +194,12 @@ def test_no_folder_is_made_for_it_and_other_formats_are_read_each_time(
     folder: Path, reads: list[str | None]
 ) -> None:
     (folder / FILE).parent.rmdir()
-    find_searched(str(folder))
+    find_searchable_project(str(folder))
     assert not (folder / FILE).parent.exists()
     (folder / FILE).parent.mkdir()
     xml = '<?xml version="1.0"?><CrawlerConfig><DomainSpecification name="a"/></CrawlerConfig>'
     (folder / "crawl.xml").write_text(xml)
-    find_searched(str(folder / "crawl.xml"))
+    find_searchable_project(str(folder / "crawl.xml"))
     assert not (folder / FILE).exists()
     assert len(reads) == 2
 
@@ -207,7 +207,7 @@ def test_no_folder_is_made_for_it_and_other_formats_are_read_each_time(
 def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stands_for(folder: Path) -> None:
     (folder / "sources" / "three.yaml").unlink()
     (folder / "ultracrawl.yaml").write_text("sources: {one: {start_urls: ['https://a.example/']}}")
-    find_searched(str(folder))
+    find_searchable_project(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
         3,
@@ -237,5 +237,5 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
 
 def test_it_is_the_same_after_its_way_through_json(folder: Path) -> None:
     project = find_project(str(folder))[0]
-    known = searched_of(project)
-    assert SearchedProject.from_json(json.loads(json.dumps(known.to_json())), lambda: project) == known
+    known = searchable_project(project)
+    assert SearchableProject.from_json(json.loads(json.dumps(known.to_json())), lambda: project) == known

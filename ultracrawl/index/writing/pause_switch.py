@@ -25,7 +25,7 @@ class PauseSwitch:
         self._seen = 0
         self._orders: dict[str, tuple[bool, bool]] = {}
 
-    def changed(self) -> bool:
+    def reload_if_changed(self) -> bool:
         """Read the file if it was changed since the last call; costs one look at it."""
         try:
             seen = self._file.stat().st_mtime_ns
@@ -42,9 +42,9 @@ class PauseSwitch:
         ordered, then = self._orders.get(key, (defined, defined))
         return ordered if then == defined else defined
 
-    def order(self, key: str, *, paused: bool, defined: bool) -> None:
+    def set_paused(self, key: str, *, paused: bool, defined: bool) -> None:
         """Pause or resume a destination. Raises `IndexStoreError` if that cannot be written."""
-        self.changed()
+        self.reload_if_changed()
         orders = {**self._orders, key: (paused, defined)}
         text = json.dumps({name: {"paused": one, "defined": then} for name, (one, then) in orders.items()})
         draft = self._file.with_suffix(".new")
@@ -52,7 +52,7 @@ class PauseSwitch:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             draft.write_text(text, encoding="utf-8")
             os.replace(draft, self._file)
-        self.changed()
+        self.reload_if_changed()
 
     def _read(self) -> dict[str, tuple[bool, bool]]:
         try:

@@ -9,17 +9,17 @@ from typing import Protocol
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import IndexDocument, SearchQuery
 from ultracrawl.index.query.parser import parse_query
-from ultracrawl.index.query.scoring import SAME_LANGUAGE, rarity
+from ultracrawl.index.query.scoring import SAME_LANGUAGE_FACTOR, idf
 from ultracrawl.index.query.tree import (
     AllOf,
     Between,
+    Boosted,
     Equal,
     FromSource,
     HasUrl,
     IsDocument,
     Node,
     Not,
-    Raised,
     Word,
     any_of,
 )
@@ -35,34 +35,36 @@ _READ = 50_000
 """Characters of a text among which characteristic words are looked for."""
 
 
-class Lexicon(Protocol):
+class IndexStatistics(Protocol):
     """The state of an index that one search looks at, without the documents that who asks may not see."""
 
     @property
-    def size(self) -> int:
+    def document_count(self) -> int:
         """The number of documents."""
 
-    def frequency(self, word: str) -> int:
+    def document_frequency(self, word: str) -> int:
         """Return in how many documents a word stands in title or text, about."""
 
-    def find(self, wanted: Node) -> IndexDocument | None:
+    def find_document(self, wanted: Node) -> IndexDocument | None:
         """Return a document for which the node holds."""
 
 
-def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], lexicon: Lexicon) -> Node:
+def build_query_tree(
+    query: SearchQuery, attributes: Mapping[str, SearchAttribute], statistics: IndexStatistics
+) -> Node:
     """Return the tree of everything that a query asks for; raises `UserError`."""
     node = parse_query(query, attributes)
     if not query.like:
         return _in_language(node, query) if "Language" in attributes else node
     known = AllOf((HasUrl(query.like), visible_to(query.principals)))
     sources = any_of([FromSource(source) for source in (query.source, *query.sources) if source])
-    document = lexicon.find(AllOf((known, sources))) or lexicon.find(known)
+    document = statistics.find_document(AllOf((known, sources))) or statistics.find_document(known)
     if document is None:
         raise UserError(f"the index holds no document {query.like}, so nothing can be like it")
-    return AllOf((node, _similar(document, lexicon), Not(IsDocument(document.source, document.url))))
+    return AllOf((node, _similar(document, statistics), Not(IsDocument(document.source, document.url))))
 
 
-def language_asked(query: SearchQuery) -> str:
+def preferred_language(query: SearchQuery) -> str:
     """Return the language of who asks, named or told by the words of the query; empty if it is not known."""
     named = language_code(query.language)
     likely = (named,) if named else tuple(query_languages(query.text, set(words(query.text))))
@@ -71,19 +73,19 @@ def language_asked(query: SearchQuery) -> str:
 
 def _in_language(node: Node, query: SearchQuery) -> Node:
     """Return the node with scores raised in documents in the language of who asks, if it is known."""
-    code = language_asked(query)
+    code = preferred_language(query)
     if not code or query.sort:
         return node
     regions = Between("Language", f"{code}-", f"{code}.")
-    return Raised(node, SAME_LANGUAGE, any_of([Equal("Language", code), regions]))
+    return Boosted(node, SAME_LANGUAGE_FACTOR, any_of([Equal("Language", code), regions]))
 
 
-def _similar(document: IndexDocument, lexicon: Lexicon) -> Node:
+def _similar(document: IndexDocument, statistics: IndexStatistics) -> Node:
     counts = Counter(words(document.title) * 3 + words(document.text[:_READ]))
     weighed = []
     for word, count in counts.most_common(200):
-        frequency = lexicon.frequency(word)
+        frequency = statistics.document_frequency(word)
         if frequency > 1 and len(word) > 1:
-            weighed.append((count * rarity(lexicon.size, frequency) ** 2, word))
+            weighed.append((count * idf(statistics.document_count, frequency) ** 2, word))
     weighed.sort(reverse=True)
     return any_of([Word(word) for _, word in weighed[:CHARACTERISTIC_WORDS]])

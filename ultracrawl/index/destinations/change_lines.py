@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
-from ultracrawl.index.values import Json, attributes_to_json, further_to_json
+from ultracrawl.index.values import Json, attributes_to_json, extras_to_json
 
 
-def lines_of(changes: Iterable[Change]) -> Iterator[bytes]:
+def change_lines(changes: Iterable[Change]) -> Iterator[bytes]:
     """Yield the change that counts for each document as a line, with its line end."""
     for change in last_changes(changes).values():
         line = json.dumps(_as_json(change), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -23,9 +23,9 @@ def _as_json(change: Change) -> dict[str, Json]:
         case Deletion():
             return {"action": "delete", **identity}
         case NewAnchors(anchors=anchors):
-            further = further_to_json(IndexDocument("", "", "", "", section_anchors=change.section_anchors))
+            further = extras_to_json(IndexDocument("", "", "", "", section_anchors=change.section_anchors))
             return {"action": "anchors", **identity, "anchors": list(anchors), **further}
     document: dict[str, Json] = {"action": "put", **identity, "title": change.title, "text": change.text}
     document |= {"attributes": dict(attributes_to_json(change.attributes)), "anchors": list(change.anchors)}
-    document |= further_to_json(change)
+    document |= extras_to_json(change)
     return document | {"nosnippet": True} if change.secret_text else document

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ultracrawl.index.query import tree
-from ultracrawl.index.query.scoring import PINNED
+from ultracrawl.index.query.scoring import PINNED_SCORE
 from ultracrawl.index.words.analysis import words
 from ultracrawl.index.words.text import address_words
 
@@ -26,15 +26,15 @@ _START_PAGES = ("index.html", "index.htm", "index.php")
 _OTHER_SCHEME = {"http": "https", "https": "http"}
 
 
-def at_address(text: str) -> tree.Node | None:
+def url_node(text: str) -> tree.Node | None:
     """Return what finds the page of a URL first, then others that have the words of its last segment.
 
     None if it is no URL, or the beginning of one (`https://host/a*`).
     """
-    found = [] if text.endswith("*") else spellings(text.rstrip(".,;"))
+    found = [] if text.endswith("*") else url_variants(text.rstrip(".,;"))
     if not found:
         return None
-    page = tree.Fixed(tree.any_of([tree.HasUrl(url) for url in found]), PINNED)
+    page = tree.ConstantScore(tree.any_of([tree.HasUrl(url) for url in found]), PINNED_SCORE)
     host, _, path = found[0].partition("://")[2].partition("/")
     segments = [named for segment in path.split("/") if (named := address_words(f"/{segment}"))]
     segments = segments or [words(host)]
@@ -42,11 +42,11 @@ def at_address(text: str) -> tree.Node | None:
     if others == tree.EVERYTHING:
         return page
     if segments:
-        others = tree.Also(others, tuple(tree.Word(word) for segment in segments for word in segment))
+        others = tree.WithOptional(others, tuple(tree.Word(word) for segment in segments for word in segment))
     return tree.AnyOf((page, others))
 
 
-def spellings(text: str) -> list[str]:
+def url_variants(text: str) -> list[str]:
     """Return the URLs that somebody who copied this one may mean; first the most exact, those with its fragment.
 
     They differ in http and https, `www.`, the name of a folder's start page, and in what is escaped.

@@ -14,31 +14,31 @@ from typing import Any
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
-from ultracrawl.index.hits.maker import HitMaker, shown_length
-from ultracrawl.index.hits.ranking import RANKED, Ranking
-from ultracrawl.index.keeping import RESTRICTED, STORED_TEXT_LIMIT, document_id
+from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
+from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
 from ultracrawl.index.query.boosts import Boosts
-from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
-from ultracrawl.index.query.likeness import query_node
+from ultracrawl.index.query.facets import facet_key, most_frequent, with_original_case
 from ultracrawl.index.query.parser import parse_facets, parse_sort
-from ultracrawl.index.query.scoring import LEXICON_FIELDS
+from ultracrawl.index.query.query_builder import build_query_tree
+from ultracrawl.index.query.scoring import STATISTICS_FIELDS
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.query.tree import Node
 from ultracrawl.index.query.visibility import hidden_from
+from ultracrawl.index.stored_fields import RESTRICTED, STORED_TEXT_LIMIT, document_id
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
-from ultracrawl.index.whoosh.fields import NO_VALUE, end_of_values, schema_fields, value_field
-from ultracrawl.index.whoosh.kept import documents_of, stored_document, unstored_text
+from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field, value_terms_end
 from ultracrawl.index.whoosh.postings import read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.stored_documents import documents_of, stored_document, unstored_text
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Ranked = tuple[float, OpenSegment, int]
 """A match: its score, its segment, its number in it."""
 
 
-class Answering:
-    """One search; also what it needs to know of the index's words (`likeness.Lexicon`)."""
+class IndexSearcher:
+    """One search; also what it needs to know of the index's words (`query_builder.IndexStatistics`)."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Answering:
 
     def answer(self, query: SearchQuery) -> SearchResult:
         """Return the result; raises `UserError`."""
-        node = query_node(query, self._attributes, self)
+        node = build_query_tree(query, self._attributes, self)
         order = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
         evaluation = Evaluation(self._snapshot, self._attributes)
@@ -65,13 +65,13 @@ class Answering:
         if order[0]:
             best = _sorted(matches, *order)
         else:
-            ranking = Ranking(node, query, self)
-            first = nlargest(max(wanted, RANKED), matches, key=_score)
-            ranked = ranking.reordered(
+            ranking = Reranker(node, query, self)
+            first = nlargest(max(wanted, RERANK_LIMIT), matches, key=_score)
+            ranked = ranking.rerank(
                 [(score, (segment, docnum)) for score, segment, docnum in first], lambda place: read(*place)
             )
             best = [(score, segment, docnum) for score, (segment, docnum) in ranked]
-        hits = HitMaker(node, query)
+        hits = HitBuilder(node, query)
         return SearchResult(
             len(matches),
             tuple(_hit(match, hits, read) for match in best[max(0, query.offset) : wanted]),
@@ -80,14 +80,14 @@ class Answering:
         )
 
     @property
-    def size(self) -> int:
-        """See `Lexicon.size`."""
+    def document_count(self) -> int:
+        """See `IndexStatistics.document_count`."""
         return self._snapshot.documents
 
-    def frequency(self, word: str) -> int:
-        """See `Lexicon.frequency`."""
+    def document_frequency(self, word: str) -> int:
+        """See `IndexStatistics.document_frequency`."""
         return sum(
-            max(self._frequency(segment, name, word) for name in LEXICON_FIELDS)
+            max(self._frequency(segment, name, word) for name in STATISTICS_FIELDS)
             for segment in self._snapshot.segments
         )
 
@@ -108,8 +108,8 @@ class Answering:
                     found[segment] = segment.deleted | evaluation.run(node, segment).keys()
         return found
 
-    def find(self, wanted: Node) -> IndexDocument | None:
-        """See `Lexicon.find`."""
+    def find_document(self, wanted: Node) -> IndexDocument | None:
+        """See `IndexStatistics.find_document`."""
         evaluation = Evaluation(self._snapshot, self._attributes)
         for segment in self._snapshot.segments:
             for document in documents_of(segment, evaluation.run(wanted, segment)):
@@ -158,7 +158,7 @@ def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending
     return [match for _, match in keyed] + without
 
 
-def _hit(match: Ranked, hits: HitMaker, read: Callable[[OpenSegment, int], IndexDocument]) -> Hit:
+def _hit(match: Ranked, hits: HitBuilder, read: Callable[[OpenSegment, int], IndexDocument]) -> Hit:
     score, segment, docnum = match
     document = read(segment, docnum)
     if shown_length(document) > STORED_TEXT_LIMIT and not document.secret_text:
@@ -180,13 +180,13 @@ def count_facet(attribute: SearchAttribute, found: Found, limit: int) -> tuple[F
     best = most_frequent(counts, limit)
     if attribute.type is not AttributeType.STRING:
         return tuple(best)
-    return tuple(as_written(one, _stored(*examples[one.value], attribute.name)) for one in best)
+    return tuple(with_original_case(one, _stored(*examples[one.value], attribute.name)) for one in best)
 
 
 def _values(attribute: SearchAttribute, segment: OpenSegment, scores: Scores) -> dict[str | float, set[int]]:
     """Return each value with the matching documents that have it."""
     found: dict[str | float, set[int]] = {}
-    end = end_of_values(attribute.type)
+    end = value_terms_end(attribute.type)
     for term, info in segment.terms(value_field(attribute)) if scores else ():
         if end is not None and term >= end:
             break

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchResult
-from ultracrawl.index.hits.marks import END_MARK, START_MARK, as_html
+from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList, named, value_text
@@ -64,7 +64,7 @@ def hit_json(hit: Hit, codes: Mapping[str, int]) -> dict[str, object]:
     }  # fmt: skip
 
 
-def result_of(answer: Mapping[str, Any]) -> SearchResult:
+def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
     """Return the result that an answer in the shape of `search --json` tells of."""
     facets = {
         name: tuple(FacetValue(one["value"], one["count"]) for one in values)
@@ -74,7 +74,7 @@ def result_of(answer: Mapping[str, Any]) -> SearchResult:
     return SearchResult(answer["total"], hits, facets, answer["suggestion"], Reading(answer["reading"]))
 
 
-def completions_of(answer: Mapping[str, Any]) -> list[Completion]:
+def completions_from_json(answer: Mapping[str, Any]) -> list[Completion]:
     """Return what an answer in the shape of `search --complete --json` tells of."""
     return [Completion(**one) for one in answer["completions"]]
 
