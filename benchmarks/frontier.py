@@ -103,7 +103,7 @@ def durable(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
     state.begin_run(3.0, "")
     frontier: Frontier[QueueEntry] = Frontier(max_sites=max_sites, max_inter_docs=200)
     for site, _ in state.queue.waiting_sites():
-        frontier.entries.leave_stored(site)
+        frontier.entries.mark_stored(site)
     opened = time.process_time() - begun
     gc.collect()
     gc.freeze()  # as a crawl does when it has opened everything

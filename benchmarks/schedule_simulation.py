@@ -68,7 +68,7 @@ def simulate(sites: int, urls: int, seed: int = 1) -> Course:
     for name, delay in course.delays.items():
         course.starts[name] = []
         frontier.clocks.set_delay(name, delay)
-        frontier.entries.leave_stored(name)
+        frontier.entries.mark_stored(name)
     now, out = 0.0, list[tuple[float, str]]()
     while frontier.pending or out:
         while frontier.hungry:

@@ -101,7 +101,7 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
     state.begin_run(3.0, "")
     frontier: Frontier[QueueEntry] = Frontier(concurrency=10)
     for site, _ in state.queue.waiting_sites():
-        frontier.entries.leave_stored(site)
+        frontier.entries.mark_stored(site)
     opened = time.perf_counter() - started
     admission = CandidateFilter(UrlPolicy(), Boundary(), state, time.time, Counter())
     pages, started, cpu = 0, time.perf_counter(), time.process_time()

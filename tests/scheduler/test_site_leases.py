@@ -53,7 +53,9 @@ class Crawl:
         self.woken = 0
         self.keeps = False
         """Whether requests are answered at once."""
-        pace = Pace(delay, 1, per_address, backoff=BackOff(limit=99), wall=lambda at: at + 1_700_000_000.0)
+        pace = Pace(
+            delay, 1, per_address, backoff=BackOff(limit=99), wall_clock=lambda at: at + 1_700_000_000.0
+        )
         self.frontier: Frontier[QueueEntry] = Frontier(pace, max_sites=max_sites, leases=True)
         self.mirrors = Mirrors(aliases or {})
         self.leases = SiteLeases(
@@ -387,7 +389,7 @@ def test_a_copy_that_stands_in_is_a_site_of_its_own_to_others(store: SqliteSiteS
     two.queue(b=5)
     go_on(time, one, two, end=lambda: one.asked and two.asked)
     asked = len(one.asked)
-    assert one.mirrors.switch("a") == "b"
+    assert one.mirrors.switch_mirror("a") == "b"
     one.leases.change_host("a")
     go_on(time, one, two)
     times = sorted([at for _, at in one.asked[asked:]] + [at for _, at in two.asked])

@@ -108,7 +108,7 @@ def assemble(
     hooks.resumed.append(partial(alarm.set_timer, 0.0))
     hooks.visit_ended.append(flight.visit_ended)
     if watch := features.logs.events.watch(frontier.given_up):
-        frontier.watch_sites(watch)
+        frontier.set_slot_listener(watch)
     pacing.begin()
     ingest = LinkIngest(
         context, candidates, gate.add_entry, activator, repeats, lambda: features.limits.refresh_only

@@ -91,7 +91,7 @@ class EntryGate:
             if self._budget.is_begun(site):
                 self._keep_to_budget(site)
             if not self._budget.is_spent(site):
-                self._frontier.entries.leave_stored(site)
+                self._frontier.entries.mark_stored(site)
 
     def add_entry(self, entry: QueueEntry) -> None:
         """Add a newly admitted entry to the frontier."""
@@ -101,7 +101,7 @@ class EntryGate:
     def leave_in_store(self, entry: QueueEntry) -> None:
         """Leave an entry in the store: it is read later by rank, and checked against sitemap dates."""
         if self._count_and_check(entry):
-            self._frontier.entries.leave_stored(entry.site)
+            self._frontier.entries.mark_stored(entry.site)
 
     def _count_and_check(self, entry: QueueEntry) -> bool:
         """Count an entry; returns whether it may go on now. Ends it if its site has used up its pages."""

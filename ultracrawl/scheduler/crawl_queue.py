@@ -73,9 +73,9 @@ class CrawlQueue:
 
     def release_site(self, site: str) -> None:
         """Release the pages of a site that waited for its sitemaps."""
-        self._frontier.entries.leave_stored(site)
+        self._frontier.entries.mark_stored(site)
         self._wake(0.0)
 
     def request_url(self, url: str) -> str:
         """Return the URL to request for a URL: a mirror may stand in for its site."""
-        return self._pacing.mirrors.url(url)
+        return self._pacing.mirrors.request_url(url)

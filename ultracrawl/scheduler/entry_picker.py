@@ -99,7 +99,7 @@ class EntryPicker:
             self._activator.catch_up()
             if not all(loaded):
                 # Continue in a later call: batch after batch would block everything else.
-                self._frontier.entries.leave_stored(site)
+                self._frontier.entries.mark_stored(site)
                 self._alarm.set_timer(0.0)
                 return
 

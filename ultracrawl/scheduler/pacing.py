@@ -32,7 +32,7 @@ LISTED_CONCURRENCY = 64
 def make_frontier(context: CrawlContext, concurrency: int) -> Frontier[QueueEntry]:
     """Return the frontier of a source; `concurrency` is the limit of requests in flight (0: none)."""
     source = context.source
-    pace = replace(context.rules.pace, wall=lambda at: at - time.monotonic() + context.clock())
+    pace = replace(context.rules.pace, wall_clock=lambda at: at - time.monotonic() + context.clock())
     return Frontier(
         pace,
         slow=max(concurrency // 2, 1) if concurrency else None,
@@ -94,7 +94,7 @@ class Pacing:
         context.hooks.tick.append(self.leases.tick)
         for row in context.store.sites.special_sites():
             if row.stand_in:
-                self.mirrors.recall(row.site, row.stand_in)
+                self.mirrors.restore_mirror(row.site, row.stand_in)
             if row.given_up == context.mark.number:
                 self._frontier.given_up.add(row.site)
             elif row.own_delay is not None and context.rules.robots.obey_delay:
@@ -104,7 +104,7 @@ class Pacing:
 
     def visit_begun(self, visit: Visit) -> None:
         """Note which mirror a visit requests."""
-        if mirror := self.mirrors.stand_in(visit.entry.site):
+        if mirror := self.mirrors.active_mirror(visit.entry.site):
             self._mirrors_in_use[visit.entry.key] = mirror
 
     def note_request(self, site: str) -> None:
@@ -113,20 +113,20 @@ class Pacing:
 
     async def take_turn(self, site: str) -> None:
         """Wait for the turn of a site, for a request that the frontier does not hand out."""
-        site = self.mirrors.queue_of(site)
+        site = self.mirrors.queue_site(site)
         await self.leases.take_turn(site)
         self._changed.add(site)
 
     def hold_site(self, site: str, seconds: float) -> None:
         """Send no requests to a site for as many seconds as it asked for (`Retry-After`)."""
-        site = self.mirrors.queue_of(site)
+        site = self.mirrors.queue_site(site)
         self._frontier.clocks.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
 
     def visit_ended(self, visit: Visit) -> None:
         """Update the clock of the site after a visit or an attempt; a site that fails too often is given up."""
         site, mirror = visit.entry.site, self._mirrors_in_use.pop(visit.entry.key, "")
-        if not visit.requested or mirror != self.mirrors.stand_in(site):
+        if not visit.requested or mirror != self.mirrors.active_mirror(site):
             return
         self._changed.add(site)
         if visit.fetch.status:
@@ -155,8 +155,8 @@ class Pacing:
 
     def switch_mirror(self, site: str, error: str) -> bool:
         """Switch to the next mirror of a site, with a clean error count; returns False if there is none left."""
-        before = self.mirrors.stand_in(site) or site
-        mirror = self.mirrors.switch(site)
+        before = self.mirrors.active_mirror(site) or site
+        mirror = self.mirrors.switch_mirror(site)
         if not mirror:
             return False
         logger.warning(
@@ -168,7 +168,7 @@ class Pacing:
 
     def apply_stored_robots(self, url: str, rules: RobotsRules) -> None:
         """Apply the stored robots.txt rules of a URL to the clock of its site."""
-        self.apply_robots(self.mirrors.queue_of(site_of(url)), rules)
+        self.apply_robots(self.mirrors.queue_site(site_of(url)), rules)
 
     def apply_robots(self, site: str, rules: RobotsRules) -> None:
         """Apply the Crawl-delay of robots.txt to a site; if robots.txt is unavailable, switch to a mirror."""
@@ -209,9 +209,9 @@ class Pacing:
         row = sites.get_site(name) or StoredSite(name)
         given_up = self._context.mark.number if name in self._frontier.given_up else 0
         row = replace(
-            row, seen=self._context.clock(), stand_in=self.mirrors.stand_in(name), given_up=given_up
+            row, seen=self._context.clock(), stand_in=self.mirrors.active_mirror(name), given_up=given_up
         )
-        sites.put_site(row if site is None else replace(row, own_delay=site.clock.own))
+        sites.put_site(row if site is None else replace(row, own_delay=site.clock.own_delay))
 
 
 def _summary_of(rules: RobotsRules) -> str:

@@ -38,7 +38,7 @@ class RequestFactory:
         entry = visit.entry
         payload = None if visit.sitemap else self._payloads.of(entry.url)
         request = Request(
-            self._mirrors.url(entry.url),
+            self._mirrors.request_url(entry.url),
             method="GET" if payload is None else "POST",
             body=payload,
             callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider

@@ -18,29 +18,31 @@ ALIASES = {"two.example": "one.example", "three.example": "one.example", "b": "a
 def test_fast_10_copies_stand_in_one_after_the_other_in_their_order() -> None:
     mirrors = Mirrors(ALIASES)
     url = "https://one.example:8443/x?u=one.example"
-    assert (mirrors.url(url), mirrors.stand_in("one.example:8443")) == (url, "")
-    assert mirrors.switch("one.example:8443") == "two.example:8443"
-    assert mirrors.url(url) == "https://two.example:8443/x?u=one.example"
-    assert mirrors.url("https://one.example/x") == "https://one.example/x", "ports are sites of their own"
-    assert mirrors.switch("one.example:8443") == "three.example:8443"
-    assert mirrors.switch("one.example:8443") == ""
-    assert mirrors.stand_in("one.example:8443") == "three.example:8443"
-    assert mirrors.switch("other.example") == ""
+    assert (mirrors.request_url(url), mirrors.active_mirror("one.example:8443")) == (url, "")
+    assert mirrors.switch_mirror("one.example:8443") == "two.example:8443"
+    assert mirrors.request_url(url) == "https://two.example:8443/x?u=one.example"
+    assert mirrors.request_url("https://one.example/x") == "https://one.example/x", (
+        "ports are sites of their own"
+    )
+    assert mirrors.switch_mirror("one.example:8443") == "three.example:8443"
+    assert mirrors.switch_mirror("one.example:8443") == ""
+    assert mirrors.active_mirror("one.example:8443") == "three.example:8443"
+    assert mirrors.switch_mirror("other.example") == ""
 
 
 @pytest.mark.parametrize(
     ("site", "queue"), [("two.example:80", "one.example:80"), ("one.example", "one.example"), ("x", "x")]
 )
 def test_a_copy_shares_the_queue_of_its_main_host(site: str, queue: str) -> None:
-    assert Mirrors(ALIASES).queue_of(site) == queue
+    assert Mirrors(ALIASES).queue_site(site) == queue
 
 
 def test_what_the_definition_no_longer_names_is_forgotten() -> None:
     mirrors = Mirrors(ALIASES)
-    mirrors.recall("a", "c")
-    assert mirrors.stand_in("a") == ""
-    mirrors.recall("a", "b")
-    assert mirrors.url("http://a/a") == "http://b/a"
+    mirrors.restore_mirror("a", "c")
+    assert mirrors.active_mirror("a") == ""
+    mirrors.restore_mirror("a", "b")
+    assert mirrors.request_url("http://a/a") == "http://b/a"
 
 
 def test_a_host_that_is_part_of_its_scheme_is_replaced_in_its_place() -> None:
@@ -58,6 +60,6 @@ def test_a_renewed_site_begins_without_errors() -> None:
     assert [frontier.clocks.note_failure("a"), frontier.clocks.note_failure("a")] == [False, True]
     frontier.clocks.set_delay("a", 50.0)
     frontier.clocks.hold_site("a", 1000.0)
-    frontier.clocks.renew_site("a")
+    frontier.clocks.reset_site("a")
     assert (frontier.clocks.delay_of("a"), frontier.clocks.note_failure("a")) == (1.0, False)
     assert frontier.pop_entry(10.0) is not None

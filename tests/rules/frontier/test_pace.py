@@ -145,11 +145,11 @@ def test_fast_17_18_the_delay_doubles_and_is_halved(
     grown = []
     for _ in failing:
         pace.backoff.fail(clock, delay)
-        grown.append(pace.seconds(clock, 0.0))
+        grown.append(pace.current_delay(clock, 0.0))
     fallen = []
     for _ in recovering:
         pace.backoff.recover(clock, delay)
-        fallen.append(pace.seconds(clock, 0.0))
+        fallen.append(pace.current_delay(clock, 0.0))
     assert (grown, fallen) == (failing, recovering)
 
 
@@ -224,24 +224,24 @@ def test_retry_after_is_seconds_or_a_date(value: str, seconds: float) -> None:
 
 def test_slow_answers_lengthen_the_delay_if_that_is_wanted() -> None:
     on, off, clock = Pace(1.0, throttle=0.5), Pace(1.0), Clock()
-    off.learn(clock, 9.0, well=True)
-    assert off.seconds(clock, 0.0) == 1.0
-    on.learn(clock, 4.0, well=True)
-    assert on.seconds(clock, 0.0) == 8.0
-    on.learn(clock, 0.1, well=False)
-    assert on.seconds(clock, 0.0) == 8.0, "errors come fast"
-    on.learn(clock, 0.1, well=True)
-    assert on.seconds(clock, 0.0) == pytest.approx(4.1)
+    off.learn_latency(clock, 9.0, well=True)
+    assert off.current_delay(clock, 0.0) == 1.0
+    on.learn_latency(clock, 4.0, well=True)
+    assert on.current_delay(clock, 0.0) == 8.0
+    on.learn_latency(clock, 0.1, well=False)
+    assert on.current_delay(clock, 0.0) == 8.0, "errors come fast"
+    on.learn_latency(clock, 0.1, well=True)
+    assert on.current_delay(clock, 0.0) == pytest.approx(4.1)
     for _ in range(20):
-        on.learn(clock, 0.1, well=True)
-    assert on.seconds(clock, 0.0) == 1.0
+        on.learn_latency(clock, 0.1, well=True)
+    assert on.current_delay(clock, 0.0) == 1.0
 
 
 # ---- combined
 
 
 @pytest.mark.parametrize(
-    ("own", "slowed", "span", "seconds", "origin"),
+    ("own_delay", "slowed", "span", "seconds", "origin"),
     [
         (None, 0, None, 1, "definition"),
         (None, 0, 20, 20, "time span"),
@@ -252,17 +252,17 @@ def test_slow_answers_lengthen_the_delay_if_that_is_wanted() -> None:
     ],
 )
 def test_fast_36_180_delays_are_combined(
-    own: float | None, slowed: float, span: float | None, seconds: float, origin: str
+    own_delay: float | None, slowed: float, span: float | None, seconds: float, origin: str
 ) -> None:
     spans = week(**{"mon:00-sun:24": span}) if span is not None else Week()
-    pace = Pace(1.0, week=spans, wall=lambda now: wall(0, 1) + now)
-    clock = Clock(own=own, slowed=slowed)
-    assert pace.seconds(clock, 0.0) == seconds
-    assert pace.in_force(clock, 0.0) == (seconds, origin)
+    pace = Pace(1.0, week=spans, wall_clock=lambda now: wall(0, 1) + now)
+    clock = Clock(own_delay=own_delay, backoff_delay=slowed)
+    assert pace.current_delay(clock, 0.0) == seconds
+    assert pace.explain_delay(clock, 0.0) == (seconds, origin)
 
 
 def test_fast_180_a_suspended_crawl_sleeps_and_goes_on_by_itself() -> None:
-    pace = Pace(10.0, week=BUSY, wall=lambda now: wall(2, 12, 29) + now)
+    pace = Pace(10.0, week=BUSY, wall_clock=lambda now: wall(2, 12, 29) + now)
     frontier: Frontier[Entry] = Frontier(pace)
     for number in range(9):
         frontier.entries.add_entry(Entry("a", number))
@@ -281,7 +281,7 @@ def test_fast_180_a_suspended_crawl_sleeps_and_goes_on_by_itself() -> None:
 
 def test_fast_180_a_longer_delay_counts_from_the_latest_request() -> None:
     spans = week(**{"Mon:01-Mon:02": 60.0})
-    frontier: Frontier[Entry] = Frontier(Pace(1.0, week=spans, wall=lambda now: wall(0, 0, 59) + now))
+    frontier: Frontier[Entry] = Frontier(Pace(1.0, week=spans, wall_clock=lambda now: wall(0, 0, 59) + now))
     frontier.entries.add_entry(Entry("a", 0))
     frontier.entries.add_entry(Entry("a", 1))
     assert frontier.pop_entry(50.0)
@@ -292,8 +292,8 @@ def test_fast_180_a_longer_delay_counts_from_the_latest_request() -> None:
 
 def test_the_longest_delay_of_a_site_is_known() -> None:
     pace = Pace(2.0, week=week(**{"Wed:09-Wed:19": 20.0, "Thu:09-Thu:19": None}))
-    assert pace.longest(Clock()) == 20.0
-    assert pace.longest(Clock(own=90.0)) == 90.0
-    assert pace.longest(Clock(slowed=600.0)) == 600.0
-    assert Pace(2.0).longest(Clock()) == 2.0
-    assert Pace(2.0, throttle=1.0, backoff=BackOff(longest=300.0)).longest(Clock()) == 300.0
+    assert pace.longest_delay(Clock()) == 20.0
+    assert pace.longest_delay(Clock(own_delay=90.0)) == 90.0
+    assert pace.longest_delay(Clock(backoff_delay=600.0)) == 600.0
+    assert Pace(2.0).longest_delay(Clock()) == 2.0
+    assert Pace(2.0, throttle=1.0, backoff=BackOff(longest=300.0)).longest_delay(Clock()) == 300.0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.frontier.reserve import PATIENCE
+from ultracrawl.rules.frontier.reserve import SLOW_AFTER
 
 
 class Entry(NamedTuple):
@@ -80,15 +80,15 @@ def test_a_quick_site_that_falls_silent_is_a_slow_one() -> None:
     assert popped(frontier, 1.0) == ["a", "a"]
     for site in "bc":
         frontier.entries.add_entry(Entry(site))
-    assert popped(frontier, 1.0 + PATIENCE / 2) == ["b", "c"]
+    assert popped(frontier, 1.0 + SLOW_AFTER / 2) == ["b", "c"]
     for site in "de":
         frontier.entries.add_entry(Entry(site))
     for site in "bc":
         frontier.clocks.note_failure(site)
         frontier.finish_entry(site)
-    assert popped(frontier, 1.0 + PATIENCE) == [], "its two requests wait for too long by now"
+    assert popped(frontier, 1.0 + SLOW_AFTER) == [], "its two requests wait for too long by now"
     frontier.clocks.note_answer("a")
-    assert popped(frontier, 1.0 + PATIENCE) == ["d", "e"]
+    assert popped(frontier, 1.0 + SLOW_AFTER) == ["d", "e"]
 
 
 def test_robots_txt_holds_a_place_until_it_is_known_or_asked_for_later() -> None:
@@ -147,7 +147,7 @@ def test_places_add_up_and_nothing_is_left_behind(slow: int, moves: list[tuple[s
             end(out.pop(which % len(out)), well=move == "answer")
         collect()
         known = [site for name in sites if (site := frontier.site(name)) is not None]
-        assert frontier._reserve.taken == sum(site.held for site in known if not site.quick)
+        assert frontier._reserve.taken == sum(site.open_requests for site in known if not site.quick)
     for site in asking:
         frontier.resume_site(site)
     for _ in range(200):

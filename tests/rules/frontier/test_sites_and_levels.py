@@ -44,7 +44,7 @@ def names(entries: list[Entry]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("max_sites", "in_a_row", "order"),
+    ("max_sites", "consecutive", "order"),
     [
         (None, None, "a0b0c0a1b1c1a2b2c2"),
         (1, None, "a0a1a2b0b1b2c0c1c2"),
@@ -54,8 +54,8 @@ def names(entries: list[Entry]) -> str:
         (2, 2, "a0b0a1b1c0a2c1b2c2"),
     ],
 )
-def test_fast_15_16_places_and_turns(max_sites: int | None, in_a_row: int | None, order: str) -> None:
-    frontier: Frontier[Entry] = Frontier(max_sites=max_sites, max_inter_docs=in_a_row)
+def test_fast_15_16_places_and_turns(max_sites: int | None, consecutive: int | None, order: str) -> None:
+    frontier: Frontier[Entry] = Frontier(max_sites=max_sites, max_inter_docs=consecutive)
     assert names(drain(filled(frontier, a=3, b=3, c=3))) == order
     assert drain(frontier) == []
     assert frontier.remembered == 0
@@ -135,7 +135,7 @@ def test_fast_15_a_site_that_was_withdrawn_and_comes_again_waits_behind_the_othe
 def test_sites_that_wait_ask_the_store_only_when_they_have_a_place() -> None:
     frontier: Frontier[Entry] = Frontier(max_sites=1)
     for name in "abc":
-        frontier.entries.leave_stored(name)
+        frontier.entries.mark_stored(name)
     assert frontier.hungry == {"a"}
     assert frontier.remembered == 1, "those that wait are only names"
     assert frontier.pending
@@ -151,7 +151,7 @@ def test_sites_that_wait_ask_the_store_only_when_they_have_a_place() -> None:
 
 def test_a_claim_for_a_site_that_waits_does_not_lose_its_stored_entries() -> None:
     frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=1)
-    frontier.entries.leave_stored("b")
+    frontier.entries.mark_stored("b")
     frontier.clocks.claim_turn("b", 0.0)
     drain(frontier)
     assert frontier.hungry == {"b"}
@@ -220,7 +220,7 @@ def test_each_level_asks_the_store_for_its_own_entries() -> None:
     frontier: Frontier[Entry] = Frontier(
         concurrency=9, selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
-    frontier.entries.leave_stored("a")
+    frontier.entries.mark_stored("a")
     assert frontier.entries.hungry_levels("a") == [1, 2]
     frontier.entries.refill_site("a", [Entry("a", 0, 1)], more=True, level=1)
     assert frontier.entries.hungry_levels("a") == [2]
@@ -310,7 +310,7 @@ def test_a_site_is_forgotten_when_its_delay_is_over() -> None:
     assert frontier.remembered == 1000
     assert frontier.pop_entry(10.0) is None
     assert frontier.remembered == 0
-    assert frontier._registry._parting == []
+    assert frontier._registry._expiring == []
     assert frontier._order._turns._heap == []
 
 
@@ -342,7 +342,7 @@ SITES = "pqrstuvw"
 @given(
     entries=st.lists(st.tuples(st.sampled_from(SITES), st.integers(1, 3)), min_size=1, max_size=80),
     max_sites=st.sampled_from([None, 1, 2, 5]),
-    in_a_row=st.sampled_from([None, 1, 3]),
+    consecutive=st.sampled_from([None, 1, 3]),
     delay=st.sampled_from([0.0, 1.0, 2.5]),
     concurrency=st.integers(1, 3),
     per_address=st.booleans(),
@@ -353,7 +353,7 @@ SITES = "pqrstuvw"
 def test_nothing_is_lost_and_every_limit_holds(
     entries: list[tuple[str, int]],
     max_sites: int | None,
-    in_a_row: int | None,
+    consecutive: int | None,
     delay: float,
     concurrency: int,
     per_address: bool,
@@ -366,7 +366,7 @@ def test_nothing_is_lost_and_every_limit_holds(
         Pace(delay, concurrency, per_address=per_address),
         capacity=capacity,
         max_sites=max_sites,
-        max_inter_docs=in_a_row,
+        max_inter_docs=consecutive,
         selector=LevelSelector(3, scheme, [3, 2]),
         level_of=lambda entry: entry.level,
     )

@@ -105,14 +105,14 @@ def handed_out(made: Made, *sites: str, now: float = 0.0) -> list[str]:
 
 
 def seconds(made: Made) -> float:
-    return made.rules.pace.seconds(Clock(), 0.0)
+    return made.rules.pace.current_delay(Clock(), 0.0)
 
 
 def slowed(made: Made, errors: int) -> tuple[float, bool]:
     """Return the delay after so many network errors, and whether the site is given up."""
     clock, backoff = Clock(), made.rules.pace.backoff
     over = [backoff.fail(clock, 60.0) for _ in range(errors)][-1]
-    return clock.slowed, over
+    return clock.backoff_delay, over
 
 
 def judged(error: str, count: int, attempts: int = 0, *, ftp: bool = False) -> Ask:
@@ -228,7 +228,7 @@ LINKS = [FeedLink(key, seen=0.0, place=-key) for key in range(130)]
 
 CASES: dict[int, Case] = {
     5: Case(lambda made: made.source.send_links_to, (), ("other",), {"send_links_to": "other"}, {}, SECOND, SECOND),
-    10: Case(lambda made: Mirrors(made.source.sites.aliases).queue_of("a.example:80"), "a.example:80",
+    10: Case(lambda made: Mirrors(made.source.sites.aliases).queue_site("a.example:80"), "a.example:80",
              "www.a.example:80", {"mirror_site_files": ("mirrors.txt",)}),
     12: Case(seconds, 60.0, 2.5, {"delay": 2.5}),
     13: Case(lambda made: made.rules.pace.concurrency, 2, 1, {"max_pending": 1}),

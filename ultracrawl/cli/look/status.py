@@ -124,7 +124,7 @@ def _view(project: Project, source: DataSource, name: str, now: float) -> SiteVi
         if state is None:
             return None
         rules = compile_source(source, project)
-        rules = replace(rules, pace=replace(rules.pace, wall=lambda at: at))
+        rules = replace(rules, pace=replace(rules.pace, wall_clock=lambda at: at))
         sign = readable_sign(project, source.name)
         return view_site(state, sites, rules, name.lower(), now, sign.phase if sign else None)
 

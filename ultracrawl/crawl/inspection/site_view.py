@@ -113,7 +113,7 @@ def view_site(
     if row is None and not queued and not held:
         return None
     row, pace = row or StoredSite(site), rules.pace
-    delay = pace.in_force(Clock(own=row.own_delay, slowed=clock.slowed), now)
+    delay = pace.explain_delay(Clock(own_delay=row.own_delay, backoff_delay=clock.slowed), now)
     if held and phase is None:  # its crawl was killed, and may have asked until now
         clock, holder = replace(clock, next_at=max(clock.next_at, now + delay.seconds), why=str(delay)), None
     run = next(iter(state.runs(1)), None)

@@ -11,14 +11,14 @@ from ultracrawl.crawl.logs.appended import LONGEST_LINE, ColumnLog, log_path, pr
 from ultracrawl.crawl.logs.header_log import HeaderLog
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.rules.frontier.site_registry import Move
+from ultracrawl.rules.frontier.site_registry import SlotChange
 from ultracrawl.rules.recrawl.adaptive import ScoreParts
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.rules.frontier.site_registry import Watch
+    from ultracrawl.rules.frontier.site_registry import SlotListener
     from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, Scorer
 
 _WORDS = {
@@ -146,13 +146,13 @@ class SiteLog:
         self._given_up = given_up
         self._sites: dict[str, _Numbers] = {}
 
-    def moved(self, site: str, move: Move) -> None:
+    def moved(self, site: str, change: SlotChange) -> None:
         """Note that a site got its place, or lost it."""
-        if move is Move.PLACED:
+        if change is SlotChange.GRANTED:
             first = site not in self._sites
             self._add("resume" if not first else "refresh" if self._known(site) else "start", site)
         else:
-            self._add("suspend" if move is Move.WAITS or site in self._given_up else "idle", site)
+            self._add("suspend" if change is SlotChange.YIELDED or site in self._given_up else "idle", site)
 
     def note_visit(self, visit: Visit) -> None:
         """Count the end of a visit."""
@@ -257,7 +257,7 @@ class EventLogs:
         if self.fetch is not None:
             hooks.visit_retried.append(self.fetch.again)
 
-    def watch(self, given_up: Container[str]) -> Watch | None:
+    def watch(self, given_up: Container[str]) -> SlotListener | None:
         """Return what is to be told of the sites that get a place or lose it; None if there is no log of them."""
         context = self._context
         if not context.source.log.site or context.run.replay:

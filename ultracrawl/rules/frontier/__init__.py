@@ -1,7 +1,8 @@
-"""What is fetched next, and how gently: a queue per site, places, delays of every origin, levels.
+"""The frontier: which URL is fetched next, and when its site may be requested.
 
-`Frontier` (the choice; its `entries` are what waits, its `clocks` say when each site may go), `Waiting` (what an
-entry must have), `Pace` with `Week`, `Span` and `BackOff` (how gently), `LevelSelector` and `PopScheme` (from which
-level), `LevelRules` (onto which level), `Grouping` (hosts that belong together), `Mirrors` (hosts that stand in for
-one another), `Watch` with `Move` (told of places).
+* `Frontier`: a queue per site, with slots and levels; `entries` holds the queued entries, `clocks` the delays
+* `Pace` with `Week`, `Span` and `BackOff`: the politeness delay
+* `LevelSelector`, `PopScheme`: the level of the next entry; `LevelRules`: the level of a URL
+* `Grouping`: hosts that belong together; `Mirrors`: hosts that replace one another
+* `SlotListener`, `SlotChange`: notification when a site gets or loses its slot
 """

@@ -1,4 +1,4 @@
-"""The choice of the next URL: pure policy over times that are handed in."""
+"""The frontier chooses the next entry; it performs no I/O, and callers pass the time."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.reserve import Reserve
 from ultracrawl.rules.frontier.site import E, Site
 from ultracrawl.rules.frontier.site_clocks import SiteClocks
-from ultracrawl.rules.frontier.site_registry import SiteRegistry, Watch
+from ultracrawl.rules.frontier.site_registry import SiteRegistry, SlotListener
 
 
 class Frontier(Generic[E]):
-    """A queue per site; a site is ready when it has a place, its delay is over and fewer than its number are out.
+    """A queue per site; a site is ready when it has a slot, its delay is over and its concurrency is not used up.
 
     Sites take turns: the one that has waited longest is next. Choosing costs O(log sites), whatever the
-    number of URLs. Times are seconds of one monotonic clock. `entries` is what waits, `clocks` when sites may go.
+    number of URLs. Times are seconds of one monotonic clock. `entries` holds the queued entries, `clocks` the delays.
 
-    Sites that do not answer take at most `slow` places together (`Reserve`; None: any number).
+    Slow sites together have at most `slow` requests in flight (`Reserve`; None: any number).
 
-    At most `max_sites` sites have a place (None: all); one gives its place back when its queue is empty, when it
-    is withdrawn or given up, and after `max_inter_docs` entries if others wait. Of the entries that may go out now,
-    `selector` chooses the level; within a level sites take turns. What is idle and whose delay is over is forgotten.
+    At most `max_sites` sites have a slot (None: all); a site releases it when its queue is empty, when it
+    is withdrawn or given up, and after `max_inter_docs` entries if other sites wait. `selector` chooses the level among
+    the entries that may be fetched now; within a level sites take turns. Idle sites are forgotten after their delay.
 
-    Requests that others make to a site (robots.txt) keep its delay too: they take a turn of the site, by `spend_turn`
-    for one that `pop_entry` gave, by `clocks.claim_turn` for a further one.
+    Other requests to a site (robots.txt) respect its delay too: they use a turn of the site, with `spend_turn`
+    in place of an entry that `pop_entry` returned, with `clocks.claim_turn` otherwise.
 
-    With `leases` nothing of a site goes out before `clocks.lease_site`, and after `clocks.end_lease`: other crawls may
-    ask the same sites.
+    With `leases`, entries of a site are handed out only between `clocks.lease_site` and `clocks.end_lease`, since other
+    crawls may request the same sites.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class Frontier(Generic[E]):
     ) -> None:
         self.pace = pace or Pace(delay, concurrency)
         selector = selector or LevelSelector()
-        self._in_a_row = max_inter_docs
+        self._max_consecutive = max_inter_docs
         self._order: Order[E] = Order(self.pace, selector)
         self._registry: SiteRegistry[E] = SiteRegistry(
             self.pace, self._order, max_sites, (1 << selector.levels) - 1, leases=leases
         )
-        self._reserve: Reserve[E] = Reserve(slow, self._order.relist_site)
+        self._reserve: Reserve[E] = Reserve(slow, self._order.reschedule_site)
         self._slots = self._registry.slots
         self.entries: WaitingEntries[E] = WaitingEntries(
             self._registry,
@@ -69,132 +69,132 @@ class Frontier(Generic[E]):
         self.given_up = self.entries.given_up
         """Sites from which nothing more goes out in this run."""
         self.hungry = self._registry.hungry
-        """Sites with a place that have entries in the store and room for them: give them some by `entries`."""
+        """Sites with a slot that have entries only in the store: the caller passes some to `entries.refill_site`."""
         self.unlocated = self._registry.unlocated
-        """Sites that wait for their address: tell it by `clocks.set_address`."""
+        """Sites whose IP address is unknown: the caller passes it to `clocks.set_address`."""
         self.unleased = self._registry.unleased
-        """Sites with a place that have no lease: get one for them, and say so by `clocks.lease_site`."""
+        """Sites with a slot but no lease: the caller gets one and calls `clocks.lease_site`."""
         self.forgotten = self._registry.forgotten
-        """Sites that were forgotten with their lease: give it back, and empty the list."""
+        """Forgotten sites that had a lease: the caller returns the lease and empties the list."""
         self._out = 0
         self._closed_until = NO_WAIT
 
     def __len__(self) -> int:
-        """Return the number of entries in memory that wait."""
+        """Return the number of entries queued in memory."""
         return self.entries.size
 
     @property
     def in_flight(self) -> int:
-        """The number of entries that were handed out and are not done."""
+        """The number of entries handed out and not finished."""
         return self._out
 
     @property
     def pending(self) -> bool:
-        """Whether anything waits, in memory or in the store, that may still go out."""
+        """Whether any entry, in memory or in the store, may still be handed out."""
         return bool(self.entries.size or self.hungry or len(self._slots))
 
     @property
     def remembered(self) -> int:
-        """The number of sites of which something is kept, those apart whose entries wait in the store only."""
+        """The number of sites in memory; sites with entries only in the store are not counted."""
         return len(self._registry.sites)
 
     @property
     def waiting(self) -> int:
-        """The number of sites that wait for a place."""
+        """The number of sites that wait for a slot."""
         return len(self._slots)
 
     @property
     def concurrency(self) -> int:
-        """Requests to a site that may run at once."""
+        """The number of concurrent requests to a site."""
         return self.pace.concurrency
 
-    def watch_sites(self, watch: Watch) -> None:
-        """Have somebody told of the sites that get a place or lose it from now on."""
-        self._registry.watch = watch
+    def set_slot_listener(self, listener: SlotListener) -> None:
+        """Call a listener whenever a site gets or loses its slot."""
+        self._registry.slot_listener = listener
 
     def site(self, name: str) -> Site[E] | None:
-        """Return what is remembered of a site."""
+        """Return a site, None if it is not in memory."""
         return self._registry.sites.get(name)
 
-    def limit_site(self, name: str, places: int) -> None:
-        """Let at most `places` entries of a site be out at once from now on."""
-        self._registry.caps[name] = places
+    def limit_site(self, name: str, max_requests: int) -> None:
+        """Limit the concurrent requests to a site from now on."""
+        self._registry.request_limits[name] = max_requests
         site = self._registry.sites.get(name)
         if site is not None:
-            site.places = places
+            site.max_requests = max_requests
 
     def pop_entry(self, now: float) -> E | None:
-        """Hand out the next entry, or None if nothing may be fetched at this time."""
+        """Return the next entry, None if nothing may be fetched now."""
         self.clocks.now = now
         self._registry.forget_idle(now)
         if self.pace.week:
-            self._closed_until = self.pace.opens(now)
+            self._closed_until = self.pace.next_open(now)
             if self._closed_until > now:
                 return None
-        self._reserve.find_silent_sites(now)
+        self._reserve.demote_silent_sites(now)
         while (chosen := self._order.choose_site(now)) is not None:
             if self._reserve.admits(chosen[0]):
                 return self._hand_out(*chosen, now)
-            self._order.relist_site(chosen[0])
+            self._order.reschedule_site(chosen[0])
         return None
 
     def next_at(self) -> float | None:
-        """Return the time at which `pop_entry` may have an entry again, None if only another call can change that."""
+        """Return when `pop_entry` may return an entry again, None if only another call can change that."""
         at = self._order.next_at(self.clocks.now)
         return at if at is None else max(at, self._closed_until)
 
     def finish_entry(self, name: str) -> None:
-        """Free the place of an entry of a site that was handed out."""
+        """Note that the request of an entry that was handed out has ended."""
         site = self._registry.site(name)
-        self._come_back(site)
-        self._reserve.give_place_back(site)
-        self._order.list_site(site)
-        self._registry.settle_site(site)
+        self._note_end(site)
+        self._reserve.note_end(site)
+        self._order.schedule_site(site)
+        self._registry.retire_if_idle(site)
 
     def spend_turn(self, entry: E) -> None:
-        """Take back an entry: its turn is spent on something else, and the site is suspended until `resume_site`."""
-        site = self._registry.place_site(entry.site)
-        self._come_back(site)
-        site.suspended = site.asking = True
+        """Requeue an entry, use its turn for another request, and suspend the site until `resume_site`."""
+        site = self._registry.ensure_slot(entry.site)
+        self._note_end(site)
+        site.suspended = site.extra_request = True
         self.entries.put_back(site, entry)
 
     def resume_site(self, name: str) -> None:
-        """Let entries of a suspended site out again, each when its time has come."""
+        """End the suspension of a site."""
         site = self._registry.site(name)
         site.suspended = False
         self._reserve.end_request(site)
-        self._order.list_site(site)
-        self._registry.settle_site(site)
+        self._order.schedule_site(site)
+        self._registry.retire_if_idle(site)
 
-    def step_back(self, name: str) -> None:
-        """Let a site give its place to one that waits for it, if there is one, and wait behind the others."""
+    def yield_slot(self, name: str) -> None:
+        """Release the slot of a site if other sites wait for one; the site waits behind them."""
         site = self._registry.sites.get(name)
         if site is not None and site.active and len(self._slots):
-            self._registry.step_back(site)
+            self._registry.yield_slot(site)
 
     def _hand_out(self, site: Site[E], bit: int, now: float) -> E:
         entry = site.take_entry(bit)
         self.entries.size -= 1
         self._out += 1
         site.in_flight += 1
-        self._reserve.take_place(site, now)
-        site.in_a_row += 1
+        self._reserve.note_start(site, now)
+        site.consecutive += 1
         site.ready = False
         self.clocks.begin_request(site, now)
-        if site.hunger & bit:
+        if site.levels_to_refill & bit:
             self.hungry.add(site.name)
-        if self._in_a_row and site.in_a_row >= self._in_a_row and len(self._slots):
-            self._registry.step_back(site)
+        if self._max_consecutive and site.consecutive >= self._max_consecutive and len(self._slots):
+            self._registry.yield_slot(site)
         if site.address is not None:
             site.address.in_flight += 1
-            self._order.relist_site(site)
+            self._order.reschedule_site(site)
         else:
-            self._order.list_site(site)
+            self._order.schedule_site(site)
         return entry
 
-    def _come_back(self, site: Site[E]) -> None:
+    def _note_end(self, site: Site[E]) -> None:
         site.in_flight -= 1
         self._out -= 1
         if site.address is not None:
             site.address.in_flight -= 1
-            self._order.list_address(site.address)
+            self._order.schedule_address(site.address)

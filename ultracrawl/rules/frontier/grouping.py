@@ -1,4 +1,4 @@
-"""Which hosts belong together: named clusters, or all hosts of a domain."""
+"""Groups of hosts: named clusters, or all hosts of a domain."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 
 class Grouping:
-    """Gives the group of a host (FAST 5.26, 5.1 C19): a cluster it is in, else its domain, else the host itself.
+    """Determines the group of a host (FAST 5.26, 5.1 C19): its cluster, else its domain, else the host itself.
 
-    A group shares its cookies, and is what one worker would get. Delay and concurrency stay with the site.
+    The hosts of a group share cookies, and one worker would crawl them all. Delay and concurrency stay per site.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Grouping:
 
     def of(self, host: str) -> str:
         """Return the key of the group of a host; a host in two clusters belongs to the first."""
-        found = self._clusters.get(host)
-        if found is None:
-            found = host if self._domain_of is None else self._domain_of(host)
-        return found
+        group = self._clusters.get(host)
+        if group is None:
+            group = host if self._domain_of is None else self._domain_of(host)
+        return group

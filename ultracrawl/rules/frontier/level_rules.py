@@ -1,4 +1,4 @@
-"""Onto which level a URL is put: by host and URL rules of the levels, or always onto the same."""
+"""The priority level of a URL, by host and URL rules."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable, no_addresses
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
-from ultracrawl.rules.frontier.levels import nearest
+from ultracrawl.rules.frontier.levels import clamp_level
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 
 
 @dataclass(frozen=True, slots=True)
 class LevelRule:
-    """The hosts and URLs of one level; one match is enough."""
+    """The hosts and URLs of one level; a match of one is enough."""
 
     level: int
     hosts: tuple[DomainRule, ...] = ()
@@ -21,9 +21,9 @@ class LevelRule:
 
 
 class LevelRules:
-    """Gives the level of a URL (FAST 5.14): start URLs have one of their own, others that of the first match.
+    """Determines the level of a URL (FAST 5.14): `start` for start URLs, else that of the first matching rule.
 
-    Levels are tried from 1 on; without rules, and for URLs that no rule matches, the level is `default`.
+    Levels are tried from 1 upwards; a URL that no rule matches has the level `default`.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class LevelRules:
         addresses: Addresses = no_addresses,
     ) -> None:
         self.levels = levels
-        self.default = nearest(default, levels)
-        self.start = nearest(start, levels)
+        self.default = clamp_level(default, levels)
+        self.start = clamp_level(start, levels)
         self._seeds = frozenset(seeds)
         self._addresses = addresses
         self._tables = [
@@ -57,5 +57,5 @@ class LevelRules:
             host = host_of(url)
             for level, hosts, uris in self._tables:
                 if hosts.find(host, self._addresses) or uris.find(url):
-                    return nearest(level, self.levels)
+                    return clamp_level(level, self.levels)
         return self.default

@@ -1,12 +1,12 @@
-"""Priority levels: from which level the next URL is taken."""
+"""Priority levels: the choice of the level of the next URL."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
-MOST_LEVELS = 100
-"""Levels of a queue; each costs a few bits and a line of sites."""
+MAX_LEVELS = 100
+"""Maximum number of levels; each costs a few bits and a queue of sites."""
 
 
 class PopScheme(StrEnum):
@@ -15,15 +15,15 @@ class PopScheme(StrEnum):
     DEFAULT = "default"
     """The same as `wrr`."""
     RR = "rr"
-    """One URL of each level in turn."""
+    """Round robin: one URL of each level in turn."""
     WRR = "wrr"
-    """Up to `share` URLs of a level, then the next level."""
+    """Weighted round robin: up to `share` URLs of a level, then the next level."""
     PRI = "pri"
     """Always the highest level that has a URL which may be fetched now."""
 
 
 class LevelSelector:
-    """Chooses the level of the next URL; level 1 is the highest, levels without a URL are passed over."""
+    """Chooses the level of the next URL; level 1 is the highest, levels without a URL are skipped."""
 
     def __init__(
         self, levels: int = 1, scheme: PopScheme = PopScheme.DEFAULT, shares: Sequence[int] = ()
@@ -36,14 +36,14 @@ class LevelSelector:
         self._left = self._shares[0]
 
     def choose(self, has: Callable[[int], object]) -> int | None:
-        """Return the level whose turn it is; `has` tells whether a level has a URL that may be fetched now."""
+        """Return the next level, None if none has a URL; `has` returns whether a level has one to fetch now."""
         if self.levels == 1:
             return 1 if has(1) else None
         if self.scheme is PopScheme.PRI:
             return next((level for level in range(1, self.levels + 1) if has(level)), None)
-        return self._in_turn(has)
+        return self._next_in_turn(has)
 
-    def _in_turn(self, has: Callable[[int], object]) -> int | None:
+    def _next_in_turn(self, has: Callable[[int], object]) -> int | None:
         for _ in range(self.levels + 1):
             if self._left and has(self._level):
                 self._left -= 1
@@ -53,6 +53,6 @@ class LevelSelector:
         return None
 
 
-def nearest(level: int, levels: int) -> int:
-    """Return the level among 1 to `levels` that is nearest."""
+def clamp_level(level: int, levels: int) -> int:
+    """Return `level`, limited to the range 1 to `levels`."""
     return min(max(level, 1), levels)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class SlackLimit:
-    """A limit that is over once a value passes it, and under again only when the value is `slack` away from it.
+    """A limit with hysteresis: exceeded once a value passes it, until the value is `slack` away from it again.
 
-    With `falling` a small value is the bad one (free disk space), else a large one (documents). A `limit` of None
-    or 0 is no limit.
+    With `falling` the limit is a minimum (free disk space), else a maximum (documents). None or 0 is no limit.
     """
 
     limit: float | None
@@ -19,7 +18,7 @@ class SlackLimit:
     over: bool = False
 
     def update(self, value: float) -> bool:
-        """Take note of a value; returns whether the limit is over."""
+        """Update with a new value; returns whether the limit is exceeded."""
         if not self.limit:
             return False
         bad, good = self.limit, self.limit + (self.slack if self.falling else -self.slack)

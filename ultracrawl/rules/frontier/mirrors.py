@@ -1,4 +1,4 @@
-"""Hosts that stand in for one another: when a main host is given up, its next copy is asked instead (FAST 5.1 B10)."""
+"""Mirrors: when a main host is given up, its next mirror is requested in its place (FAST 5.1 B10)."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from ultracrawl.rules.urls.canonical import host_of, on_site, site_of
 
 
 class Mirrors:
-    """Which host is asked for the URLs of a main host, by its aliases in the order of the definition.
+    """Chooses the host to request for the URLs of a main host among its aliases, in the order of the definition.
 
-    Queue, clock, keys and records stay those of the main host; only the request, and the robots.txt that counts for
-    it, are those of the stand-in. Sites are hosts with their port; an alias has the port of its main host.
+    Queue, clock, keys and records stay those of the main host; only the request and the robots.txt are those of the
+    mirror. Sites are hosts with their port; an alias has the port of its main host.
     """
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self._main = dict(aliases)
-        self._copies: dict[str, list[str]] = {}
+        self._mirrors: dict[str, list[str]] = {}
         for alias, main in aliases.items():
-            self._copies.setdefault(main, []).append(alias)
-        self._stand_ins: dict[str, str] = {}
+            self._mirrors.setdefault(main, []).append(alias)
+        self._active: dict[str, str] = {}
 
-    def stand_in(self, site: str) -> str:  # word: the key of `status SITE`
-        """Return the site that is asked instead of a site, empty if it is asked itself."""
-        return self._stand_ins.get(site, "")
+    def active_mirror(self, site: str) -> str:
+        """Return the mirror that is requested in place of a site, empty if there is none."""
+        return self._active.get(site, "")
 
-    def switch(self, site: str) -> str:
-        """Go on to the next copy of a site; returns it, empty if there is none left."""
+    def switch_mirror(self, site: str) -> str:
+        """Switch a site to its next mirror; returns it, empty if there is none left."""
         main = _host(site)
-        copies = self._copies.get(main, [])
-        present = self._stand_ins.get(site)
-        place = 0 if present is None else copies.index(_host(present)) + 1
-        if place >= len(copies):
+        mirrors = self._mirrors.get(main, [])
+        current = self._active.get(site)
+        position = 0 if current is None else mirrors.index(_host(current)) + 1
+        if position >= len(mirrors):
             return ""
-        self._stand_ins[site] = copies[place] + site[len(main) :]
-        return self._stand_ins[site]
+        self._active[site] = mirrors[position] + site[len(main) :]
+        return self._active[site]
 
-    def recall(self, site: str, stand_in: str) -> None:
-        """Take up what was so before a restart; what the definition no longer names is forgotten."""
-        if _host(stand_in) in self._copies.get(_host(site), []):
-            self._stand_ins[site] = stand_in
+    def restore_mirror(self, site: str, mirror: str) -> None:
+        """Restore the mirror of a site after a restart, unless the definition no longer names it."""
+        if _host(mirror) in self._mirrors.get(_host(site), []):
+            self._active[site] = mirror
 
-    def url(self, url: str) -> str:
-        """Return the URL under which a document is asked for."""
-        if not self._stand_ins:
+    def request_url(self, url: str) -> str:
+        """Return the URL to request for a document."""
+        if not self._active:
             return url
         site = site_of(url)
-        return on_site(url, self._stand_ins[site]) if site in self._stand_ins else url
+        return on_site(url, self._active[site]) if site in self._active else url
 
-    def queue_of(self, site: str) -> str:
-        """Return the site whose queue and clock a site shares: that of its main host, else itself."""
+    def queue_site(self, site: str) -> str:
+        """Return the site whose queue and clock a site uses: that of its main host, else itself."""
         host = _host(site)
         return self._main[host] + site[len(host) :] if host in self._main else site
 

@@ -1,4 +1,4 @@
-"""The order in which sites take turns: each by its own clock, those of one address by a common one besides."""
+"""The order in which sites take turns, by their own clocks and by those of shared IP addresses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ NO_WAIT = float("-inf")
 
 
 class Order(Generic[E]):
-    """Knows which site is next on which level.
+    """Chooses the next site and its level.
 
-    Sites without a shared address take turns directly; the sites of an address take turns among themselves, and
-    the address takes turns for them.
+    Sites without a shared address are queued directly; sites of a shared address are queued in the queue of the
+    address, which is queued in their place.
     """
 
     def __init__(self, pace: Pace, selector: LevelSelector) -> None:
@@ -26,91 +26,91 @@ class Order(Generic[E]):
         self._addresses: dict[str, Address[E]] = {}
 
     def choose_site(self, now: float) -> tuple[Site[E], int] | None:
-        """Take the site whose turn it is out of its line; with the bit of the level."""
-        while (member := self._turns.take_due(now)) is not None:
+        """Remove the next site from its queue and return it with the bit of its level; None if no site is ready."""
+        while (member := self._turns.pop_due(now)) is not None:
             if isinstance(member, Site):
-                self._arrive(member, self._turns, now)
+                self._enqueue_or_schedule(member, self._turns, now)
             else:
-                self._arrive_at(member, now)
-        level = self._selector.choose(self._turns.first_in_line)
+                self._enqueue_address(member, now)
+        level = self._selector.choose(self._turns.first_ready)
         if level is None:
             return None
-        member = self._turns.take_first(level)
+        member = self._turns.pop_first(level)
         if isinstance(member, Address):
             member.ready = False
-            member = member.turns.take_first(level)
+            member = member.turns.pop_first(level)
         return member, 1 << level - 1
 
-    def _arrive(
+    def _enqueue_or_schedule(
         self, site: Site[E], turns: ReadyQueue[Site[E] | Address[E]] | ReadyQueue[Site[E]], now: float
     ) -> None:
-        if not site.may_go:
+        if not site.can_go:
             return
-        at = self._pace.start(site.clock, now)
+        at = self._pace.next_start(site.clock, now)
         if at > now:
-            turns.list_member(site, at)
+            turns.schedule(site, at)
         else:
             site.ready = True
-            turns.stand_in_line(site, site.levels)
+            turns.enqueue(site, site.levels)
 
-    def _arrive_at(self, address: Address[E], now: float) -> None:
-        """Let the sites of an address stand in line among themselves, and the address for them all."""
-        while (site := address.turns.take_due(now)) is not None:
-            self._arrive(site, address.turns, now)
+    def _enqueue_address(self, address: Address[E], now: float) -> None:
+        """Queue the sites of an address that are due in its queue, and the address itself."""
+        while (site := address.turns.pop_due(now)) is not None:
+            self._enqueue_or_schedule(site, address.turns, now)
         if address.in_flight >= self._pace.concurrency:
             return
         if address.clock.next_at > now:
-            self._turns.list_member(address, address.clock.next_at)
+            self._turns.schedule(address, address.clock.next_at)
             return
         address.ready = True
-        self._turns.stand_in_line(address, address.turns.offers)
-        later = address.turns.next_at(_waits)
-        if later is not None:
-            self._turns.list_member(address, later)
+        self._turns.enqueue(address, address.turns.ready_levels)
+        next_due = address.turns.next_at(_can_go)
+        if next_due is not None:
+            self._turns.schedule(address, next_due)
 
     def next_at(self, now: float) -> float | None:
-        """Return the earliest time at which `choose_site` may find a site; `now` if one stands in line."""
-        return now if self._turns.offers else self._turns.next_at(_waits)
+        """Return the earliest time at which `choose_site` may find a site; `now` if one is ready."""
+        return now if self._turns.ready_levels else self._turns.next_at(_can_go)
 
-    def list_site(self, site: Site[E]) -> None:
-        """List a site for its time, unless it is listed, stands in line, or may not go."""
-        if site.ready or site.listed or not site.may_go:
+    def schedule_site(self, site: Site[E]) -> None:
+        """Schedule a site for the time of its next request, unless it is scheduled, ready, or may not go."""
+        if site.ready or site.heap_number or not site.can_go:
             return
         if site.address is None:
-            self._turns.list_member(site, site.clock.next_at)
+            self._turns.schedule(site, site.clock.next_at)
         else:
-            site.address.turns.list_member(site, site.clock.next_at)
-            self.list_address(site.address)
+            site.address.turns.schedule(site, site.clock.next_at)
+            self.schedule_address(site.address)
 
-    def relist_site(self, site: Site[E]) -> None:
-        """List a site anew whose time has changed; its older place in the heap no longer counts."""
+    def reschedule_site(self, site: Site[E]) -> None:
+        """Schedule a site again after its time has changed; its older heap item becomes invalid."""
         site.ready = False
-        site.listed = 0
-        self.list_site(site)
+        site.heap_number = 0
+        self.schedule_site(site)
         if site.address is not None:
             site.address.ready = False
-            self.list_address(site.address)
+            self.schedule_address(site.address)
 
-    def list_address(self, address: Address[E]) -> None:
-        """List an address for the time at which the first of its sites may go."""
+    def schedule_address(self, address: Address[E]) -> None:
+        """Schedule an address for the time at which the first of its sites may go."""
         if address.in_flight >= self._pace.concurrency:
             return
-        at = NO_WAIT if address.turns.offers else address.turns.next_at(_waits)
+        at = NO_WAIT if address.turns.ready_levels else address.turns.next_at(_can_go)
         if at is not None:
-            address.listed = 0
-            self._turns.list_member(address, max(at, address.clock.next_at))
+            address.heap_number = 0
+            self._turns.schedule(address, max(at, address.clock.next_at))
 
-    def stand_in_line(self, site: Site[E], bit: int) -> None:
-        """Let a site that stands in line stand in that of a further level too."""
+    def enqueue(self, site: Site[E], bit: int) -> None:
+        """Queue a ready site on a further level."""
         if site.address is None:
-            self._turns.stand_in_line(site, bit)
+            self._turns.enqueue(site, bit)
             return
-        site.address.turns.stand_in_line(site, bit)
+        site.address.turns.enqueue(site, bit)
         if site.address.ready:
-            self._turns.stand_in_line(site.address, bit)
+            self._turns.enqueue(site.address, bit)
 
     def share_address(self, site: Site[E], name: str) -> None:
-        """Let a site share the clock of an address."""
+        """Make a site share the clock of an address."""
         address = self._addresses.get(name)
         if address is None:
             address = self._addresses[name] = Address(name, ReadyQueue(self._selector.levels))
@@ -123,5 +123,5 @@ class Order(Generic[E]):
         del self._addresses[address.name]
 
 
-def _waits(member: Site[E] | Address[E]) -> bool:
-    return not isinstance(member, Site) or member.may_go
+def _can_go(member: Site[E] | Address[E]) -> bool:
+    return not isinstance(member, Site) or member.can_go

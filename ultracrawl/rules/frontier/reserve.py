@@ -1,4 +1,4 @@
-"""Places that are kept for sites that answer, so that silent ones cannot take all."""
+"""A reserve of concurrent requests for sites that answer, so that slow ones cannot use up all."""
 
 from __future__ import annotations
 
@@ -8,85 +8,87 @@ from typing import Generic
 
 from ultracrawl.rules.frontier.site import E, Site
 
-PATIENCE = 3.0
-"""Seconds after which a request without an answer makes its site a slow one."""
+SLOW_AFTER = 3.0
+"""Seconds without a response after which a site counts as slow."""
 
 
 class Reserve(Generic[E]):
-    """Lets requests of slow sites take at most `most` places (None: any number).
+    """Limits the requests of slow sites together to `limit` (None: no limit).
 
-    A site is slow until it has answered a request for a page, and again when one of its requests has failed, or has
-    waited for longer than `PATIENCE`. Once a quarter of the places is taken, a slow site has one request at a time.
-    It is parked while it may have none. `relist` is called with each site that may do more, or less, than before.
+    A site is slow until it has answered a request for a page, and again when one of its requests has failed or has
+    waited for longer than `SLOW_AFTER`. Once a quarter of the limit is used, a slow site has one request at a time.
+    It is parked while it may have none. `reschedule` is called with each site that may send more or fewer requests.
     """
 
-    def __init__(self, most: int | None, relist: Callable[[Site[E]], None]) -> None:
-        self._most = most
-        self._relist = relist
+    def __init__(self, limit: int | None, reschedule: Callable[[Site[E]], None]) -> None:
+        self._limit = limit
+        self._reschedule = reschedule
         self.taken = 0
-        """Places that slow sites hold."""
+        """Requests of slow sites in flight."""
         self._parked: deque[Site[E]] = deque()
         self._out: deque[tuple[float, Site[E], int]] = deque()
-        """Requests of quick sites in the order of their start, with the answers that their site had given before."""
+        """Requests of quick sites in the order of their start, with the answer count of the site at that time."""
 
     def admits(self, site: Site[E]) -> bool:
-        """Return whether a request to a site may go out; if not, the site is parked."""
-        if self._most is None or site.quick or self.taken < (self._most // 4 if site.held else self._most):
+        """Return whether a site may send a request; if not, the site is parked."""
+        if self._limit is None or site.quick:
+            return True
+        if self.taken < (self._limit // 4 if site.open_requests else self._limit):
             return True
         site.parked = True
         self._parked.append(site)
         return False
 
-    def take_place(self, site: Site[E], now: float) -> None:
-        """Note that a place is taken for a request that begins."""
+    def note_start(self, site: Site[E], now: float) -> None:
+        """Note that a request starts."""
         if not site.quick:
             self.taken += 1
-        elif self._most is not None:
+        elif self._limit is not None:
             self._out.append((now, site, site.answers))
 
-    def give_place_back(self, site: Site[E]) -> None:
-        """Note that a place was given back."""
+    def note_end(self, site: Site[E]) -> None:
+        """Note that a request has ended."""
         if not site.quick:
             self._free(1)
 
     def end_request(self, site: Site[E]) -> None:
-        """Note that a request beside those for entries has ended, if there was one."""
-        if site.asking:
-            site.asking = False
-            self.give_place_back(site)
+        """Note the end of the request for robots.txt, if there is one."""
+        if site.extra_request:
+            site.extra_request = False
+            self.note_end(site)
 
     def note_answer(self, site: Site[E]) -> None:
-        """Note that a site answered: it is a quick one."""
+        """Note that a site answered: it is quick."""
         site.answers += 1
         if site.quick:
             return
         site.quick = True
-        self._let_go(site)
-        self._free(site.held)
+        self._unpark(site)
+        self._free(site.open_requests)
 
     def note_failure(self, site: Site[E]) -> None:
-        """Note that a request failed, or waits for too long: its site is a slow one."""
-        if site.quick and self._most is not None:
+        """Note that a request failed or waits for too long: its site is slow."""
+        if site.quick and self._limit is not None:
             site.quick = False
-            self.taken += site.held
-            self._relist(site)
+            self.taken += site.open_requests
+            self._reschedule(site)
 
-    def find_silent_sites(self, now: float) -> None:
-        """Find the quick sites that have not answered for a while."""
-        while self._out and self._out[0][0] <= now - PATIENCE:
+    def demote_silent_sites(self, now: float) -> None:
+        """Make the quick sites slow that have not answered for `SLOW_AFTER`."""
+        while self._out and self._out[0][0] <= now - SLOW_AFTER:
             _, site, answers = self._out.popleft()
-            if site.held and site.answers == answers:
+            if site.open_requests and site.answers == answers:
                 self.note_failure(site)
 
     def _free(self, number: int) -> None:
         self.taken -= number
-        room = 0 if self._most is None else self._most - self.taken
+        room = 0 if self._limit is None else self._limit - self.taken
         while self._parked and room > 0:
             site = self._parked.popleft()
-            if site.parked:  # else it was let go before
-                self._let_go(site)
+            if site.parked:  # else it was unparked before
+                self._unpark(site)
                 room -= 1
 
-    def _let_go(self, site: Site[E]) -> None:
+    def _unpark(self, site: Site[E]) -> None:
         site.parked = False
-        self._relist(site)
+        self._reschedule(site)

@@ -1,4 +1,4 @@
-"""What the frontier remembers of one site, and of one address that several sites share."""
+"""The state of a site in the frontier, and of an IP address that several sites share."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ultracrawl.rules.frontier.ready_queue import ReadyQueue
 
 
 class Waiting(Protocol):
-    """What the frontier needs to know of an entry."""
+    """The interface of a queue entry."""
 
     @property
     def site(self) -> str:
-        """Host and port: the unit of politeness."""
+        """Host and port, the unit of politeness."""
 
 
 E = TypeVar("E", bound=Waiting)
@@ -24,51 +24,51 @@ E = TypeVar("E", bound=Waiting)
 
 @dataclass(slots=True, eq=False)
 class Site(Generic[E]):
-    """The queue of a site, a line for each level, and where the site stands; levels are bits of a number."""
+    """The state of a site and its queues, one per level; sets of levels are bit masks."""
 
     name: str
-    places: int
-    """Requests that may run at once."""
+    max_requests: int
+    """Maximum number of concurrent requests."""
     clock: Clock = field(default_factory=Clock)
     levels: int = 0
     """Levels with entries in memory."""
     stored: int = 0
-    """Levels whose further entries wait in the store only."""
+    """Levels with further entries in the store."""
     in_flight: int = 0
-    asking: bool = False
-    """A place is taken for a request beside those for entries (robots.txt)."""
+    extra_request: bool = False
+    """Whether a request other than for an entry (robots.txt) is in flight."""
     quick: bool = False
-    """It answers, and none of its requests waits for long."""
+    """Whether it answers, and none of its requests has waited for long."""
     answers: int = 0
-    """Answers since it is remembered."""
+    """Answers since the site is in memory."""
     parked: bool = False
-    """It is slow, and slow sites have taken all the places that they may."""
+    """Whether it is slow, and slow sites have reached their limit of requests."""
     active: bool = False
-    """It has a place."""
-    in_a_row: int = 0
-    """Entries handed out since it has its place."""
+    """Whether it has a slot."""
+    consecutive: int = 0
+    """Entries handed out since it got its slot."""
     suspended: bool = False
-    """Nothing goes out until `Frontier.resume_site`."""
+    """Whether nothing is handed out until `Frontier.resume_site`."""
     located: bool = True
-    """Its address is known, or does not matter."""
+    """Whether its IP address is known or not needed."""
     leased: bool = True
-    """No other crawl asks it meanwhile."""
+    """Whether no other crawl requests it meanwhile."""
     address: Address[E] | None = None
     ready: bool = False
-    """Its time has come."""
-    parting: bool = False
-    """It is listed to be forgotten."""
-    listed: int = 0
-    lines: int = 0
+    """Whether its delay is over, so that it is in the ready queue."""
+    expiring: bool = False
+    """Whether it is scheduled to be forgotten."""
+    heap_number: int = 0
+    queued_levels: int = 0
     _entries: dict[int, deque[E]] = field(default_factory=dict)
 
     @property
-    def may_go(self) -> bool:
-        """Whether only time keeps its next entry back."""
+    def can_go(self) -> bool:
+        """Whether its next entry may be handed out as soon as its delay is over."""
         return (
             bool(self.levels)
             and self.active
-            and self.in_flight < self.places
+            and self.in_flight < self.max_requests
             and self.located
             and self.leased
             and not self.suspended
@@ -76,47 +76,47 @@ class Site(Generic[E]):
         )
 
     @property
-    def held(self) -> int:  # word: places are held, no document
-        """The places that its requests hold."""
-        return self.in_flight + self.asking
+    def open_requests(self) -> int:
+        """The number of its requests in flight, those for robots.txt included."""
+        return self.in_flight + self.extra_request
 
     @property
     def next_at(self) -> float:
-        """The time at which the next request may begin, as far as the clocks of site and address go."""
+        """The time at which the next request may start by the clocks of site and address."""
         at = self.clock.next_at
         return at if self.address is None else max(at, self.address.clock.next_at)
 
     @property
-    def offers(self) -> int:
-        """The levels of which an entry may go out now."""
-        return self.levels if self.ready and self.may_go else 0
+    def ready_levels(self) -> int:
+        """The levels with an entry that may be handed out now."""
+        return self.levels if self.ready and self.can_go else 0
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits and nothing is out."""
+        """Whether no entry is queued and no request in flight."""
         return not (self.levels or self.stored or self.in_flight or self.suspended)
 
     @property
-    def hunger(self) -> int:
-        """The levels that have entries in the store and none in memory."""
+    def levels_to_refill(self) -> int:
+        """The levels with entries in the store and none in memory."""
         return self.stored & ~self.levels
 
     def append_entry(self, entry: E, bit: int) -> None:
-        """Queue an entry behind the others of its level."""
+        """Queue an entry behind all others of its level."""
         if not self.levels & bit:
             self._entries[bit] = deque()
             self.levels |= bit
         self._entries[bit].append(entry)
 
     def prepend_entry(self, entry: E, bit: int) -> None:
-        """Queue an entry ahead of the others of its level."""
+        """Queue an entry ahead of all others of its level."""
         if not self.levels & bit:
             self._entries[bit] = deque()
             self.levels |= bit
         self._entries[bit].appendleft(entry)
 
     def take_entry(self, bit: int) -> E:
-        """Take the first entry of a level that has one."""
+        """Remove and return the first entry of a level, which must have one."""
         entries = self._entries[bit]
         entry = entries.popleft()
         if not entries:
@@ -125,7 +125,7 @@ class Site(Generic[E]):
         return entry
 
     def take_entries(self) -> Iterator[E]:
-        """Take all entries, the highest level first."""
+        """Remove all entries and yield them, the highest level first."""
         for bit in sorted(self._entries):
             yield from self._entries.pop(bit)
         self.levels = 0
@@ -133,20 +133,20 @@ class Site(Generic[E]):
 
 @dataclass(slots=True, eq=False)
 class Address(Generic[E]):
-    """Sites with one network address: they share a clock and the number of requests at once, and take turns."""
+    """Sites with the same IP address: they share delay and concurrency, and take turns."""
 
     name: str
     turns: ReadyQueue[Site[E]]
     clock: Clock = field(default_factory=Clock)
     in_flight: int = 0
     sites: int = 0
-    """Sites that are remembered."""
+    """Number of its sites in memory."""
     ready: bool = False
-    parting: bool = False
-    listed: int = 0
-    lines: int = 0
+    expiring: bool = False
+    heap_number: int = 0
+    queued_levels: int = 0
 
     @property
-    def offers(self) -> int:
-        """The levels of which an entry of one of its sites may go out now."""
-        return self.turns.offers if self.ready else 0
+    def ready_levels(self) -> int:
+        """The levels with an entry of one of its sites that may be handed out now."""
+        return self.turns.ready_levels if self.ready else 0

@@ -1,4 +1,4 @@
-"""When each site may be asked again: its clock, its delay, its errors, its address."""
+"""Politeness clocks: when each site may be requested again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ultracrawl.rules.frontier.site_registry import SiteRegistry
 
 
 class SiteClocks(Generic[E]):
-    """Moves the clocks of sites, and of the addresses that they share, by what happens to their requests.
+    """Updates the clocks of sites, and of the addresses that they share, after requests and responses.
 
-    Times are seconds of the clock by which `Frontier.pop_entry` is called; `now` is the latest of them.
+    Times are seconds of the clock whose time callers pass to `Frontier.pop_entry`; `now` is the latest one passed.
     """
 
     def __init__(self, pace: Pace, order: Order[E], registry: SiteRegistry[E], reserve: Reserve[E]) -> None:
@@ -29,53 +29,53 @@ class SiteClocks(Generic[E]):
     # ---- turns
 
     def begin_request(self, site: Site[E], now: float) -> None:
-        """Take note that a request to a site begins."""
-        delay = self._pace.seconds(site.clock, now)
+        """Note that a request to a site starts."""
+        delay = self._pace.current_delay(site.clock, now)
         site.clock.begin(now, delay)
         if site.address is not None:
             site.address.clock.begin(now, delay)
 
     def refund_turn(self, name: str) -> None:
-        """Give a site the turn of its latest entry back: no request was made after all."""
+        """Return the turn of the latest entry to its site: no request was made."""
         site = self._registry.site(name)
-        delay = self._pace.seconds(site.clock, self.now)
-        site.clock.take_back(delay)
-        site.in_a_row = max(site.in_a_row - 1, 0)
+        delay = self._pace.current_delay(site.clock, self.now)
+        site.clock.undo_begin(delay)
+        site.consecutive = max(site.consecutive - 1, 0)
         if site.address is not None:
-            site.address.clock.take_back(delay)
-        self._order.relist_site(site)
+            site.address.clock.undo_begin(delay)
+        self._order.reschedule_site(site)
 
     def claim_turn(self, name: str, now: float) -> float:
-        """Take the next turn of a site for a request made elsewhere; returns the time at which it may start."""
+        """Use the next turn of a site for another request; returns the time at which that may start."""
         site = self._registry.site(name)
-        at = self._pace.opens(max(now, site.next_at))
+        at = self._pace.next_open(max(now, site.next_at))
         self.begin_request(site, at)
-        self._order.relist_site(site)
-        self._registry.settle_site(site)
+        self._order.reschedule_site(site)
+        self._registry.retire_if_idle(site)
         return at
 
-    # ---- answers
+    # ---- responses
 
     def note_failure(self, name: str) -> bool:
-        """Note that the latest request to a site failed on the network; True if it is to be given up for that."""
+        """Note that the latest request to a site failed on the network; True if the site is to be given up."""
         site = self._registry.site(name)
         self._reserve.note_failure(site)
-        hopeless = self._pace.backoff.fail(site.clock, self._pace.base(site.clock, self.now))
-        self._recount(site)
-        return hopeless
+        give_up = self._pace.backoff.fail(site.clock, self._pace.base_delay(site.clock, self.now))
+        self._recompute_delay(site)
+        return give_up
 
     def note_answer(self, name: str, latency: float = 0.0, *, well: bool = True) -> None:
-        """Note that a site answered, after `latency` seconds; `well` is False for error answers."""
+        """Note that a site answered after `latency` seconds; `well` is False for error responses."""
         site = self._sites.get(name)
         if site is None:
             return
         self._reserve.note_answer(site)
-        if not (site.clock.errors or site.clock.slowed or self._pace.throttle):
+        if not (site.clock.errors or site.clock.backoff_delay or self._pace.throttle):
             return
         if well:
-            self._pace.backoff.recover(site.clock, self._pace.base(site.clock, self.now))
-        self._pace.learn(site.clock, latency, well=well)
-        self._recount(site)
+            self._pace.backoff.recover(site.clock, self._pace.base_delay(site.clock, self.now))
+        self._pace.learn_latency(site.clock, latency, well=well)
+        self._recompute_delay(site)
 
     # ---- single sites
 
@@ -83,84 +83,84 @@ class SiteClocks(Generic[E]):
         """Return the seconds between the starts of two requests to a site."""
         site = self._sites.get(name)
         if site is None:
-            return self._registry.own.get(name, self._pace.delay)
-        return self._pace.seconds(site.clock, self.now)
+            return self._registry.own_delays.get(name, self._pace.delay)
+        return self._pace.current_delay(site.clock, self.now)
 
     def set_delay(self, name: str, seconds: float) -> None:
-        """Give a site a delay of its own, which counts from its latest request on."""
-        self._registry.own[name] = seconds
+        """Set the delay of one site; it counts from the latest request on."""
+        self._registry.own_delays[name] = seconds
         site = self._registry.site(name)
-        site.clock.own = seconds
-        self._recount(site)
-        self._registry.settle_site(site)
+        site.clock.own_delay = seconds
+        self._recompute_delay(site)
+        self._registry.retire_if_idle(site)
 
     def reset_delay(self, name: str) -> None:
-        """Let the delay of the source hold for a site again."""
-        if self._registry.own.pop(name, None) is not None and name in self._sites:
+        """Return a site to the delay of the source."""
+        if self._registry.own_delays.pop(name, None) is not None and name in self._sites:
             site = self._sites[name]
-            site.clock.own = None
-            self._recount(site)
+            site.clock.own_delay = None
+            self._recompute_delay(site)
 
     def hold_site(self, name: str, until: float) -> None:
-        """Let nothing of a site out before a time (`Retry-After`, a further attempt)."""
+        """Hand out nothing of a site before a time (`Retry-After`, a further attempt)."""
         site = self._registry.site(name)
-        site.clock.held = max(site.clock.held, until)
-        self._reserve.end_request(site)  # who waits until then has no connection
-        self._order.relist_site(site)
-        self._registry.settle_site(site)
+        site.clock.hold_until = max(site.clock.hold_until, until)
+        self._reserve.end_request(site)  # a request that waits has no connection
+        self._order.reschedule_site(site)
+        self._registry.retire_if_idle(site)
 
     def restore_site(
         self, name: str, until: float, errors: int = 0, slowed: float = 0.0, started: float = NEVER
     ) -> None:
-        """Take up what another crawl knew of a site; nothing goes out before `until`, and the delay after `started`."""
+        """Restore the state saved by another crawl: no request before `until`, or before `started` plus the delay."""
         site = self._registry.site(name)
         clock = site.clock
         clock.errors = errors
-        clock.slowed = slowed
+        clock.backoff_delay = slowed
         clock.started = max(clock.started, started)
-        clock.due = max(clock.due, until, clock.started + self._pace.seconds(clock, self.now))
-        self._order.relist_site(site)
-        self._registry.settle_site(site)
+        clock.due = max(clock.due, until, clock.started + self._pace.current_delay(clock, self.now))
+        self._order.reschedule_site(site)
+        self._registry.retire_if_idle(site)
 
     def restore_address(self, name: str, until: float) -> None:
-        """Take up when the address of a site may be asked again."""
+        """Restore the time before which the address of a site must not be requested."""
         site = self._registry.site(name)
         if site.address is not None:
             site.address.clock.due = max(site.address.clock.due, until)
-            self._order.relist_site(site)
+            self._order.reschedule_site(site)
 
     # ---- leases
 
     def lease_site(self, name: str) -> None:
-        """Let entries of a site out from now on: no other crawl asks it."""
+        """Hand out entries of a site from now on: no other crawl requests it."""
         self._registry.unleased.discard(name)
         site = self._registry.site(name)
         site.leased = True
-        self._order.list_site(site)
-        self._registry.settle_site(site)
+        self._order.schedule_site(site)
+        self._registry.retire_if_idle(site)
 
     def end_lease(self, name: str) -> None:
-        """Let nothing of a site out until it is leased again."""
+        """Hand out nothing of a site until it is leased again."""
         site = self._sites.get(name)
         if site is None:
             return
         site.leased = False
-        self._order.relist_site(site)
+        self._order.reschedule_site(site)
         if site.active and site.located:
             self._registry.unleased.add(name)
 
-    def renew_site(self, name: str) -> None:
-        """Let a site go on as one without errors and without a delay of its own: another host stands in for it."""
+    def reset_site(self, name: str) -> None:
+        """Clear the errors and delays of a site, since a mirror is requested in its place."""
         site = self._registry.site(name)
         site.clock.errors = 0
-        site.clock.slowed = site.clock.learned = site.clock.held = 0.0
-        self._registry.own.pop(name, None)
-        site.clock.own = None
-        self._recount(site)
-        self._registry.settle_site(site)
+        site.clock.backoff_delay = site.clock.latency_delay = site.clock.hold_until = 0.0
+        self._registry.own_delays.pop(name, None)
+        site.clock.own_delay = None
+        self._recompute_delay(site)
+        self._registry.retire_if_idle(site)
 
     def set_address(self, name: str, address: str) -> None:
-        """Tell the network address of a site; empty if it has none, or shares it with nobody."""
+        """Set the IP address of a site; empty if it has none or shares it with no other site."""
         self._registry.unlocated.discard(name)
         site = self._sites.get(name)
         if site is None or site.located:
@@ -170,12 +170,12 @@ class SiteClocks(Generic[E]):
             self._registry.unleased.add(name)
         if address:
             self._order.share_address(site, address)
-        self._order.list_site(site)
+        self._order.schedule_site(site)
 
     def own_delay(self, name: str) -> float | None:
-        """Return the delay that was set for a site, None if it has that of the source."""
-        return self._registry.own.get(name)
+        """Return the delay set for a site, None if it uses that of the source."""
+        return self._registry.own_delays.get(name)
 
-    def _recount(self, site: Site[E]) -> None:
-        site.clock.count(self._pace.seconds(site.clock, self.now))
-        self._order.relist_site(site)
+    def _recompute_delay(self, site: Site[E]) -> None:
+        site.clock.apply_delay(self._pace.current_delay(site.clock, self.now))
+        self._order.reschedule_site(site)

@@ -1,4 +1,4 @@
-"""The sites that are known at a time: who has a place, who wants entries, who may be forgotten."""
+"""The registry of sites in memory: slots, sites that need entries, and expiry of idle sites."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from ultracrawl.rules.frontier.site import Address, E, Site
 from ultracrawl.rules.frontier.slots import SiteSlots
 
 
-class Move(Enum):
-    """What happened to the place of a site."""
+class SlotChange(Enum):
+    """A change of the slot of a site."""
 
-    PLACED = auto()
-    """It has one now."""
-    LEFT = auto()
-    """It has none any more: none of its URLs wait, or nothing more of it goes out."""
-    WAITS = auto()
-    """It gave its place to another site and waits for the next one."""
+    GRANTED = auto()
+    RELEASED = auto()
+    """Its queue is empty, or it was withdrawn or given up."""
+    YIELDED = auto()
+    """Another site gets the slot; this one waits for the next."""
 
 
-Watch = Callable[[str, Move], None]
-"""Is told of each move of a site."""
+SlotListener = Callable[[str, SlotChange], None]
+"""Called with the name of a site and the change of its slot."""
 
 
 class SiteRegistry(Generic[E]):
-    """Sites come when something is to be remembered of them, and go when that is over.
+    """Creates sites on first use and forgets idle ones.
 
-    A site that waits for a place, and whose entries all stand in the store, is a name in the line of `slots` and
-    nothing else. `every` is the bits of all levels. With `leases` nothing of a site goes out until it is leased.
+    A site that waits for a slot and has all its entries in the store is only a name in `slots`. `every` is the bit
+    mask of all levels. With `leases` nothing of a site is handed out until it is leased.
     """
 
     def __init__(
@@ -44,61 +43,60 @@ class SiteRegistry(Generic[E]):
         self.unlocated: set[str] = set()
         self.unleased: set[str] = set()
         self.forgotten: list[Site[E]] = []
-        """Sites with a lease that are not remembered any more; emptied by who gives the leases back."""
-        self.own: dict[str, float] = {}
-        """Delays of single sites; they outlive their site."""
-        self.caps: dict[str, int] = {}
-        """Requests at once of single sites; they outlive their site."""
-        self.watch: Watch | None = None
-        """Told of sites that get a place or lose it."""
+        """Forgotten sites with a lease; the code that returns the leases empties the list."""
+        self.own_delays: dict[str, float] = {}
+        """Delays set for single sites, kept when the site is forgotten."""
+        self.request_limits: dict[str, int] = {}
+        """Maximum concurrent requests of single sites, kept when the site is forgotten."""
+        self.slot_listener: SlotListener | None = None
         self._pace = pace
         self._order = order
         self._every = every
         self._leases = leases
-        self._parting: list[tuple[float, int, Site[E] | Address[E]]] = []
-        self._partings = 0
+        self._expiring: list[tuple[float, int, Site[E] | Address[E]]] = []
+        self._expiry_count = 0
 
     def site(self, name: str) -> Site[E]:
-        """Return a site, a new one if it is not remembered."""
+        """Return a site, a new one if it is not in memory."""
         site = self.sites.get(name)
         if site is None:
-            site = self.sites[name] = Site(name, self.caps.get(name, self._pace.concurrency))
-            site.clock.own = self.own.get(name)
+            site = self.sites[name] = Site(name, self.request_limits.get(name, self._pace.concurrency))
+            site.clock.own_delay = self.own_delays.get(name)
             site.located = not self._pace.per_address
             site.leased = not self._leases
-            if self.slots.has_waiting(name):  # until now its entries stood in the store only
+            if self.slots.is_waiting(name):  # until now all its entries were in the store
                 site.stored = self._every
         return site
 
-    # ---- places
+    # ---- slots
 
     def enter_site(self, name: str, *, keep: bool) -> Site[E] | None:
-        """Return a site that has a place, or waits for one; None if it waits and nothing of it is to be kept."""
+        """Claim a slot for a site and return it; None if it must wait, unless it is in memory or `keep` is set."""
         if keep:
             self.site(name)
-        if self.slots.ask_place(name):
+        if self.slots.claim_slot(name):
             return self._activate(name)
         return self.sites.get(name)
 
-    def place_site(self, name: str) -> Site[E]:
-        """Return a site that has a place, or waits for one."""
+    def ensure_slot(self, name: str) -> Site[E]:
+        """Claim a slot for a site unless it has one, and return the site; it may have to wait."""
         site = self.site(name)
-        if not site.active and self.slots.ask_place(name):
+        if not site.active and self.slots.claim_slot(name):
             self._activate(name)
         return site
 
-    def step_back(self, site: Site[E]) -> None:
-        """Let a site give its place to the one that has waited longest, and wait behind the others."""
-        waits = bool(site.levels or site.stored)
-        self._leave(site, Move.WAITS if waits else Move.LEFT)
+    def yield_slot(self, site: Site[E]) -> None:
+        """Pass the slot of a site to the one that has waited longest; the site waits behind all others."""
+        has_entries = bool(site.levels or site.stored)
+        self._release_slot(site, SlotChange.YIELDED if has_entries else SlotChange.RELEASED)
         self.hungry.discard(site.name)
-        if waits:
-            self.slots.wait_for_place(site.name)
-        self._fill_place()
+        if has_entries:
+            self.slots.wait_for_slot(site.name)
+        self._grant_free_slot()
 
-    def note_hunger(self, site: Site[E]) -> None:
-        """List a site as hungry, or not."""
-        if site.active and site.hunger:
+    def update_hungry(self, site: Site[E]) -> None:
+        """Add a site to `hungry`, or remove it."""
+        if site.active and site.levels_to_refill:
             self.hungry.add(site.name)
         else:
             self.hungry.discard(site.name)
@@ -106,60 +104,60 @@ class SiteRegistry(Generic[E]):
     def _activate(self, name: str) -> Site[E]:
         site = self.site(name)
         site.active = True
-        site.in_a_row = 0
+        site.consecutive = 0
         if not site.located:
             self.unlocated.add(name)
         elif not site.leased:
             self.unleased.add(name)
-        if self.watch is not None:
-            self.watch(name, Move.PLACED)
+        if self.slot_listener is not None:
+            self.slot_listener(name, SlotChange.GRANTED)
         return site
 
-    def _leave(self, site: Site[E], move: Move) -> None:
+    def _release_slot(self, site: Site[E], change: SlotChange) -> None:
         site.active = False
         site.ready = False
         self.unleased.discard(site.name)
-        self.slots.give_place_back()
-        if self.watch is not None:
-            self.watch(site.name, move)
+        self.slots.release_slot()
+        if self.slot_listener is not None:
+            self.slot_listener(site.name, change)
 
-    def _fill_place(self) -> None:
-        name = self.slots.next_site()
+    def _grant_free_slot(self) -> None:
+        name = self.slots.grant_next()
         if name is None:
             return
         only_stored = name not in self.sites
         site = self._activate(name)
         if only_stored:
             site.stored = self._every
-        self.note_hunger(site)
-        self._order.list_site(site)
+        self.update_hungry(site)
+        self._order.schedule_site(site)
 
-    # ---- forgetting
+    # ---- expiry
 
-    def settle_site(self, site: Site[E]) -> None:
-        """Take the place of a site that has nothing left, and see to it that the site is forgotten in time."""
+    def retire_if_idle(self, site: Site[E]) -> None:
+        """If a site is idle, release its slot and schedule its expiry."""
         if not site.idle:
             return
         if site.active:
-            self._leave(site, Move.LEFT)
-            self._fill_place()
-        if not site.parting and not site.clock.errors:
-            self._part(site)
+            self._release_slot(site, SlotChange.RELEASED)
+            self._grant_free_slot()
+        if not site.expiring and not site.clock.errors:
+            self._schedule_expiry(site)
 
     def forget_idle(self, now: float) -> None:
         """Forget the sites that are still idle when their delay is over, and the addresses without sites."""
-        while self._parting and self._parting[0][0] <= now:
-            one = heappop(self._parting)[2]
-            one.parting = False
-            if isinstance(one, Address):
-                if not one.sites:
-                    self._order.forget_address(one)
-            elif one.idle and not one.active and not one.clock.errors:
-                self._forget_site(one, now)
+        while self._expiring and self._expiring[0][0] <= now:
+            member = heappop(self._expiring)[2]
+            member.expiring = False
+            if isinstance(member, Address):
+                if not member.sites:
+                    self._order.forget_address(member)
+            elif member.idle and not member.active and not member.clock.errors:
+                self._forget_site(member, now)
 
     def _forget_site(self, site: Site[E], now: float) -> None:
         if site.clock.next_at > now:
-            self._part(site)
+            self._schedule_expiry(site)
             return
         del self.sites[site.name]
         self.unlocated.discard(site.name)
@@ -168,10 +166,10 @@ class SiteRegistry(Generic[E]):
             self.forgotten.append(site)
         if site.address is not None:
             site.address.sites -= 1
-            if not site.address.sites and not site.address.parting:
-                self._part(site.address)
+            if not site.address.sites and not site.address.expiring:
+                self._schedule_expiry(site.address)
 
-    def _part(self, one: Site[E] | Address[E]) -> None:
-        one.parting = True
-        self._partings += 1
-        heappush(self._parting, (one.clock.next_at, self._partings, one))
+    def _schedule_expiry(self, member: Site[E] | Address[E]) -> None:
+        member.expiring = True
+        self._expiry_count += 1
+        heappush(self._expiring, (member.clock.next_at, self._expiry_count, member))

@@ -107,4 +107,4 @@ class LeaseTurns:
 
     def _is_drained(self, name: str, seconds: float) -> bool:
         site = self._frontier.site(name)
-        return site is None or not (site.in_flight or site.asking) or seconds >= DRAIN_TIMEOUT
+        return site is None or not (site.in_flight or site.extra_request) or seconds >= DRAIN_TIMEOUT

@@ -109,7 +109,7 @@ class ClockExchange:
         """Return the lease keys of a site: the host that is requested, and its address where sites share a clock."""
         site = self._frontier.site(name)
         address = site.address if site is not None else None
-        host = self._mirrors.stand_in(name) or name or self._source_key
+        host = self._mirrors.active_mirror(name) or name or self._source_key
         return [host] if address is None else [host, f"ip:{address.name}"]
 
     def restore_clocks(self, site: str, known: list[SiteClock]) -> None:
@@ -125,7 +125,10 @@ class ClockExchange:
         now, wall, pace = self._monotonic(), self._wall(), self._frontier.pace
         clocks = self._frontier.clocks
         # The wall clock may have jumped: no site waits longer than its delays justify.
-        longest = max(pace.longest(Clock(own=clocks.own_delay(site), slowed=known.slowed)), known.delay)
+        longest = max(
+            pace.longest_delay(Clock(own_delay=clocks.own_delay(site), backoff_delay=known.slowed)),
+            known.delay,
+        )
         if known.on_hold:
             longest = max(longest, pace.longest_retry_after)
         wait = max(min(known.next_at - wall, longest), 0.0)
@@ -159,7 +162,7 @@ class ClockExchange:
     def _as_stored(self, known: SiteClock, clock: Clock, paced: Clock) -> SiteClock:
         """Return a clock in wall-clock time; `paced` is the clock that has the delay."""
         now, wall = self._monotonic(), self._wall()
-        delay, held = self._frontier.pace.in_force(paced, now), clock.held > clock.due
+        delay, held = self._frontier.pace.explain_delay(paced, now), clock.hold_until > clock.due
         return replace(
             known,
             next_at=max(wall + clock.next_at - now, 0.0) if clock.next_at else known.next_at,
@@ -168,5 +171,5 @@ class ClockExchange:
             why=HELD_BACK if held else str(delay),
             on_hold=held,
             errors=clock.errors,
-            slowed=clock.slowed,
+            slowed=clock.backoff_delay,
         )

@@ -80,7 +80,7 @@ class SiteLeases:
                 self._frontier.unleased.discard(name)
                 if name not in self._leases:
                     self._waiting[name] = None
-                self._frontier.step_back(name)
+                self._frontier.yield_slot(name)
 
     async def take_turn(self, name: str) -> None:
         """Wait for the turn of a site, for a request that the frontier does not hand out."""
@@ -198,7 +198,7 @@ class SiteLeases:
         """Switch a site to another host (its mirror), which other crawls lease as a site of its own."""
         if name in self._leases:
             self._release([name], self._clocks.clocks_of([name]))
-        self._frontier.clocks.renew_site(name)
+        self._frontier.clocks.reset_site(name)
         self._frontier.clocks.end_lease(name)
         self._wake()
 

@@ -1,1 +1,1 @@
-"""When a site may be asked again: delays, back-off, Retry-After and hours of the day."""
+"""Politeness: delays, back-off, Retry-After and time windows."""

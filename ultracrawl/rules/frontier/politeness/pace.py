@@ -1,4 +1,4 @@
-"""How fast a site may be asked: every reason for waiting, combined into one delay."""
+"""The politeness delay of a site: all reasons for waiting combined."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ultracrawl.rules.frontier.politeness.backoff import BackOff
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.windows import Week
 
-WEIGHT = 0.5
-"""Share of the latest answer in the delay that is learned from answers."""
+LATENCY_WEIGHT = 0.5
+"""Weight of the latest response in the moving average of response times."""
 
 
 class Delay(NamedTuple):
-    """The seconds between the starts of two requests to a site, and where they come from."""
+    """The seconds between the starts of two requests to a site, and the origin of that delay."""
 
     seconds: float
     origin: str
@@ -27,74 +27,75 @@ class Delay(NamedTuple):
 
 @dataclass(frozen=True)
 class Pace:
-    """How gently the sites of one source are treated.
+    """The politeness settings of one source.
 
-    The delay is that of robots.txt, else that of the time span, else `delay`; back-off and slow answers lengthen
-    it (FAST 3.1 B). A suspension holds whatever the delay.
+    The delay is that of robots.txt, else that of the time span, else `delay`; back-off and slow responses lengthen
+    it (FAST 3.1 B). A suspension applies whatever the delay.
     """
 
     delay: float = 0.0
     concurrency: int = 2
-    """Requests to a site (with `per_address`: to an address) that may run at once."""
+    """Concurrent requests to a site (with `per_address`: to an IP address)."""
     per_address: bool = False
-    """Hosts with the same address share delay and concurrency."""
+    """Whether hosts with the same IP address share delay and concurrency."""
     week: Week = field(default_factory=Week)
     backoff: BackOff = field(default_factory=BackOff)
     longest_retry_after: float = 3600.0
     throttle: float | None = None
-    """Requests that a site should have to work on at a time, on average; None: slow answers change nothing."""
-    wall: Callable[[float], float] = field(default=lambda now: now - time.monotonic() + time.time())
-    """Gives the wall clock (epoch) for a time of the monotonic clock; asked only where there are time spans."""
+    """Average number of concurrent requests that a site should work on; None: slow responses change nothing."""
+    wall_clock: Callable[[float], float] = field(default=lambda now: now - time.monotonic() + time.time())
+    """Converts a time of the monotonic clock to seconds since the epoch; called only if there are time spans."""
 
-    def base(self, clock: Clock, now: float) -> float:
-        """Return the delay without back-off and slow answers."""
-        if clock.own is not None:
-            return clock.own
+    def base_delay(self, clock: Clock, now: float) -> float:
+        """Return the delay without back-off and slow responses."""
+        if clock.own_delay is not None:
+            return clock.own_delay
         if self.week:
-            other = self.week.at(self.wall(now)).delay
-            return self.delay if other is None else other
+            span_delay = self.week.at(self.wall_clock(now)).delay
+            return self.delay if span_delay is None else span_delay
         return self.delay
 
-    def seconds(self, clock: Clock, now: float) -> float:
-        """Return the delay that is in force for a site."""
-        return max(self.base(clock, now), clock.slowed, clock.learned)
+    def current_delay(self, clock: Clock, now: float) -> float:
+        """Return the delay of a site in seconds."""
+        return max(self.base_delay(clock, now), clock.backoff_delay, clock.latency_delay)
 
-    def longest(self, clock: Clock) -> float:
-        """Return the longest delay of a site at any time of the week, as long as no further errors come."""
-        spanned = max((span.delay or 0.0 for span in self.week.spans), default=0.0)
-        learned = 0.0 if self.throttle is None else self.backoff.longest
-        return max(self.delay, spanned, clock.own or 0.0, clock.slowed, learned)
+    def longest_delay(self, clock: Clock) -> float:
+        """Return the longest delay that a site can have at any time of the week without further errors."""
+        span_delay = max((span.delay or 0.0 for span in self.week.spans), default=0.0)
+        latency_delay = 0.0 if self.throttle is None else self.backoff.longest
+        return max(self.delay, span_delay, clock.own_delay or 0.0, clock.backoff_delay, latency_delay)
 
-    def in_force(self, clock: Clock, now: float) -> Delay:
-        """Return the delay that is in force for a site, with its origin."""
-        base = self.base(clock, now)
-        if max(clock.slowed, clock.learned) > base:
-            slow = clock.slowed >= clock.learned
-            return Delay(max(clock.slowed, clock.learned), "back-off" if slow else "slow answers")
-        if clock.own is not None:
+    def explain_delay(self, clock: Clock, now: float) -> Delay:
+        """Return the delay of a site with its origin."""
+        base = self.base_delay(clock, now)
+        if max(clock.backoff_delay, clock.latency_delay) > base:
+            is_backoff = clock.backoff_delay >= clock.latency_delay
+            origin = "back-off" if is_backoff else "slow answers"
+            return Delay(max(clock.backoff_delay, clock.latency_delay), origin)
+        if clock.own_delay is not None:
             return Delay(base, "robots.txt")
-        spanned = self.week and self.week.at(self.wall(now)).delay is not None
-        return Delay(base, "time span" if spanned else "definition")
+        is_span = self.week and self.week.at(self.wall_clock(now)).delay is not None
+        return Delay(base, "time span" if is_span else "definition")
 
-    def opens(self, now: float) -> float:
-        """Return the first time from `now` on that no suspension covers."""
+    def next_open(self, now: float) -> float:
+        """Return the first time from `now` on without a suspension."""
         if not self.week:
             return now
-        wall = self.wall(now)
+        wall = self.wall_clock(now)
         return now + max(self.week.opens(wall) - wall, 0.0)
 
-    def start(self, clock: Clock, now: float) -> float:
-        """Return when the next request to a site may begin: `now`, or the time to look again."""
+    def next_start(self, clock: Clock, now: float) -> float:
+        """Return when the next request to a site may start: `now`, or the time to check again."""
         at = clock.next_at
         if self.week:
-            at = max(at, clock.started + self.seconds(clock, now))
+            at = max(at, clock.started + self.current_delay(clock, now))
         return max(at, now)
 
-    def learn(self, clock: Clock, latency: float, *, well: bool) -> None:
-        """Learn from the response time (seconds) of an answer; an error answer, fast as it may be, lowers nothing."""
+    def learn_latency(self, clock: Clock, latency: float, *, well: bool) -> None:
+        """Adapt the delay to a response time in seconds; an error response, however fast, does not shorten it."""
         if self.throttle is None:
             return
-        wanted = latency / self.throttle
-        learned = max(wanted, clock.learned + WEIGHT * (wanted - clock.learned))
-        if well or learned > clock.learned:
-            clock.learned = min(learned, self.backoff.longest)
+        target = latency / self.throttle
+        delay = max(target, clock.latency_delay + LATENCY_WEIGHT * (target - clock.latency_delay))
+        if well or delay > clock.latency_delay:
+            clock.latency_delay = min(delay, self.backoff.longest)

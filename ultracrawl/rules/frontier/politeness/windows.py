@@ -1,4 +1,4 @@
-"""Other delays at other times: spans of the week with a delay of their own, or in which nothing is fetched."""
+"""Time windows: spans of the week with another delay, or with the crawl suspended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SPAN = re.compile(rf"\s*{_TIME}\s*-\s*{_TIME}\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of every week (FAST 5.22), in minutes since Monday 00:00; one that ends before it begins wraps.
+    """A part of every week (FAST 5.22), in minutes since Monday 00:00; one that ends before it begins wraps around.
 
     `delay` is in seconds; None suspends the crawl.
     """
@@ -30,35 +30,35 @@ class Span:
 
     @classmethod
     def parse(cls, text: str, delay: float | None) -> Span:
-        """Read `DDD:HH.MM-DDD:HH.MM`; the minutes may be missing. Raises `ValueError` with the reason."""
-        found = _SPAN.fullmatch(text)
-        if found is None:
+        """Parse `DDD:HH.MM-DDD:HH.MM`, minutes optional. Raises `ValueError` with the reason."""
+        match = _SPAN.fullmatch(text)
+        if match is None:
             raise ValueError("it does not have the form DDD:HH.MM-DDD:HH.MM")
-        begin, end = _minute(*found.group(1, 2, 3)), _minute(*found.group(4, 5, 6))
+        begin, end = _minute(*match.group(1, 2, 3)), _minute(*match.group(4, 5, 6))
         if begin == end:
             raise ValueError("it ends when it begins")
         return cls(begin % WEEK, end % WEEK, delay)
 
     def covers(self, minute: int) -> bool:
-        """Tell whether a minute of the week is inside; the begin is, the end is not."""
+        """Return whether a minute of the week is inside: `begin` is, `end` is not."""
         if self.begin < self.end:
             return self.begin <= minute < self.end
         return minute >= self.begin or minute < self.end
 
 
 class Rate(NamedTuple):
-    """What holds at a time: a suspension, a delay instead of the usual one, or (both unset) the usual delay."""
+    """The rule for a time: a suspension, another delay, or (both unset) the usual delay."""
 
     suspended: bool = False
     delay: float | None = None
     until: float = float("inf")
-    """When it may be another one, in seconds since the epoch."""
+    """When another rule may apply, in seconds since the epoch."""
 
 
 class Week:
-    """The spans of a source: finds what holds at a time of the wall clock; no spans, no cost.
+    """The spans of a source; false if there are none.
 
-    Overlapping spans: a suspension wins, then the largest delay. `zone` None is the local time of this machine.
+    Where spans overlap, a suspension wins, then the largest delay. `zone` None is the local time of this machine.
     """
 
     def __init__(self, spans: Iterable[Span] = (), zone: tzinfo | None = None) -> None:
@@ -67,18 +67,18 @@ class Week:
         edges = sorted({0, *(span.begin for span in self.spans), *(span.end for span in self.spans)})
         self._begins = edges
         self._ends = [*edges[1:], WEEK]
-        self._held: tuple[float, Rate] = (float("inf"), Rate())
-        """The latest answer, and from when on it is right."""
+        self._cached: tuple[float, Rate] = (float("inf"), Rate())
+        """The latest result, and the time from which on it is valid."""
 
     def __bool__(self) -> bool:
         return bool(self.spans)
 
     def at(self, wall: float) -> Rate:
-        """Return what holds at a time, in seconds since the epoch."""
-        since, rate = self._held
+        """Return the rule for a time in seconds since the epoch."""
+        since, rate = self._cached
         if not since <= wall < rate.until:
             rate = self._find(wall)
-            self._held = (wall, rate)
+            self._cached = (wall, rate)
         return rate
 
     def opens(self, wall: float) -> float:
@@ -97,7 +97,7 @@ class Week:
         here = [span.delay for span in self.spans if span.covers(minute)]
         midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
         end = midnight + timedelta(minutes=self._ends[part] - local.weekday() * 24 * 60)
-        if end.timestamp() <= wall:  # its hour comes twice, by the end of summer time, and this is the second
+        if end.timestamp() <= wall:  # the hour occurs twice at the end of summer time, and this is the second
             end = end.replace(fold=1)
         delays = [delay for delay in here if delay is not None]
         return Rate(len(delays) < len(here), max(delays, default=None), end.timestamp())

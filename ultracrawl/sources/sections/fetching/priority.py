@@ -7,12 +7,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ultracrawl.rules.frontier.levels import MOST_LEVELS, PopScheme
+from ultracrawl.rules.frontier.levels import MAX_LEVELS, PopScheme
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.scope.boundary import HostPatterns, UriPatterns
 from ultracrawl.sources.sections.section import Section
 
-Level = Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+Level = Annotated[int, Field(ge=1, le=MAX_LEVELS)]
 
 
 def _numbered(value: object) -> object:
