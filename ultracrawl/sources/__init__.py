@@ -1,12 +1,11 @@
-"""Data-source definitions: typed, checked, frozen.
+"""Data-source definitions: typed, validated, immutable.
 
-`DataSource` (one source with its options: `BoundarySection`, `RobotsSection`, `PolitenessSection`,
-`LimitsSection`), `Project` (its sources; `IndexSection`, `StateSection`, `CacheSection`). `load_project`
-gives `Loaded` (a project, or findings), `load_tree` gives it for a `Tree` of another format; `require` insists on a
-project without mistakes, `usable` sets mistaken sources apart; `render_findings` shows mistakes.
-`definition_text` writes a project as YAML. `Catalog` finds sources by name, `adhoc` makes a project from URLs.
-`compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
-Each is loaded when it is used.
+`DataSource` holds the options of one source, `Project` the sources of a definition file and the options they share.
+`load_project` reads YAML and returns `Loaded` (a project or findings); `load_tree` does so for other formats.
+`require` returns the project or raises for any mistake, `usable_project` separates invalid sources instead,
+`render_findings` formats findings. `definition_text` writes a project as YAML, `json_schema` describes the files.
+`Catalog` finds sources by name, `adhoc_project` makes a project from URLs. `compile_source` turns a source into
+`CompiledSource`, the rule objects that a crawl uses. The names are imported on first use.
 """
 
 from importlib import import_module

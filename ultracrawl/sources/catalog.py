@@ -1,4 +1,4 @@
-"""Sources by name, and a project made from URLs without a definition file."""
+"""`Catalog`: the sources of a project by name. `adhoc_project`: a project from URLs, without a definition file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ultracrawl.sources.mistakes import closest_match, format_value
 from ultracrawl.sources.project import DefinitionHead, Project, make_project
 from ultracrawl.sources.sections.scope.boundary import BoundarySection
 
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-_MOST_NAMED = 20
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_NAMES_SHOWN = 20
 
 
 class Catalog(Mapping[str, DataSource]):
-    """The sources of a project by name; an unknown name is a `UserError` that says which are known."""
+    """Valid sources of a project by name. Its methods raise `UserError` for unknown names, listing the known ones."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -35,50 +35,54 @@ class Catalog(Mapping[str, DataSource]):
         return len(self._sources)
 
     def find(self, name: str) -> DataSource:
-        """Return a source. Raises `UserError` if there is none of that name, or its definition has mistakes."""
-        chosen, mistaken = self.partition([name])
-        if mistaken:
-            raise mistaken[name]
-        return chosen[0]
+        """Return the source of a name. Raises `UserError` if it is unknown, `DefinitionError` if it has mistakes."""
+        valid, invalid = self.partition([name])
+        if invalid:
+            raise invalid[name]
+        return valid[0]
 
     def select(self, names: Iterable[str]) -> list[DataSource]:
-        """Return the named sources, each once, or all without mistakes.
+        """Return the named sources, each once; without names, all valid ones.
 
-        Raises one `UserError` for all names that are unknown, or a `DefinitionError` for those with mistakes.
+        Raises one `UserError` for all unknown names, or one `DefinitionError` for all named sources with mistakes.
         """
         wanted = tuple(names)
-        found, mistaken = self.partition(wanted)
-        if mistaken and (wanted or not found):
-            raise DefinitionError([finding for error in mistaken.values() for finding in error.findings])
-        return found
+        valid, invalid = self.partition(wanted)
+        if invalid and (wanted or not valid):
+            raise _combined(invalid.values())
+        return valid
 
     def partition(self, names: Iterable[str]) -> tuple[list[DataSource], dict[str, DefinitionError]]:
-        """Return the named sources, or all, and set those apart whose definitions have mistakes.
+        """Return the valid ones of the named sources (without names: of all), and an error for each invalid one.
 
-        Raises `UserError` for unknown names, and `DefinitionError` for mistakes that concern all sources.
+        Raises `UserError` for unknown names, and `DefinitionError` for mistakes that affect all sources.
         """
         if self._project.mistakes:
             raise DefinitionError(self._project.mistakes)
         wanted = self.select_known(names)
-        found = [self._sources[one.name] for one in wanted if one.name in self._sources]
-        mistaken = self._project.invalid_sources
-        return found, {
-            one.name: DefinitionError(mistaken[one.name].findings) for one in wanted if one.name in mistaken
-        }
+        names_wanted = [source.name for source in wanted]
+        invalid = self._project.invalid_sources
+        return (
+            [self._sources[name] for name in names_wanted if name in self._sources],
+            {name: DefinitionError(invalid[name].findings) for name in names_wanted if name in invalid},
+        )
 
     def select_for_crawl(self, names: Iterable[str]) -> tuple[list[DataSource], list[RunReport]]:
-        """Return the named sources, or all, and reports of those with mistakes. Raises `UserError` if none is left."""
-        chosen, mistaken = self.partition(names)
-        if not chosen and mistaken:
-            raise DefinitionError([finding for error in mistaken.values() for finding in error.findings])
-        if not chosen:
+        """Return the valid ones of the named sources (or of all) and a report for each invalid one.
+
+        Raises `UserError` if none is valid.
+        """
+        valid, invalid = self.partition(names)
+        if not valid and invalid:
+            raise _combined(invalid.values())
+        if not valid:
             raise UserError("the definition file has no sources; add one under `sources:`")
-        return chosen, [RunReport.not_begun(name, error) for name, error in mistaken.items()]
+        return valid, [RunReport.not_begun(name, error) for name, error in invalid.items()]
 
     def select_known(self, names: Iterable[str]) -> list[DataSource]:
-        """Return the named sources, or all, to look at what they hold: of mistaken ones what is well formed.
+        """Return the named sources, or all, to inspect their stored data; invalid ones with their valid options only.
 
-        Raises one `UserError` for all unknown names, and `DefinitionError` if no source is known because of mistakes.
+        Raises one `UserError` for all unknown names, and `DefinitionError` if mistakes leave no source known.
         """
         known = self._project.known_sources
         if self._project.mistakes and not known:
@@ -89,27 +93,31 @@ class Catalog(Mapping[str, DataSource]):
         return [known[name] for name in wanted or known]
 
 
+def _combined(errors: Iterable[DefinitionError]) -> DefinitionError:
+    return DefinitionError([finding for error in errors for finding in error.findings])
+
+
 def _unknown(name: str, sources: Iterable[str]) -> str:
     guess = closest_match(name, sources)
-    known = ", ".join(sorted(sources)[:_MOST_NAMED]) or "none"
+    known = ", ".join(sorted(sources)[:_MAX_NAMES_SHOWN]) or "none"
     return f"no source is named {name!r}; " + (
         f"did you mean {guess!r}?" if guess else f"the sources are: {known}"
     )
 
 
 def adhoc_project(urls: Sequence[str], base: Path) -> Project:
-    """Return a project with one web source for some URLs, bounded to their hosts; its data go to `base`/var.
+    """Return a project with one web source that crawls the hosts of some URLs; data go to `base`/var.
 
-    The source is named after the host of the first URL, with scheme and port where that is not the usual one.
-    Raises `UserError` for a text that is no http(s) URL.
+    The source is named after the host of the first URL, with scheme and port unless they are the default ones.
+    Raises `UserError` for text that is not an http(s) URL.
     """
     canonical = [_canonical(url) for url in urls]
     if not canonical:
         raise UserError("no URL is given; give at least one, as https://www.example.com/")
     parts = split(canonical[0])
-    usual = site_of(canonical[0]) == parts.host
-    origin = parts.host if usual else f"{parts.scheme}-{parts.host}-{parts.port}"
-    name = _UNFIT.sub("-", origin).strip("-._") or "adhoc"
+    is_default_site = site_of(canonical[0]) == parts.host
+    origin = parts.host if is_default_site else f"{parts.scheme}-{parts.host}-{parts.port}"
+    name = _NOT_IN_NAMES.sub("-", origin).strip("-._") or "adhoc"
     source = DataSource(
         name=name[:100], start_urls=tuple(canonical), boundary=BoundarySection(start_redirects=True)
     )

@@ -1,4 +1,4 @@
-"""A data source as a frozen value; the descriptions of the fields are the documentation."""
+"""`DataSource`: the options of one source. The docstrings of the fields are the user documentation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ultracrawl.sources.values import (
 from ultracrawl.system.plugins import SOURCE_KINDS
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-"""What the name of a source may look like: it names a spider, a file and a group of search results."""
+"""Names of sources; they also name spiders, files and groups of search results."""
 
 WEB = "web"
 """The type of sources that follow links."""
@@ -33,42 +33,44 @@ SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 
 
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
-    """The options that `defaults` may set for all sources and each source for itself."""
+    """The options that `defaults` may set for all sources, and that each source may set itself."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"settings", "takes_submissions"})
 
     groups: GroupNames = Field(default=(), examples=[["handbooks", "staff"]])
-    """Data groups that the source belongs to; a search may be restricted to groups."""
+    """Data groups that the source belongs to. A search can be restricted to groups."""
     takes_submissions: bool = Field(default=True, examples=[False])
-    """Take URLs that people submit (`ultracrawl submit`, the API); its rules decide about each."""
+    """Accept URLs that users submit (`ultracrawl submit`, the API), if the rules of the source allow them."""
     settings: Mapping[SettingName, JsonValue] = Field(
         default={}, repr=False, examples=[{"LOG_LEVEL": "INFO"}]
     )
-    """Scrapy settings for the spider of this source; they win over what ultracrawl sets."""
+    """Scrapy settings for the spider of this source. They override those of ultracrawl."""
 
 
 class SourceEntry(SourceOptions):
-    """One source as it stands in a definition file, below its name."""
+    """One source as written in a definition file, below its name."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links"})
     ADDED_OPTIONS: ClassVar = frozenset({"options"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
-    """What kind of source it is: `web` follows links, `file`, `table` and `agent` are listed."""
+    """The kind of source. `web` follows links; `file`, `table` and `agent` list their documents."""
     options: Mapping[str, JsonValue] = Field(default={}, repr=False, examples=[{"project": "intranet"}])
-    """What a type of sources that a plug-in brings wants to be told; it checks that itself. `web` has none."""
+    """Options of a source type from a plug-in, which checks them itself. `web` has none."""
     start_urls: UrlList = Field(default=(), examples=[["https://www.example.com/"]])
-    """Where crawling begins: a list, or one text with blanks or commas between URLs."""
+    """URLs at which crawling begins: a list, or one text with blanks or commas between URLs."""
     start_url_files: FileNames = Field(default=(), examples=[["seeds/handbook.txt"]])
-    """Text files with further start URLs, one a line; they are read again for every run."""
+    """Text files with further start URLs, one per line. They are read again for every run."""
     send_links_to: Annotated[tuple[SourceName, ...], BeforeValidator(as_list)] = Field(
         default=(), examples=[["outside"]]
     )
-    """Sources that get every link found in this one as a candidate; they have `takes_links`."""
+    """Sources that receive every link found in this one as a candidate. They need `takes_links`."""
     takes_links: bool = Field(default=False, examples=[True])
-    """Take links that other sources send, when a run begins; its own rules decide. Needs no start URLs."""
+    """Accept links that other sources send, at the start of a run, if the rules of this source allow them. Start URLs
+    are then optional.
+    """
     own_sites: SiteList = Field(default=(), examples=[["https://intranet.example.com/"]])
-    """URLs whose sites are trusted like those of the start URLs, though crawling does not begin there."""
+    """URLs whose sites are trusted like those of the start URLs, without crawling from them."""
     spider_class: DottedPath | None = Field(
         default=None, alias="class", examples=["mypackage.spiders.MySpider"]
     )
@@ -83,7 +85,7 @@ class SourceEntry(SourceOptions):
 
 
 class DataSource(SourceEntry):
-    """A data source with everything that is said about it, defaults included."""
+    """A data source with all its options, defaults included."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"name"})
 
@@ -92,12 +94,12 @@ class DataSource(SourceEntry):
 
     @property
     def seed_urls(self) -> tuple[str, ...]:
-        """Where crawling begins: the start URLs and the feeds."""
+        """The URLs at which crawling begins: start URLs, then feeds."""
         return (*self.start_urls, *self.feeds.urls)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.type}, start URLs: {len(self.start_urls)})"
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Return what `repr` shows; values stay out, because they may hold secrets."""
+        """Return the fields that `repr` shows; others are omitted because they may hold secrets."""
         return [("name", self.name), ("type", self.type)]

@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: minutes, or a number with its unit."""
+"""Parses durations: a number of minutes, or a number with a unit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _UNITS = {
     **dict.fromkeys(("d", "day", "days"), 86_400.0),
     **dict.fromkeys(("w", "week", "weeks"), 604_800.0),
 }
-_LONGEST = 366 * 86_400.0
+_MAX_SECONDS = 366 * 86_400.0
 _TEXT = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]*)", re.IGNORECASE)
 
 
 def parse_interval(value: object) -> float | None:
-    """Return seconds from a number of minutes or a text such as `36 h`; None stays None."""
+    """Return the seconds of a number of minutes or a text such as `36 h`; None stays None."""
     if value is None:
         return None
     text = value.strip() if isinstance(value, str) else str(value) if _is_number(value) else ""
@@ -34,7 +34,7 @@ def parse_interval(value: object) -> float | None:
             "write minutes, or a number with s, min, h, d or w, as `36 h`",
         )
     seconds = float(found[1]) * unit
-    if not 0 < seconds <= _LONGEST:
+    if not 0 < seconds <= _MAX_SECONDS:
         raise mistake(
             f"the length of time {format_value(value)} is out of range",
             "write more than 0 and at most a year",
@@ -53,4 +53,4 @@ Interval = Annotated[
         {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}, {"type": "null"}]}
     ),
 ]
-"""Seconds; written as minutes or as a text with a unit."""
+"""Seconds; written as minutes or as text with a unit."""

@@ -1,4 +1,4 @@
-"""Expressions for response headers, as `exclude_headers` writes them."""
+"""Option types for regular expressions, and for expressions by response header (`exclude_headers`)."""
 
 from __future__ import annotations
 
@@ -38,4 +38,4 @@ ExcludingExpression = Annotated[
     _accepted_by(check_expression, "write an RE2 expression, or one that Python's `regex` module takes"),
 ]
 HeaderExpressions = Mapping[HeaderName, Annotated[tuple[ExcludingExpression, ...], one_or_list(str)]]
-"""For each header, in any case, the expressions of which one has to cover a whole value."""
+"""Expressions by header name (case-insensitive); one of them has to match the whole value."""

@@ -1,4 +1,4 @@
-"""What our own validators say about a value: the problem, and what to write instead."""
+"""Errors of the project's own validators: a problem and advice, both shown to the user."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pydantic_core import PydanticCustomError
 from ultracrawl.rules.boundary.rules import PatternError
 
 MISTAKE = "mistake"
-"""The error type that marks a text of ours, in plain words."""
+"""Error type of validation errors whose text is ready for users."""
 
-_LONGEST_SHOWN = 80
+_MAX_SHOWN_LENGTH = 80
 
 
 def mistake(problem: str, instead: str) -> PydanticCustomError:
-    """Return the error to raise in a validator; both texts are shown to the user as they stand."""
+    """Return the error to raise in a validator; both texts are shown to the user unchanged."""
     return PydanticCustomError(MISTAKE, "{problem}; {instead}", {"problem": problem, "instead": instead})
 
 
 def must_match(expression: str, problem: str, instead: str) -> AfterValidator:
-    """Return a validator of texts that an expression has to cover; `problem` goes on behind the text."""
-    covers = re.compile(expression).fullmatch
+    """Return a validator: a text must match the whole expression; `problem` continues the quoted text."""
+    fullmatch = re.compile(expression).fullmatch
 
     def check(text: str) -> str:
-        if not covers(text):
+        if not fullmatch(text):
             raise mistake(f"{format_value(text)} {problem}", instead)
         return text
 
@@ -35,13 +35,13 @@ def must_match(expression: str, problem: str, instead: str) -> AfterValidator:
 
 
 def unusable_expression(what: str, error: PatternError, instead: str) -> PydanticCustomError:
-    """Return the error to raise for an expression that is none; `what` names it."""
+    """Return the error to raise for an expression that does not compile; `what` names it."""
     part = f" at `{error.offending}`" if error.offending else ""
     return mistake(f"{what} cannot be used: {error.problem}{part}", instead)
 
 
 def format_value(value: object) -> str:
-    """Return a value as it could stand in a definition file, cut if it is long."""
+    """Return a value as a definition file would write it, in backquotes, truncated if it is long."""
     if value is None:
         return "an empty value"
     if isinstance(value, dict):
@@ -49,19 +49,18 @@ def format_value(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    cut = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
-    return f"`{cut}`"
+    return f"`{text if len(text) <= _MAX_SHOWN_LENGTH else f'{text[:_MAX_SHOWN_LENGTH]}...'}`"
 
 
 def closest_match(word: object, known: Iterable[str]) -> str | None:
-    """Return the known word that was probably meant, or None."""
+    """Return the known word most similar to `word`, None if none is similar."""
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
 
 
 def suggestion(word: object, known: Iterable[str], otherwise: str) -> str:
-    """Return the advice to write the known word that was probably meant, or another one without any."""
+    """Return the advice to write the most similar known word; `otherwise` if none is similar."""
     guess = closest_match(word, known)
     return f"write `{guess}`" if guess else otherwise
 

@@ -1,4 +1,4 @@
-"""Host and URL patterns of boundary rules as a definition writes them."""
+"""Option types for host and URL patterns of boundary rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _URI_KINDS = {name: _HOST_KINDS[name] for name in ("exact", "prefix", "suffix", 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A way of comparing and the text to compare with: host names or URLs, by where the pattern stands."""
+    """A kind of comparison and the text to compare with: a host name or a URL, depending on the option."""
 
     kind: Kind
     text: str
@@ -38,11 +38,11 @@ class Pattern:
 
     @property
     def every_host(self) -> bool:
-        """Whether this is `*`, which stands for all hosts."""
+        """Whether this is `*`, which matches all hosts."""
         return self.kind is Kind.EXACT and self.text == EVERY_HOST
 
     def written(self) -> dict[str, str] | str:
-        """Return the pattern in its long form, as a definition file writes it."""
+        """Return the pattern in the long form of definition files."""
         return (
             self.text
             if self.every_host
@@ -51,14 +51,14 @@ class Pattern:
 
 
 def parse_host_pattern(value: object) -> Pattern:
-    """Read a host pattern: `www.example.com`, `.example.com`, `www.*`, `*`, or a kind with its text."""
+    """Parse a host pattern: `www.example.com`, `.example.com`, `www.*`, `*`, or `{kind: text}`."""
     if isinstance(value, str):
         return _short_host(value.strip().lower())
     return _long(value, _HOST_KINDS, "a host name, as `docs.example.com` or `.example.com`")
 
 
 def parse_uri_pattern(value: object) -> Pattern:
-    """Read a URL pattern: the beginning of a URL, or a kind with its text."""
+    """Parse a URL pattern: a URL prefix, or `{kind: text}`."""
     if isinstance(value, str):
         if "://" not in value:
             raise mistake(

@@ -1,4 +1,4 @@
-"""The sources of a definition file together, with the index, state and cache that they share."""
+"""`Project`: the sources of a definition file, and the options they share (index, state, cache, search...)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.sources.sections.search import SearchSection
 from ultracrawl.sources.sections.section import Section
 
-_HERE = Path()
+_CURRENT_FOLDER = Path()
 AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
 
 
@@ -61,60 +61,60 @@ def _check_destinations(
 
 
 class DefinitionHead(Section):
-    """The part of a definition file that concerns the whole project."""
+    """The project-wide options of a definition file."""
 
     index: IndexSection = Field(default=IndexSection.by_default(), examples=["var/index"])
-    """The full-text index, or its path alone."""
+    """The full-text index, or just its path."""
     indexes: Annotated[Mapping[SourceName, FurtherIndex], AfterValidator(_check_indexes)] = Field(
         default={}, examples=[{"archive": {"engine": "whoosh", "path": "var/archive"}}]
     )
-    """Further indexes by name, each with its path, that `feeding` of sources may name."""
+    """Further indexes by name, each with its path. Sources refer to them in `feeding`."""
     destinations: Annotated[Mapping[SourceName, DestinationSection], AfterValidator(_check_destinations)] = (
         Field(default={}, examples=[{"export": {"type": "jsonl", "path": "var/export.jsonl"}}])
     )
-    """What gets documents and is no index, by names that `feeding` of sources may name."""
+    """Destinations of documents other than indexes, by name. Sources refer to them in `feeding`."""
     state: StateSection = Field(default=StateSection.by_default(), examples=["var/state"])
-    """The document tables and queues, or their path alone."""
+    """The document tables and queues, or just their path."""
     cache: CacheSection = Field(default=CacheSection.by_default(), examples=["var/cache"])
-    """The durable document cache, or its path alone."""
+    """The persistent document cache, or just its path."""
     documents: DocumentsSection = Field(default=DocumentsSection.by_default(), examples=["var/documents"])
-    """The documents that sources keep, or their path alone."""
+    """The stored documents of sources, or just their path."""
     logs: LogsSection = Field(default=LogsSection.by_default(), examples=["var/log"])
-    """The logs of sources, or their path alone."""
+    """The logs of sources, or just their path."""
     key_file: Path | None = Field(default=None, examples=["config/password.key"])
-    """The key of encrypted passwords; `ultracrawl secret new-key` makes one."""
+    """The key file for encrypted passwords. `ultracrawl secret new-key` creates one."""
     attributes: Mapping[AttributeName, AttributeKind] = Field(
         default={}, examples=[{"Product": "string", "Price": "number", "Published": "date"}]
     )
-    """Search attributes beside the eight that always exist: name and type."""
+    """Search attributes in addition to the eight default ones: name and type."""
     lists: Mapping[AttributeName, ListedValues] = Field(
         default={}, examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}]
     )
-    """Lists of values: for a search attribute its values, with display names by language."""
+    """Lists of values: the values of a search attribute, with display names by language."""
     schedules: Mapping[SourceName, ScheduleSection] = Field(
         default={}, examples=[{"nightly": {"sources": ["handbook"], "cron": "0 3 * * *"}}]
     )
-    """Schedules by name: which sources are crawled when, as long as `ultracrawl serve` or `crawl --continuous` runs."""
+    """Schedules by name: which sources are crawled when, while `ultracrawl serve` or `crawl --continuous` runs."""
     profiles: Mapping[SourceName, ProfileSection] = Field(
         default={},
         examples=[{"north": {"scrapyd": "http://north.example.com:6800", "project": "intranet_sources"}}],
     )
-    """Other machines by name, on which the crawls of schedules run that name them."""
+    """Other machines by name. Schedules name the machine on which their crawls run."""
     notices: NoticesSection = Field(
         default=NoticesSection.by_default(), examples=[{"to": {"operators": {"url": "${OPERATORS_MAIL}"}}}]
     )
-    """Who is told by `ultracrawl serve` when something needs a person."""
+    """Whom `ultracrawl serve` notifies when something needs attention."""
     search: SearchSection = Field(
         default=SearchSection.by_default(), examples=[{"synonyms": "config/synonyms.txt"}]
     )
-    """How searches are answered: synonyms, what comes first for a query."""
+    """How searches are answered: synonyms, pinned URLs, weights."""
     processes: ProcessesSection = Field(
         default=ProcessesSection.by_default(), examples=[{"jobs": 4, "memory": "1 GB"}]
     )
-    """The processes of crawls that go on at the same time."""
+    """The processes of concurrent crawls."""
 
-    def resolved_storage(self, base: Path, instead_of: Path = _HERE) -> dict[str, Any]:
-        """Return all places for data, relative ones below `base`; so are those below the other folder."""
+    def resolved_storage(self, base: Path, instead_of: Path = _CURRENT_FOLDER) -> dict[str, Any]:
+        """Return all storage sections, with paths that are relative or below `instead_of` moved below `base`."""
         options = ((name, getattr(self, name)) for name in DefinitionHead.model_fields)
         sections = {name: one for name, one in options if isinstance(one, StorageSection)}
         return {
@@ -128,7 +128,7 @@ class DefinitionFile(DefinitionHead):
     """A whole definition file, for its JSON schema."""
 
     defaults: SourceOptions = Field(default=SourceOptions.by_default(), examples=[{"depth": 5}])
-    """Options for all sources; what a source says itself wins, option by option."""
+    """Default options for all sources. A source overrides them option by option."""
     sources: Mapping[SourceName, SourceEntry] = Field(
         default={}, examples=[{"handbook": {"start_urls": ["https://handbook.example.com/"]}}]
     )
@@ -137,31 +137,31 @@ class DefinitionFile(DefinitionHead):
 
 @dataclass(frozen=True, slots=True)
 class InvalidSource:
-    """A source whose definition has mistakes: it is not crawled, and what it holds can be looked at."""
+    """A source whose definition has mistakes: it is not crawled, but its stored data can be inspected."""
 
     known: DataSource
-    """What of its options is well formed."""
+    """The source with those of its options that are valid."""
     findings: tuple[Finding, ...]
 
 
 class Project(DefinitionHead):
-    """Sources with the index, state and cache that they share; all paths are absolute."""
+    """Sources with the index, state and cache they share; all paths are absolute."""
 
     base: Path = Field()
-    """The folder that relative paths are taken from."""
+    """The folder that relative paths are relative to."""
     sources: Mapping[str, DataSource] = Field(default={})
     """The data sources by name."""
     invalid_sources: Mapping[str, InvalidSource] = Field(default={})
-    """Sources with mistakes in their definitions, by name; none of `sources`."""
+    """Sources with mistakes in their definitions, by name; they are not in `sources`."""
     mistakes: tuple[Finding, ...] = Field(default=())
-    """Mistakes that concern all sources; as long as there is one, none is crawled."""
+    """Mistakes that affect all sources; if there is any, none is crawled."""
 
     def __str__(self) -> str:
         return f"project in {self.base} ({len(self.sources)} sources)"
 
     @property
     def known_sources(self) -> dict[str, DataSource]:
-        """All sources by name, of those with mistakes what is well formed: to look at what they hold."""
+        """All sources by name, invalid ones with their valid options only: to inspect their stored data."""
         return {**{name: one.known for name, one in self.invalid_sources.items()}, **self.sources}
 
     def schedule_of(self, source: str) -> str:
@@ -169,7 +169,7 @@ class Project(DefinitionHead):
         return next((name for name, one in self.schedules.items() if source in one.sources), "")
 
     def profile_of(self, source: str) -> str:
-        """Return the name of the profile by which a source is crawled on another machine; empty for this one."""
+        """Return the name of the profile of the machine that crawls a source; empty for this machine."""
         schedule = self.schedules.get(self.schedule_of(source))
         return schedule.profile if schedule is not None else ""
 
@@ -184,15 +184,15 @@ class Project(DefinitionHead):
 
     @property
     def schema_attributes(self) -> dict[str, SearchAttribute]:
-        """All search attributes by name: the eight defaults first, those that sources fill of themselves last."""
+        """All search attributes by name: the eight defaults, those of `attributes`, then those of `relations`."""
         own = (SearchAttribute(name, kind) for name, kind in self.attributes.items())
-        told = {
-            RELATION_ATTRIBUTES[one]
+        related = {
+            RELATION_ATTRIBUTES[name]
             for source in self.known_sources.values()
-            for one in source.relations.names
+            for name in source.relations.names
         }
         fields = (OTHER_FIELDS,) if any(map(keeps_attributes, self.known_sources.values())) else ()
-        return attribute_schema((*own, *map(SearchAttribute, sorted(told)), *fields))
+        return attribute_schema((*own, *map(SearchAttribute, sorted(related)), *fields))
 
 
 def make_project(
@@ -203,7 +203,7 @@ def make_project(
     invalid_sources: Mapping[str, InvalidSource] | None = None,
     mistakes: tuple[Finding, ...] = (),
 ) -> Project:
-    """Return the project of a validated head and its sources; paths of the head are taken from `base`."""
+    """Return the project of a validated head and its sources; relative paths become absolute below `base`."""
     base = base.absolute()
     options = {name: getattr(head, name) for name in DefinitionHead.model_fields}
     options |= {
@@ -211,15 +211,15 @@ def make_project(
         "key_file": base / head.key_file if head.key_file else None,
         "search": head.search.below(base),
         "base": base,
-        "sources": {name: _placed(source, base) for name, source in sources.items()},
+        "sources": {name: _with_absolute_paths(source, base) for name, source in sources.items()},
         "invalid_sources": invalid_sources or {},
         "mistakes": mistakes,
     }
     return Project.model_construct(**options)
 
 
-def _placed(source: DataSource, base: Path) -> DataSource:
-    """Return a source whose filters and programs are taken from a folder, wherever the command is given."""
+def _with_absolute_paths(source: DataSource, base: Path) -> DataSource:
+    """Return a source whose filter and program paths are absolute, below `base`."""
     update: dict[str, object] = {}
     if source.filters.file is not None:
         update["filters"] = source.filters.below(base)

@@ -39,7 +39,7 @@ def json_schema() -> Schema:
 
 
 def _add_kinds(schema: Schema, definitions: Schema) -> None:
-    """Describe the sources of each kind that has options of its own; which one it is, their `type` says."""
+    """Add a schema for the sources of each kind with options of its own, chosen by `type`."""
     sources = cast("dict[str, Schema]", schema["properties"])["sources"]
     ((pattern, described),) = cast(Schema, sources["patternProperties"]).items()
     for name in SOURCE_KINDS.names:
@@ -60,9 +60,9 @@ def _add_kinds(schema: Schema, definitions: Schema) -> None:
 
 
 class _Generator(GenerateJsonSchema):
-    """Takes what options do from the docstrings below them.
+    """Describes options by the docstrings below them.
 
-    Pydantic can as well, but would do it while each group is defined: every command would wait for it.
+    Pydantic can do this itself, but at class definition, which would slow down every command.
     """
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
@@ -74,13 +74,13 @@ class _Generator(GenerateJsonSchema):
 
 
 def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """Yield the options of a group, also of those that it is made from, with the docstring of each."""
+    """Yield the options of a group, inherited ones included, with the docstring of each."""
     for one in reversed(model.__mro__):
         if not issubclass(one, BaseModel) or one is BaseModel:
             continue
         try:
             (group,) = ast.parse(inspect.getsource(one)).body
-        except OSError:  # an installation without sources: the schema checks all the same
+        except OSError:  # an installation without source files: the schema has no descriptions
             continue
         assert isinstance(group, ast.ClassDef)
         for option, below in pairwise(group.body):
@@ -93,7 +93,7 @@ def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
 
 
 def _with_short_forms(name: str, group: Schema) -> Schema:
-    """Let a group also be empty, and a storage group be its path alone."""
+    """Allow a group to be empty, and a storage group to be just a path."""
     forms: list[JsonValue] = [group, {"type": "null"}]
     if name in _STORAGE:
         forms.append({"type": "string", "minLength": 1})

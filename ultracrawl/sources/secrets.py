@@ -1,4 +1,4 @@
-"""Secrets in a definition: where they are to be read, and how."""
+"""Secrets in definitions: environment variables, files, encrypted or clear text."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from ultracrawl.sources.reading.rule_files import RuleFiles
 
 FILE = "file:"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-INSTEAD = (
+ADVICE = (
     "write `${NAME}` for an environment variable, `file:PATH`, or what `ultracrawl secret encrypt` prints"
 )
 
 
 def _secret(value: object, info: ValidationInfo) -> object:
-    """Check a secret without ever showing it; the file of a relative `file:` is taken from the definition's folder."""
+    """Validate a secret without showing it; a relative `file:` path is relative to the folder of the definition."""
     if isinstance(value, SecretStr):
         return value
     if not isinstance(value, str):
-        raise mistake("the secret is not a text", f"{INSTEAD}; put a number in quotes")
+        raise mistake("the secret is not a text", f"{ADVICE}; put a number in quotes")
     if not value:
-        raise mistake("the secret is empty", INSTEAD)
+        raise mistake("the secret is empty", ADVICE)
     if value.startswith(FILE) and isinstance(info.context, RuleFiles):
         return FILE + str(info.context.base / value.removeprefix(FILE).strip())
     return value
 
 
 Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=str)]
-"""A password or the like; its text is never shown, written or compared."""
+"""A password or similar; its text is never shown, written or compared."""
 
 
 def is_clear_text(secret: SecretStr) -> bool:
-    """Whether the definition itself holds the secret, readable by whoever can read the definition."""
+    """Whether the definition itself contains the secret, in clear text."""
     text = secret.get_secret_value()
     return not (text.startswith((FILE, MARK)) or _VARIABLE.fullmatch(text))
 
 
 @dataclass(frozen=True, slots=True)
 class SecretReader:
-    """Reads secrets when a crawl begins; `key_file` is for encrypted ones."""
+    """Reads secrets at the start of a crawl; `key_file` decrypts encrypted ones."""
 
     environment: Mapping[str, str]
     key_file: Path | None = None
 
     def read(self, secret: SecretStr, place: str) -> str:
-        """Return a secret. Raises `UserError`, which names the option (`place`) and never the value."""
+        """Return the text of a secret. Raises `UserError`, which names the option (`place`) and never the value."""
         text = secret.get_secret_value()
         variable = _VARIABLE.fullmatch(text)
         if variable is not None:
@@ -81,7 +81,7 @@ class SecretReader:
         return text
 
     def read_key(self, place: str) -> str:
-        """Return the text of the project's key file. Raises `UserError`, which names what needs it (`place`)."""
+        """Return the text of the key file. Raises `UserError`, which names the option that needs it (`place`)."""
         if self.key_file is None:
             raise UserError(f"{place}: it is encrypted, and `key_file` of the project names no key")
         return self._of_file(self.key_file, "key_file")

@@ -1,4 +1,4 @@
-"""The values of options, with their short forms: sizes, depths, lists of texts, start URLs, networks."""
+"""Option types with their short forms: sizes, depths, lists, URLs, networks, media types, plug-in names."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
 
 
 def as_list(value: object) -> object:
-    """Return a text alone as a list of one, for options that may be written either way."""
+    """Return a single text as a list of one, for options that accept both."""
     return [value] if isinstance(value, str) else value
 
 
 def one_or_list(kind: Any) -> BeforeValidator:
-    """Return what lets a text stand for a list of one; `kind` is what the members are written as."""
+    """Return a validator that accepts a single text for a list of one; `kind` is the written type of the members."""
     return BeforeValidator(as_list, json_schema_input_type=kind | list[kind])
 
 
 def lower_keys(value: object) -> object:
-    """Return a group whose names are in lower case, as case does not count in them."""
+    """Return a group with lower-case keys, for case-insensitive names."""
     return {str(name).lower(): one for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def parse_size(value: object) -> int:
-    """Return a number of bytes: a whole number, or a text such as `20 MB` (1 KB is 1024 bytes)."""
+    """Return the bytes of a whole number, or of a text such as `20 MB` (1 KB is 1024 bytes)."""
     if isinstance(value, int) and not isinstance(value, bool):
         size = value
     else:
@@ -82,7 +82,7 @@ def _parse_depth(value: object) -> object:
 
 
 def _split_urls(value: object) -> object:
-    """Accept one text with several URLs (Ultra Search 2.1: separated by blank, tab, newline or comma)."""
+    """Split one text with several URLs (Ultra Search 2.1: separated by blank, tab, newline or comma)."""
     return (
         re.split(r"[\s,]+", value.strip(" \t\r\n,"))
         if isinstance(value, str) and value.strip()
@@ -98,7 +98,7 @@ def _one(value: object) -> object:
 
 
 def _types(value: object) -> object:
-    """Accept the names of groups of media types (`documents`) among media types."""
+    """Replace names of media-type groups (`documents`) by their media types."""
     listed = _one(value)
     if not isinstance(listed, (list, tuple)):
         return listed
@@ -158,9 +158,9 @@ def _check_header_text(value: str) -> str:
 
 
 class PluginName:
-    """Marks a text that names a plug-in of a group; what is installed is looked up when a definition writes one.
+    """Pydantic annotation: a text that names a plug-in of a group; installed plug-ins are looked up on validation.
 
-    With `or_path`, it may be a dotted path as well, of what would be a plug-in.
+    With `or_path` it may also be the dotted path of an object.
     """
 
     def __init__(self, group: PluginGroup, *, or_path: bool = False) -> None:
@@ -174,7 +174,7 @@ class PluginName:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return a schema with the names that are there now."""
+        """Return a schema with the names of the installed plug-ins."""
         return handler(schema) if self._or_path else {**handler(schema), "enum": list(self._group.names)}
 
     def _check(self, name: str) -> str:
@@ -201,7 +201,7 @@ Depth = Annotated[
     BeforeValidator(_parse_depth),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"enum": ["FULL", None]}]}),
 ]
-"""Link steps from a start URL; None (written `FULL`) is no limit."""
+"""Link steps from a start URL; None (written `FULL`) means no limit."""
 Seconds = Annotated[float, Field(ge=0, le=86_400 * 366, allow_inf_nan=False)]
 DottedPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
 RewriterName = Annotated[
@@ -216,7 +216,7 @@ _SITES = UrlPolicy(schemes=frozenset({"http", "https", "ftp"}))
 
 
 def is_site(url: str) -> bool:
-    """Return whether a URL names a site: it is absolute, and holds no user and no password."""
+    """Return whether a URL is absolute and without user and password."""
     return _SITES.canonical(url) is not None and "@" not in url.partition("://")[2].partition("/")[0]
 
 
@@ -248,7 +248,7 @@ PrincipalNames = Annotated[
     tuple[Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=1000)], ...],
     BeforeValidator(as_list, json_schema_input_type=str | list[str]),
 ]
-"""Users and groups, compared exactly; a name may hold commas, as those of directories do."""
+"""Users and groups, compared exactly; names may contain commas, as in LDAP directories."""
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
 Language = Annotated[

@@ -1,4 +1,4 @@
-"""From a project back to the text of a definition file: what differs from the defaults, and nothing else."""
+"""Writes a project as a YAML definition file: only the options that differ from their defaults."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ultracrawl.sources.project import DefinitionHead, Project
 from ultracrawl.sources.reading.tree import Data
 
 _SEPARATORS = "@#|~!%;,"
-_PLACES = ("index", "state", "cache", "documents", "logs")
+_STORAGE_SECTIONS = ("index", "state", "cache", "documents", "logs")
 
 
 def definition_text(project: Project, folder: Path) -> str:
-    """Return a definition file that means the same as a project, to be saved in `folder`.
+    """Return the text of a definition file equivalent to a project, to be saved in `folder`.
 
-    Options with their default value are left out. If the project belongs to another folder, paths are absolute.
-    Rules that came from files are written out; start URLs and host aliases of files stay in them.
+    Options with their default value are omitted. If `folder` is not that of the project, paths are absolute.
+    Rules read from files are written out; for start URLs and host aliases the files are named.
     """
     base = None if folder.absolute() == project.base else project.base
     sources = {name: _source(source, project.base, base) for name, source in project.sources.items()}
@@ -43,7 +43,7 @@ def definition_text(project: Project, folder: Path) -> str:
 def _head(project: Project, base: Path | None) -> dict[str, Data]:
     defaults = DefinitionHead()
     head: dict[str, Data] = {}
-    for name in _PLACES:
+    for name in _STORAGE_SECTIONS:
         section, default = getattr(project, name), getattr(defaults, name)
         written = _section(section, default, skip=("path",))
         if base is not None or section.path != project.base / default.path:
@@ -82,7 +82,7 @@ def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Da
 
 
 def _relative(written: dict[str, Data], source: DataSource, folder: Path) -> None:
-    """Name the files of filters as they are found from the folder of the definition, if they are below it."""
+    """Make the paths of filter files relative to the folder of the definition, if they are below it."""
     filters, instance = written["filters"], source.filters.instance
     assert isinstance(filters, dict)
     for name in ("file", "classification", "programs"):
@@ -126,7 +126,7 @@ def _without_aliases_of_files(written: dict[str, Data], source: DataSource, fold
 
 
 def _absolute(written: dict[str, Data], base: Path) -> None:
-    """Make the names of files absolute that are read from the folder of the definition."""
+    """Make the names of files absolute that are relative to the folder of the definition."""
     sites, feeds = written.get("sites"), written.get("feeds")
     for group, name in ((written, "start_url_files"), (sites, "alias_files"), (feeds, "url_files")):
         names = group.get(name) if isinstance(group, dict) else None
@@ -138,7 +138,7 @@ def _absolute(written: dict[str, Data], base: Path) -> None:
 
 
 def _section(section: BaseModel, default: BaseModel, skip: Iterable[str] = ()) -> dict[str, Data]:
-    """Return the options of a section that are not as in another one of its kind."""
+    """Return the options of a section that differ from those of `default`."""
     written: dict[str, Data] = {}
     for name, info in type(section).model_fields.items():
         value, usual = getattr(section, name), getattr(default, name, None)
@@ -161,7 +161,7 @@ def _seconds(value: float) -> str:
 
 
 def _plain(value: Any) -> Data:
-    """Return a value as a definition file writes it."""
+    """Return a value as YAML data."""
     match value:
         case BaseModel():
             return _section(value, type(value).model_construct())

@@ -1,1 +1,1 @@
-"""What types alone cannot say about a definition."""
+"""Checks of definitions beyond the validation of single options."""

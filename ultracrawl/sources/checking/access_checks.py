@@ -1,4 +1,4 @@
-"""What types alone cannot say about the options of access: secrets that others can read, or infer."""
+"""Checks of access options: secrets in clear text, weak schemes, sessions without a key."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.reading.tree import OptionPath, PathFinding
-from ultracrawl.sources.secrets import INSTEAD, is_clear_text
+from ultracrawl.sources.secrets import ADVICE, is_clear_text
 from ultracrawl.sources.sections.fetching.request import SECRET_HEADERS
 
 PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
-"""Names of form fields that are for secrets."""
+"""Names of form fields that hold secrets."""
 PASSWORD_IN_URL = re.compile(r"://[^/@:]*:[^/@]+@")
-"""What makes the URL of a database a secret."""
+"""A password in a database URL."""
 
 
 def check_secrets(options: object) -> Iterator[PathFinding]:
-    """Yield a hint for each secret that is written in clear text: of a source, or of the project."""
+    """Yield a warning for each secret of a source or project that is written in clear text."""
     for path, secret in written_values(options):
         if isinstance(secret, SecretStr) and _is_secret(path, secret) and is_clear_text(secret):
             problem = "the secret stands here for everybody to read"
-            yield PathFinding(path, problem, INSTEAD, False, FindingCode.SECRET_IN_CLEAR)
+            yield PathFinding(path, problem, ADVICE, False, FindingCode.SECRET_IN_CLEAR)
 
 
 def check_access(source: DataSource) -> Iterator[PathFinding]:
-    """Yield a hint for each secret that is written in clear text, or that eavesdroppers can infer."""
+    """Yield warnings about secrets in clear text, NTLM version 1, and FTP beside proxies."""
     yield from check_secrets(source)
     for name, entry in source.authentication.items():
         if entry.scheme is Scheme.NTLM_V1:
@@ -50,7 +50,7 @@ def check_access(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFinding]:
-    """Yield the logins whose sessions are to be kept in a project without a key to encrypt them with."""
+    """Yield the logins with `keep_session` if the project has no key to encrypt sessions with."""
     for name, login in source.logins.items():
         if login.keep_session and not has_key:
             problem = "sessions are kept encrypted, and the project has no `key_file`"
@@ -61,7 +61,7 @@ def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFi
 
 
 def _is_secret(path: OptionPath, secret: SecretStr) -> bool:
-    """Return whether an option that may be a secret is one: headers, webhooks and fields of forms need not be."""
+    """Return whether the option holds a real secret; headers, webhooks and form fields need not."""
     name = str(path[-1])
     if path[0] == "logins":
         return PASSWORD_FIELD.search(name) is not None

@@ -1,4 +1,4 @@
-"""What types alone cannot say about a source: its start URLs, its attributes, its own boundary."""
+"""Checks of sources and of project options they refer to: start URLs, attributes, boundary, destinations..."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from ultracrawl.system.plugins import SOURCE_KINDS, PluginError
 
 @runtime_checkable
 class OptionChecker(Protocol):
-    """What a type of sources that is a spider says before anything of it runs; see `spiders.SourceSpider`."""
+    """A spider as a source type, which checks its `options`; see `spiders.SourceSpider`."""
 
     def check_options(self, options: Mapping[str, JsonValue]) -> Iterable[tuple[str, str, str]]:
-        """Yield for each mistake in `options` the option, the problem, and what to write instead."""
+        """Yield option, problem and advice for each mistake in `options`."""
 
 
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
-    """Yield what is doubtful about a source whose options are well formed."""
+    """Yield the findings about a source whose options are valid one by one."""
     yield from check_attributes(source, schema)
     yield from check_kind(source)
     yield from check_crawling_mode(source)
@@ -62,9 +62,9 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
 
 
 def check_search_attributes(written: Mapping[str, Data]) -> Iterator[PathFinding]:
-    """Yield mistakes in the names of a project's own search attributes (Ultra Search 5.3).
+    """Yield mistakes in the names of a project's search attributes (Ultra Search 5.3).
 
-    The eight that always exist can neither be redefined nor deleted. Names that differ only in case are one.
+    The eight default ones can neither be redefined nor deleted. Names are case-insensitive.
     """
     defaults = {attribute.name.lower(): attribute.name for attribute in DEFAULT_ATTRIBUTES}
     seen: dict[str, str] = {}
@@ -83,7 +83,7 @@ def check_search_attributes(written: Mapping[str, Data]) -> Iterator[PathFinding
 
 
 def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
-    """Yield the search attributes that a source maps to and that do not exist."""
+    """Yield the mappings of a source to search attributes that do not exist."""
     for name, target in source.attributes.items():
         if target not in schema:
             otherwise = f"define it under `attributes:` of the project, or write {format_names(schema)}"
@@ -92,9 +92,9 @@ def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) 
 
 
 def check_kind(source: DataSource) -> Iterator[PathFinding]:
-    """Yield what the type of a source finds wrong with its options, or that it cannot be loaded."""
+    """Yield the mistakes that the type of a source finds in its options, or that it cannot be loaded."""
     if source.type == WEB and not source.options:
-        return  # nothing of a crawl is loaded while definitions are read
+        return  # `web` would import the spider, which reading definitions does not need
     try:
         kind = SOURCE_KINDS.load(source.type)
         if isinstance(kind, SourceKind):
@@ -126,7 +126,7 @@ def check_crawling_mode(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_types(source: DataSource) -> Iterator[PathFinding]:
-    """Yield types that nothing reads, if that may be for want of a plug-in that cannot be loaded."""
+    """Yield media types without a reader, if plug-ins that may provide one cannot be loaded."""
     lost = converter_table().lost
     if lost:
         from ultracrawl.content.reader import PageReader  # noqa: PLC0415 - slow, and definitions are read without it
@@ -137,7 +137,7 @@ def check_types(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
-    """Yield document attributes that rules make and nothing uses."""
+    """Yield document attributes that `extract` makes and nothing uses."""
     used = {name.lower() for name in (*source.attributes, *schema)} | DEFAULT_MAPPING.keys()
     for rules in source.extract.values():
         used.update(name for rule in rules if rule.template for name in template_names(rule.template))
@@ -150,7 +150,7 @@ def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -
 
 
 def check_start_urls(source: DataSource) -> Iterator[PathFinding]:
-    """Yield start URLs that cannot be crawled; a source without any needs a class or a type of its own."""
+    """Yield start URLs that cannot be crawled; only sources with a class or type of their own need none."""
     own = source.spider_class is not None or source.type != WEB
     if not (source.seed_urls or source.takes_links or own):
         problem = "the source has no start URL, so it would crawl nothing"
@@ -165,7 +165,7 @@ def check_start_urls(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
-    """Yield the sources that links are sent to and that do not take them."""
+    """Yield the entries of `send_links_to` that do not exist or lack `takes_links`."""
     for number, name in enumerate(source.send_links_to):
         receiver = sources.get(name)
         if receiver is None or not receiver.takes_links:
@@ -183,7 +183,7 @@ def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> It
 def check_destinations(
     source: DataSource, indexes: Iterable[str], destinations: Iterable[str]
 ) -> Iterator[PathFinding]:
-    """Yield destinations that name an index, or something else that gets documents, which does not exist."""
+    """Yield the indexes and destinations in `feeding` that do not exist."""
     known = {"index": {PROJECT_INDEX, *indexes}, "destination": {*destinations}}
     for label, one in source.feeding.destinations.items():
         option = "destination" if one.destination else "index"
@@ -197,7 +197,7 @@ def check_destinations(
 def check_search(
     search: SearchSection, sources: Mapping[str, DataSource | None], schema: Mapping[str, SearchAttribute]
 ) -> Iterator[PathFinding]:
-    """Yield synonyms for sources, and names of attributes and groups, that do not exist."""
+    """Yield the sources, attributes and groups in `search` that do not exist."""
     groups = {group for source in sources.values() if source is not None for group in source.groups}
     named: tuple[tuple[str, Iterable[str], Iterable[str], str], ...] = (
         ("source_synonyms", search.source_synonyms, sources, "source"),
@@ -212,7 +212,7 @@ def check_search(
 
 
 def check_languages(source: DataSource) -> Iterator[PathFinding]:
-    """Yield an option that has no effect beside the one that says whom to believe."""
+    """Yield `focused.detect` if `languages.trust` overrides it."""
     trust = source.languages.trust
     if trust is not None and "detect" in source.focused.model_fields_set:
         problem = f"`detect` has no effect beside `languages: {{trust: {trust}}}`"
@@ -220,14 +220,14 @@ def check_languages(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_duplicates(source: DataSource) -> Iterator[PathFinding]:
-    """Yield options about duplicates that have no effect."""
+    """Yield options of `duplicates` that have no effect."""
     if source.duplicates.near and not source.duplicates.detect:
         problem = "`near` has no effect while `detect` is off"
         yield PathFinding(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
 
 
 def check_storage(source: DataSource) -> Iterator[PathFinding]:
-    """Yield options about stored documents that have no effect."""
+    """Yield options of `storage` that have no effect."""
     if source.storage.remove_sent and not source.storage.keep:
         problem = "`remove_sent` has no effect while nothing is kept"
         yield PathFinding(
@@ -236,7 +236,7 @@ def check_storage(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_sitemap_urls(source: DataSource) -> Iterator[PathFinding]:
-    """Yield sitemaps of the definition that cannot be fetched."""
+    """Yield the sitemap URLs that cannot be fetched."""
     policy = compile_url_policy(source).without_rewriting
     instead = "write for example `https://www.example.com/sitemap.xml`"
 
@@ -247,7 +247,7 @@ def check_sitemap_urls(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_payloads(source: DataSource) -> Iterator[PathFinding]:
-    """Yield bodies for what is no URL of http or https."""
+    """Yield the entries of `post_payload` that are not for http or https URLs."""
     policy = compile_url_policy(source).without_rewriting
     for name in source.post_payload:
         try:
@@ -260,7 +260,7 @@ def check_payloads(source: DataSource) -> Iterator[PathFinding]:
 
 
 def check_feed_urls(source: DataSource) -> Iterator[PathFinding]:
-    """Yield feeds of the definition that cannot be fetched."""
+    """Yield the feed URLs that cannot be fetched."""
     instead = "write for example `https://www.example.com/feed.xml`"
 
     def why(url: str) -> tuple[str, str]:
@@ -272,7 +272,7 @@ def check_feed_urls(source: DataSource) -> Iterator[PathFinding]:
 def _check_urls(
     path: OptionPath, urls: Iterable[str], what: str, policy: UrlPolicy, why: Callable[[str], tuple[str, str]]
 ) -> Iterator[PathFinding]:
-    """Yield the URLs of a list that hold a password, or have no canonical form; `why` finds problem and advice."""
+    """Yield the URLs of a list that contain a password or are invalid; `why` returns problem and advice."""
     for number, url in enumerate(urls):
         host = url.partition("://")[2].partition("/")[0]
         if "@" in host:
@@ -300,7 +300,7 @@ def _why_no_url(url: str, rule: str) -> tuple[str, str]:
 
 
 def check_expressions(source: DataSource) -> Iterator[PathFinding]:
-    """Yield a hint for each expression that only the slower engine can run."""
+    """Yield a warning for each expression that needs the slower engine."""
     for place, text in _expressions(source):
         if slow_expression(text) is not None:
             problem = f"the expression {format_value(text)} runs on the slower engine, 0.1 s a text at most"
@@ -310,7 +310,7 @@ def check_expressions(source: DataSource) -> Iterator[PathFinding]:
 
 
 def _expressions(source: DataSource) -> Iterator[tuple[OptionPath, str]]:
-    """Yield the expressions of host and URL rules and of headers, with the lists that they stand in."""
+    """Yield the expressions of host, URL and header rules, each with the path of its list."""
     for place, value in written_values(source):
         for one in value if isinstance(value, tuple) else ():
             if isinstance(one, Pattern) and one.kind is Kind.REGEXP:
@@ -326,7 +326,7 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
         yield PathFinding(("boundary",), str(error), "correct the rule")
         return
     if boundary.asks_addresses:
-        return  # nothing is looked up while definitions are checked
+        return  # checks do not resolve host names
     policy = compile_url_policy(source)
     for number, url in enumerate(source.start_urls):
         canonical = policy.canonical(url)
@@ -340,7 +340,7 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
 def check_value_lists(
     lists: Iterable[ValueList], schema: Mapping[str, SearchAttribute]
 ) -> Iterator[PathFinding]:
-    """Yield lists of attributes that do not exist, and values that do not fit the type of theirs."""
+    """Yield lists for attributes that do not exist, and values that do not fit the type of the attribute."""
     for one in lists:
         attribute = schema.get(one.attribute)
         if attribute is None:

@@ -1,4 +1,4 @@
-"""What types alone cannot say about schedules: their sources, and what goes with what."""
+"""Checks of schedules and profiles: their sources, and options that exclude each other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_schedules(
     profiles: Mapping[str, ProfileSection],
     written: Data,
 ) -> Iterator[PathFinding]:
-    """Yield the mistakes in schedules, below the top of the file; there are none if that has mistakes elsewhere."""
+    """Yield the mistakes in schedules. If the head is invalid, `schedules` is empty and only `written` is checked."""
     if not schedules:
         yield from _check_written_names(written, sources)
     owners: dict[str, str] = {}
@@ -49,18 +49,18 @@ def check_schedules(
 
 
 def _check_written_names(schedules: Data, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
-    """Yield the sources that schedules name and nobody defined."""
+    """Yield the sources that written schedules name and that are not defined."""
     for name, written in schedules.items() if isinstance(schedules, dict) else ():
         try:
             named = ScheduleSection(sources=written.get("sources") if isinstance(written, dict) else ())
         except ValidationError:
-            continue  # that is a finding already
+            continue  # reported already
         for finding in _check_names(named, sources):
             yield finding._replace(path=("schedules", name, *finding.path))
 
 
 def check_profiles(profiles: Mapping[str, ProfileSection]) -> Iterator[PathFinding]:
-    """Yield a hint for each password of a profile that others can read on its way."""
+    """Yield a warning for each password of a profile that is sent over plain HTTP."""
     for name, profile in profiles.items():
         parts = urlsplit(profile.scrapyd)
         if profile.password is not None and parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:
@@ -73,7 +73,7 @@ def check_profiles(profiles: Mapping[str, ProfileSection]) -> Iterator[PathFindi
 
 
 def check_times(section: TimesSection) -> Iterator[PathFinding]:
-    """Yield what is missing in the times of a section, and what does not go together."""
+    """Yield missing and contradictory time options of a section."""
     step = section.every
     if section.cron is None and step is None:
         yield PathFinding((), "nothing says when it is launched", 'add `cron: "0 3 * * *"`, or `every: 6 h`')
@@ -102,7 +102,7 @@ def check_times(section: TimesSection) -> Iterator[PathFinding]:
 def check_refresh_conflicts(
     source: DataSource, schedules: Mapping[str, ScheduleSection]
 ) -> Iterator[PathFinding]:
-    """Yield what a source that belongs to a schedule says of its own cycles."""
+    """Yield the `refresh` options of a source that have no effect because it belongs to a schedule."""
     name = next((name for name, one in schedules.items() if source.name in one.sources), None)
     for option in ("interval", "when_idle") if name is not None else ():
         if getattr(source.refresh, option):

@@ -1,4 +1,4 @@
-"""All that a definition says, option by option."""
+"""Iterates over all option values of a definition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.sources.reading.tree import OptionPath
 
 
 def written_values(value: object, place: OptionPath = ()) -> Iterator[tuple[OptionPath, object]]:
-    """Yield the values below a group of options, each with its place; a list is one value."""
+    """Yield the values below a group of options, each with its path; a list is one value."""
     if isinstance(value, BaseModel):
         for name, info in type(value).model_fields.items():
             yield from written_values(getattr(value, name), (*place, info.alias or name))

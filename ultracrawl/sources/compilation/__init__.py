@@ -1,1 +1,1 @@
-"""Compiles definitions into the rule objects that a crawl uses."""
+"""Compiles source definitions into the rule objects that a crawl uses."""

@@ -1,4 +1,4 @@
-"""From the options about access to what a crawl asks; secrets are read here, when a crawl begins."""
+"""Compiles the access options: credentials, logins, proxies, headers, certificates. Reads the secrets in them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _login(name: str, entry: LoginEntry, secrets: SecretReader) -> Login:
 
 
 def compile_proxies(source: DataSource, secrets: SecretReader) -> tuple[ProxyPool, DomainTable]:
-    """Return the proxies of a source, and which hosts are reached without. Raises `UserError`."""
+    """Return the proxies of a source, and the hosts that bypass them. Raises `UserError`."""
     section = source.proxy
     bypass = DomainTable(DomainRule(pattern.kind, pattern.text) for pattern in section.bypass)
     return ProxyPool(_proxies(source, secrets), section.rest), bypass
@@ -63,12 +63,12 @@ def _proxies(source: DataSource, secrets: SecretReader) -> Iterator[Proxy]:
 def compile_site_headers(
     source: DataSource, secrets: SecretReader
 ) -> list[tuple[UrlPrefix, Mapping[str, str]]]:
-    """Return the headers of each prefix. Raises `UserError`, also for a value that no header can hold."""
+    """Return the headers for each URL prefix. Raises `UserError`, also for values that are invalid in headers."""
     return [
         (
             UrlPrefix.parse(entry.url),
             {
-                header: _sendable(secrets.read(value, place), place)
+                header: _header_value(secrets.read(value, place), place)
                 for header, value in entry.headers.items()
                 for place in [f"site_headers.{name}.headers.{header}"]
             },
@@ -77,7 +77,7 @@ def compile_site_headers(
     ]
 
 
-def _sendable(value: str, place: str) -> str:
+def _header_value(value: str, place: str) -> str:
     if not value.isprintable() or not value.isascii():
         raise UserError(
             f"{place}: the value cannot be sent in a header; it has to be one line of plain ASCII text"
@@ -103,7 +103,7 @@ def compile_certificates(
 
 
 def _check_pair(pair: ClientCertificate, place: str) -> None:
-    """Load two files now, so that a mistake in them shows before the first handshake."""
+    """Load certificate and key once, so that a mistake in them is reported before the first handshake."""
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_cert_chain(pair.certificate, pair.key, lambda: pair.password)
@@ -120,7 +120,7 @@ def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
 
 
 def credentials_without_passwords(source: DataSource, seeds: Iterable[str]) -> CredentialStore:
-    """Return the credentials of a source without their passwords, to see which is for a URL."""
+    """Return the credentials of a source with empty passwords, to find the one for a URL without reading secrets."""
     return CredentialStore(_credentials(source, sites_of(seeds), None))
 
 

@@ -1,4 +1,4 @@
-"""What belongs to a source: the one form of its URLs, and its boundary."""
+"""Compiles the URL policy (canonical form, rewriting, aliases) and the boundary of a source."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections.scope.boundary import AreaSection
 
 FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
-"""What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""
+"""The rewrite rule of `filters.fold_www`: `www1`, `www2`... become `www` (portal robot 12.2)."""
 
 
 def compile_url_policy(source: DataSource) -> UrlPolicy:
-    """Return how URLs of a source are rewritten and become canonical."""
+    """Return the policy that rewrites URLs of a source and makes them canonical."""
     policy = UrlPolicy(
         sort_query_params=source.urls.sort_query_params,
         remove_params=source.urls.removed_names,
@@ -90,7 +90,7 @@ def _area(owner: str, area: AreaSection) -> AreaRules:
 
 
 def canonical_urls(urls: Iterable[str], policy: UrlPolicy) -> Iterator[str]:
-    """Yield the canonical forms of URLs; what has none is left out."""
+    """Yield the canonical forms of URLs, skipping invalid URLs."""
     for url in urls:
         canonical = policy.canonical(url)
         if canonical is not None:
@@ -98,7 +98,7 @@ def canonical_urls(urls: Iterable[str], policy: UrlPolicy) -> Iterator[str]:
 
 
 def domain_rules(source: DataSource) -> Iterator[DomainRule]:
-    """Yield the rules about hosts; without any, the hosts of the start URLs are inside."""
+    """Yield the host rules of a source; without inclusions, the hosts of the seed URLs are included."""
     domains = source.boundary.domains
     include: Iterable[Pattern] = domains.include
     if not domains.include:

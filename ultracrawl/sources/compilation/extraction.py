@@ -1,4 +1,4 @@
-"""From the `extract` and `content` rules of a definition to objects that look into pages."""
+"""Compiles the `extract` and `content` rules of a source into objects that read values and text from pages."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ Rules = Mapping[str, tuple[ExtractRule, ...]]
 def attribute_targets(
     own: Mapping[str, str], rules: Rules, schema: Mapping[str, SearchAttribute]
 ) -> dict[str, str]:
-    """Return which search attribute each document attribute goes to.
+    """Return the search attribute for each document attribute.
 
-    What is made under the name of a search attribute goes there, unless the definition maps it elsewhere.
+    A value extracted under the name of a search attribute goes there, unless `own` maps it elsewhere.
     """
     by_lower = {name.lower(): name for name in schema}
     return {**{name: by_lower[name] for name in rules if name in by_lower}, **own}
 
 
 def used_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
-    """Return the document attributes that are mapped, or that a template or an expression looks at."""
+    """Return the document attributes that are mapped, or that a template or an expression reads."""
     named = (rule for several in rules.values() for rule in several)
     by_rules = (
         name for rule in named for name in (*template_names(rule.template or ""), rule.of.lower()) if name
@@ -50,18 +50,18 @@ def used_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
 
 
 def compile_document_rules(rules: Rules) -> list[MadeValue]:
-    """Return the rules that need only the document, in the order of the definition."""
+    """Return the compiled rules that need only document attributes, in the order of the definition."""
     return [one for name, rule in _each(rules) if (one := _made(name, rule)) is not None]
 
 
 def compile_page_rules(rules: Rules) -> PagePicks | None:
-    """Return the rules that look into the tree of a page, None without any."""
+    """Return the compiled CSS and XPath rules, None if there are none."""
     picks = tuple(pick for name, rule in _each(rules) if (pick := _pick(name, rule)) is not None)
     return PagePicks(picks) if picks else None
 
 
 def compile_content_rules(section: ContentSection) -> tuple[ContentRule, ...]:
-    """Return what of which pages is their text; nothing if all options have their defaults."""
+    """Return the rules that select the main text of pages; empty if all options have their defaults."""
     rules = [_content(one, _covers(one.urls)) for one in section.pages]
     return (*rules, _content(section, None)) if section.model_fields_set else ()
 
@@ -101,6 +101,6 @@ def _applies(rule: ExtractRule) -> Callable[[str], bool] | None:
 
 
 def _covers(patterns: Iterable[Pattern]) -> Callable[[str], bool]:
-    """Return what tells whether one of the patterns covers a URL."""
+    """Return a predicate: whether one of the patterns matches a URL."""
     table = UriTable((UriRule(one.kind, one.text, Action.INCLUDE) for one in patterns), policy=UrlPolicy())
     return lambda url: table.find(url) is not None

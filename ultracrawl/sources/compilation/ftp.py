@@ -1,4 +1,4 @@
-"""From the `ftp` section to what a crawl asks; secrets are read here, when a crawl begins."""
+"""Compiles the `ftp` section. Reads the secrets in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ANONYMOUS = "anonymous"
 
 @dataclass(frozen=True, slots=True)
 class FtpAccount:
-    """A user and a password for the URLs of a host (any port) whose path begins with `path`."""
+    """A user and a password for the URLs of a host (on any port) whose path begins with `path`."""
 
     host: str
     path: str
@@ -23,24 +23,26 @@ class FtpAccount:
 
 @dataclass(frozen=True, slots=True)
 class FtpAccess:
-    """How FTP servers are spoken to, and who we are there."""
+    """The mode of data connections and the accounts for FTP servers."""
 
     passive: bool = True
     email: str = "anonymous@example.com"
     accounts: tuple[FtpAccount, ...] = field(default=(), repr=False)
 
     def login(self, url: str) -> tuple[str, str]:
-        """Return user and password for a canonical URL; anonymous where no account fits."""
+        """Return user and password for a canonical URL; anonymous if no account matches."""
         host, path = host_of(url), path_of(url)
-        fitting = [one for one in self.accounts if one.host == host and path.startswith(one.path)]
-        if not fitting:
+        matching = [
+            account for account in self.accounts if account.host == host and path.startswith(account.path)
+        ]
+        if not matching:
             return ANONYMOUS, self.email
-        account = max(fitting, key=lambda one: len(one.path))
+        account = max(matching, key=lambda account: len(account.path))
         return account.user, account.password
 
 
 def compile_ftp(source: DataSource, secrets: SecretReader) -> FtpAccess:
-    """Return how a source speaks to FTP servers. Raises `UserError` for a secret that cannot be read."""
+    """Return the FTP access of a source. Raises `UserError` for a secret that cannot be read."""
     section = source.ftp
     accounts = (
         FtpAccount(

@@ -1,4 +1,4 @@
-"""From the sections `politeness`, `sites` and `priority` to what the frontier asks."""
+"""Compiles the sections `politeness`, `sites` and `priority` for the frontier."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ultracrawl.sources.patterns import Pattern
 
 
 def compile_pace(source: DataSource) -> Pace:
-    """Return how gently the sites of a source are treated."""
+    """Return the politeness rules of a source."""
     section = source.politeness
     spans = (
         Span.parse(name, None if delay == "suspend" else delay)
         for name, delay in section.variable_delay.items()
     )
-    places = min(section.concurrency, source.limits.pages_per_site or section.concurrency)
+    concurrency = min(section.concurrency, source.limits.pages_per_site or section.concurrency)
     return Pace(
         section.delay,
-        places,
+        concurrency,
         per_address=section.per_address,
         week=Week(spans),
         backoff=BackOff(section.backoff.longest, section.backoff.limit),
@@ -43,7 +43,7 @@ def compile_levels(
     policy: UrlPolicy,
     addresses: Addresses = no_addresses,
 ) -> LevelRules:
-    """Return onto which level the URLs of a source are put. Raises `RuleError`."""
+    """Return the rules that assign the URLs of a source to queue levels. Raises `RuleError`."""
     section = source.priority
     rules = (
         LevelRule(
@@ -65,7 +65,7 @@ def compile_levels(
 
 
 def compile_level_selector(source: DataSource) -> LevelSelector:
-    """Return how the levels of a source take turns; it keeps whose turn it is, so each crawl needs its own."""
+    """Return the selector of the next queue level; it is stateful, so each crawl needs its own."""
     section = source.priority
     shares = [
         section.level[number].share if number in section.level else 1
@@ -75,7 +75,7 @@ def compile_level_selector(source: DataSource) -> LevelSelector:
 
 
 def compile_grouping(source: DataSource) -> Grouping:
-    """Return which hosts of a source belong together."""
+    """Return the rules that group hosts of a source (shared cookies)."""
     sites = source.sites
     return Grouping(sites.clusters, widest_own_domain if sites.domain_clustering else None)
 

@@ -1,4 +1,4 @@
-"""From a data source to the compiled rules that its crawl asks."""
+"""`CompiledSource`: the rule objects of one source, and the functions that compile them."""
 
 from __future__ import annotations
 
@@ -52,66 +52,66 @@ class CompiledSource:
 
     name: str
     seeds: tuple[str, ...]
-    """Canonical start URLs, each once, in their order; texts that are no URL are left out."""
+    """Canonical start URLs and feeds, each once, in order; invalid URLs are skipped."""
     trusted_urls: tuple[str, ...]
-    """The seeds, and the other URLs whose sites are trusted like theirs."""
+    """The seeds, and further URLs whose sites are trusted like those of the seeds (`own_sites`)."""
     url_policy: UrlPolicy
-    """How URLs as written become those that are fetched, rewrite rules included."""
+    """Turns URLs as written into those that are fetched, rewrite rules included."""
     boundary: Boundary
     redirects: RedirectPolicy
     addresses: AddressPolicy
     robots: RobotsPolicy
     attributes: AttributeMap
     used_attributes: frozenset[str]
-    """Document attributes that the definition uses; headers of other names, JSON-LD and the size are not looked at."""
+    """Document attributes that the definition uses; headers, JSON-LD and size are only read if they are among them."""
     acceptance: Acceptance
-    """Which answers become pages."""
+    """Decides which responses become documents."""
     reader: PageReader
     converted: frozenset[str]
-    """Media types that go to a converter."""
+    """Media types that are converted."""
     permission: IndexPermission
-    """Which wishes of pages about the index are obeyed."""
+    """Decides which directives of pages about indexing are obeyed."""
     error_rules: FailurePolicy
-    """What errors mean."""
+    """Actions for HTTP and network errors."""
     ftp_error_rules: FailurePolicy
-    """What errors of FTP servers mean, by their replies."""
+    """Actions for errors of FTP servers, by reply code."""
     pace: Pace
-    """How gently sites are treated."""
+    """Delays and concurrency of sites."""
     levels: LevelRules
-    """Onto which level of the queue a URL is put."""
+    """Assigns URLs to queue levels."""
     grouping: Grouping
-    """Which hosts share their cookies."""
+    """Groups hosts that share cookies."""
     fingerprints: Fingerprints | None
-    """What of a page is compared with other pages; None if duplicates are indexed like all documents."""
+    """Computes the fingerprints that detect duplicates; None if duplicates are not detected."""
     limits: LimitsSection
     depth_limit: int | None
-    """Most link steps from a seed; None is no limit."""
+    """Maximum link steps from a seed; None means no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
     client_identity: str
-    """What servers see of a source that shows nothing of its own: equal for sources that get the same robots.txt."""
+    """Key under which robots.txt responses are stored: sources that servers cannot tell apart share it."""
     payloads: Payloads
-    """Which URLs are asked by POST, and with what."""
+    """URLs that are requested by POST, and their bodies."""
     focus: FocusPolicy | None
-    """Which languages are kept; None is all."""
+    """Decides by language which documents are kept; None keeps all."""
     feeds_ignore_rules: bool
-    """Whether pages that a feed names are inside whatever the rules say."""
+    """Whether pages named by a feed bypass the boundary rules."""
     follows_links: bool
-    """Whether links lead to URLs that are not known yet."""
+    """Whether links to unknown URLs are followed."""
     listed: bool
-    """Whether the source says itself what documents it has; their links lead to nothing."""
+    """Whether a lister names the documents of the source, whose links are not followed."""
     scope: str
-    """Changes if and only if the definition lets other URLs in than before."""
+    """Digest of the options that decide which URLs are inside; it changes if and only if other URLs are."""
     recipe: str
-    """Changes when the definition makes other documents of the same pages than before."""
+    """Digest of the options that affect the documents made from a page."""
 
 
 def compile_source(
     source: DataSource, project: Project | None = None, addresses: Addresses = no_addresses
 ) -> CompiledSource:
-    """Compile a source; `project` adds its own search attributes, `addresses` looks up hosts for address masks.
+    """Compile a source; `project` adds its search attributes, `addresses` resolves hosts for address masks.
 
-    Raises `RuleError` for a rule that cannot be used; what was loaded without fatal findings compiles.
+    Raises `RuleError` for an invalid rule. A source loaded without fatal findings always compiles.
     """
     policy = compile_url_policy(source)
     seeds = tuple(dict.fromkeys(canonical_urls(source.seed_urls, policy)))
@@ -180,12 +180,12 @@ def _page_reader(source: DataSource) -> PageReader:
 
 
 def compile_robots(source: DataSource) -> RobotsPolicy:
-    """Return how a source follows robots.txt."""
-    return RobotsPolicy(**{one.name: getattr(source.robots, one.name) for one in fields(RobotsPolicy)})
+    """Return the robots.txt policy of a source."""
+    return RobotsPolicy(**{field.name: getattr(source.robots, field.name) for field in fields(RobotsPolicy)})
 
 
 def compile_acceptance(source: DataSource) -> Acceptance:
-    """Return which answers become pages. Raises `PatternError`."""
+    """Return the rules that decide which responses become documents. Raises `PatternError`."""
     return Acceptance(
         source.types,
         follow_only=source.follow_only_types,
@@ -198,10 +198,10 @@ def compile_acceptance(source: DataSource) -> Acceptance:
 
 
 def client_identity(source: DataSource) -> str:
-    """Return what stands for all that servers see of a source.
+    """Return an identifier that is equal for sources that servers cannot tell apart.
 
-    A source with log-ins, passwords, cookies, headers, certificates, proxies or settings of its own is like no other;
-    others are told apart by their user agent.
+    A source with logins, passwords, cookies, headers, certificates, proxies or settings has one of its own; for
+    others it is the user agent.
     """
     own = (
         source.authentication,
@@ -217,7 +217,7 @@ def client_identity(source: DataSource) -> str:
 
 
 def compile_headers(source: DataSource) -> dict[str, str]:
-    """Return the headers of every request; nothing in them is secret."""
+    """Return the headers of every request; none is secret."""
     headers = {
         "User-Agent": source.user_agent,
         "Accept": _accept((*source.types, *source.follow_only_types)),
@@ -228,7 +228,7 @@ def compile_headers(source: DataSource) -> dict[str, str]:
 
 
 def compile_focus(source: DataSource) -> FocusPolicy | None:
-    """Return which languages a source keeps, None if it keeps all."""
+    """Return the language policy of a source, None if it keeps all languages."""
     focused = source.focused
     if not focused.languages:
         return None
@@ -237,7 +237,7 @@ def compile_focus(source: DataSource) -> FocusPolicy | None:
 
 
 def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
-    """Return the media types that nothing here can read: no converter is installed, or it is switched off."""
+    """Return the refusals of media types whose converter is not installed or switched off."""
     refused: dict[str, Refusal] = {}
     for name in converter_table().by_type:
         if name in converted and (lack := missing(name)):
@@ -251,40 +251,40 @@ def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
 
 
 def compile_fingerprints(source: DataSource) -> Fingerprints | None:
-    """Return how pages of a source are compared, None if they are not."""
+    """Return the duplicate detection of a source, None if it is off."""
     section = source.duplicates
     if not section.detect:
         return None
     return Fingerprints(section.by == "text", section.meta, section.cut_off, section.near, section.near_words)
 
 
-def compile_addresses(source: DataSource, own: Iterable[str]) -> AddressPolicy:
-    """Return which addresses may be connected to: public ones, own networks, own sites that are addresses."""
+def compile_addresses(source: DataSource, trusted_urls: Iterable[str]) -> AddressPolicy:
+    """Return the addresses that may be connected to: public ones, `networks`, and addresses among trusted URLs."""
     networks = [str(network) for network in source.boundary.networks]
-    return AddressPolicy.for_source([host_of(url) for url in own], networks)
+    return AddressPolicy.for_source([host_of(url) for url in trusted_urls], networks)
 
 
-_MANY_TYPES = 8
-"""Converted media types that the Accept header names one by one, so that it stays short."""
+_MAX_LISTED_TYPES = 8
+"""Converted media types that the Accept header lists individually; more are replaced by one wildcard."""
 
 
 def _accept(types: Iterable[str]) -> str:
-    """Return the Accept header; many types that are converted are written as one, behind pages.
+    """Return the Accept header. Many converted types become one wildcard behind the page types.
 
-    Some servers send Markdown in place of a page to whoever lists it.
+    Some servers send Markdown instead of a page to clients that list it.
     """
     names = list(dict.fromkeys(types))
     converted = converter_table().by_type
     pages = [name for name in names if name not in converted]
-    if len(names) - len(pages) > _MANY_TYPES:
+    if len(names) - len(pages) > _MAX_LISTED_TYPES:
         names = [*pages, "application/*;q=0.9"]
     return ", ".join([*names, "*/*;q=0.1"])
 
 
 def _scope(source: DataSource) -> str:
-    """Digest everything that decides which URLs are inside; the start URLs count by the hosts they let in."""
+    """Return the digest of all options that decide which URLs are inside; of start URLs only the included hosts."""
     kind = find_kind(source.type)
-    if kind is not None:  # its lister says what is inside
+    if kind is not None:  # its lister decides what is inside
         own = source.model_dump(mode="json", include=set(kind.section.fetch_options()))
         return sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:32]
     not_scope = {"networks", "guard", "start_redirects"}
@@ -304,15 +304,15 @@ def _scope(source: DataSource) -> str:
 
 
 def _recipe(source: DataSource) -> str:
-    text = source.model_dump_json(exclude=_without_effect(source))
+    text = source.model_dump_json(exclude=_ineffective_options(source))
     return sha256(text.encode()).hexdigest()[:32]
 
 
-def _without_effect(group: Section) -> dict[str, Any]:
-    """Return the options that say themselves that they make no other documents, as pydantic leaves them out."""
-    found: dict[str, Any] = dict.fromkeys(group.without_effect(), True)
+def _ineffective_options(group: Section) -> dict[str, Any]:
+    """Return the options that do not affect documents, in the form of `exclude` of pydantic."""
+    found: dict[str, Any] = dict.fromkeys(group.options_without_effect(), True)
     for name in type(group).model_fields.keys() - found.keys():
         value = getattr(group, name)
-        if isinstance(value, Section) and (inner := _without_effect(value)):
+        if isinstance(value, Section) and (inner := _ineffective_options(value)):
             found[name] = inner
     return found

@@ -1,8 +1,7 @@
-"""Readers of definition formats.
+"""Readers for the formats of definition files.
 
-`read_definitions` recognises a format by its content and returns `Loaded`, `locate_definitions` finds the
-definitions that a setting, the environment or the working directory names. `DIALECTS` lists the formats: a
-`Dialect` each.
+`read_definitions` recognises the format by the content and returns `Loaded`. `locate_definitions` finds the
+definitions named by a setting, the environment or the working directory. `DIALECTS` lists the formats.
 """
 
 from ultracrawl.sources.dialects.recognition import (

@@ -1,4 +1,4 @@
-"""Which format a definition file has, and who reads it; a new format is one entry in `DIALECTS`."""
+"""Recognises the format of a definition file and calls its reader; a new format is one entry in `DIALECTS`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "ULTRACRAWL_CONFIG"
 _HEAD = 65_536
-"""Bytes of a file that are looked at; some begin with a long comment."""
+"""Bytes examined at the beginning of a file; some files begin with a long comment."""
 _XML = re.compile(rb"\s*(<\?xml|<!DOCTYPE|<!--|<[A-Za-z])")
 _COMMENTS = rb"(?:\s*#[^\r\n]*[\r\n])*\s*"
 _ROBOT_CONF = re.compile(_COMMENTS + rb"<Process[\s>\\]", re.IGNORECASE)
@@ -26,12 +26,12 @@ _PROCESS = re.compile(rb"(?:\A|[\r\n])\s*<Process[\s>\\]", re.IGNORECASE)
 _ROBOT_FILES = frozenset(
     {"robot.conf", "process.conf", "filter.conf", "filterrules.conf", "classification.conf"}
 )
-"""Names that tell what a file is where its content does not: it may hold nothing but comments."""
+"""Names of robot files, for files whose content does not show it, as those with comments only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A format: how its first bytes look, and the function that reads a location."""
+    """A format: a predicate on the first bytes of a file, and the reader of a location."""
 
     name: str
     recognises: Callable[[bytes], bool]
@@ -39,17 +39,17 @@ class Dialect:
 
 
 def read_definitions(location: str | Path) -> Loaded:
-    """Read the definitions of a location in whatever format they are; folders and packages hold YAML."""
+    """Read the definitions of a location in any format; folders and packages contain YAML."""
     return _dialect_of(Path(location)).read(location)
 
 
 def is_yaml(location: str | Path) -> bool:
-    """Whether the definitions of a location are YAML, which says the same on every machine."""
+    """Whether the definitions of a location are YAML, which does not depend on the machine that reads it."""
     return _dialect_of(Path(location)) is DIALECTS[-1]
 
 
 def locate_definitions(setting: str | Path | None = None) -> str | None:
-    """Return where definitions lie: `setting`, `$ULTRACRAWL_CONFIG`, `ultracrawl.yaml` here, or None."""
+    """Return the location of definitions: `setting`, `$ULTRACRAWL_CONFIG`, `ultracrawl.yaml` here, or None."""
     named = setting or os.environ.get(ENVIRONMENT)
     if named:
         return str(named)
@@ -73,7 +73,7 @@ def _head_of(path: Path) -> bytes:
 
 
 def _plain(head: bytes) -> bytes:
-    """Return the beginning of a file without its byte-order mark, and without the zeros of UTF-16."""
+    """Return the beginning of a file without byte-order mark and without the zero bytes of UTF-16."""
     return (
         head.removeprefix(b"\xef\xbb\xbf")
         .removeprefix(b"\xff\xfe")
@@ -89,7 +89,7 @@ def _read_robot(location: str | Path) -> Loaded:
 
 
 def _read_robot_part(location: str | Path) -> Loaded:
-    """Read the robot that a file belongs to: all its blocks may stand in one file, else `robot.conf` is beside it."""
+    """Read the robot that a file belongs to: the file itself if it has all blocks, else `robot.conf` beside it."""
     from ultracrawl.sources.dialects.portal_robot.layout import main_file_beside  # noqa: PLC0415 - as above
 
     path = Path(location)
@@ -124,4 +124,4 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, _read_collections),
     Dialect("yaml", lambda _: True, _read_yaml),
 )
-"""All formats; the first that recognises a file reads it, YAML takes what is left."""
+"""All formats; the first that recognises a file reads it. YAML, the last, accepts any file."""

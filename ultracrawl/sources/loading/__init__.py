@@ -1,1 +1,1 @@
-"""From files of definitions to a checked project, or what is wrong with it."""
+"""Loads definition files into a checked project, or findings."""

@@ -1,4 +1,4 @@
-"""Collects the findings of one load and gives each its place in a file."""
+"""`FindingCollector`: collects the findings of one load and resolves their paths to file and line."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class FindingCollector:
-    """All findings so far; a place is a path in a tree, its line is looked up only here."""
+    """All findings so far, also by source."""
 
     def __init__(self) -> None:
         self._findings: list[Finding] = []
         self._files: dict[str, int] = {}
         self.fatal: list[PathFinding] = []
-        """What is fatal, by its path in the tree."""
+        """The fatal findings with their paths in the tree."""
         self._source = ""
         self._mistakes: dict[str, list[Finding]] = {}
 
     @contextmanager
     def about(self, source: str) -> Iterator[None]:
-        """Inside the block, count every mistake as one of this source; an empty name changes nothing."""
+        """Inside the block, attribute every mistake to this source; an empty name changes nothing."""
         before, self._source = self._source, source or self._source
         try:
             yield
@@ -37,7 +37,7 @@ class FindingCollector:
             self._source = before
 
     def mistakes(self, source: str = "") -> tuple[Finding, ...]:
-        """Return the fatal findings about one source; without a name, those about none."""
+        """Return the fatal findings of one source; without a name, those that belong to no source."""
         return tuple(dict.fromkeys(self._mistakes.get(source, ())))
 
     @property
@@ -47,16 +47,16 @@ class FindingCollector:
 
     @property
     def any_fatal(self) -> bool:
-        """Whether something keeps the definitions from being used."""
+        """Whether any finding is fatal."""
         return any(finding.fatal for finding in self._findings)
 
     def begin(self, file: str, findings: Iterable[Finding] = ()) -> None:
-        """Note that a file is being read, and what is wrong with it: findings are sorted in this order."""
+        """Register a file and add its findings; `in_order` sorts by the order of registration."""
         self._files.setdefault(file, len(self._files))
         self.add_findings(findings)
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
-        """Add findings that have their file and line already."""
+        """Add findings that already have file and line."""
         for finding in findings:
             self._findings.append(finding)
             if finding.fatal:
@@ -71,13 +71,13 @@ class FindingCollector:
         fatal: bool = True,
         code: FindingCode | None = None,
     ) -> None:
-        """Add a finding about a place."""
+        """Add a finding about a path of a tree."""
         self.add_findings([Finding(*tree.place(path), problem, instead, fatal, code)])
         if fatal:
             self.fatal.append(PathFinding(path, problem, instead, code=code))
 
     def add_below(self, tree: Tree, path: OptionPath, found: Iterable[PathFinding]) -> None:
-        """Add what the checks found below a place."""
+        """Add findings whose paths are relative to `path`."""
         for one in found:
             self.add(tree, (*path, *one.path), one.problem, one.instead, one.fatal, one.code)
 
@@ -90,10 +90,9 @@ class FindingCollector:
         advice: Mapping[str, str] | None = None,
         context: object = None,
     ) -> Model | None:
-        """Return the validated model of what stands at a place, or None after adding all its mistakes.
+        """Return the validated model of the data at `path`, or None after adding all its mistakes.
 
-        `advice` replaces what to write instead for single options of the place; `context` is for validators
-        that read further files.
+        `advice` replaces the advice for single options at `path`; `context` is for validators that read further files.
         """
         try:
             return model.model_validate(data, context=context)
@@ -104,6 +103,6 @@ class FindingCollector:
             return None
 
     def in_order(self) -> tuple[Finding, ...]:
-        """Return each finding once, by file and line."""
+        """Return each finding once, ordered by file and line."""
         unique = dict.fromkeys(self._findings)
         return tuple(sorted(unique, key=lambda finding: (self._files.get(finding.file, -1), finding.line)))

@@ -1,4 +1,4 @@
-"""The result of loading definitions: a project, or what is wrong."""
+"""`Loaded`: the result of loading definitions, and the functions that take the project from it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from ultracrawl.sources.project import Project
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What came out of loading: `project` is None if a finding is fatal; findings are in file order."""
+    """A project, None if a finding is fatal, and all findings in file order."""
 
     project: Project | None
     findings: tuple[Finding, ...] = ()
     partial_project: Project | None = None
-    """What can be worked with although findings are fatal; None if it is not even known where the data are."""
+    """The project with invalid sources separated, if findings are fatal; None if even the storage paths are unknown."""
 
     @property
     def fatal(self) -> tuple[Finding, ...]:
-        """The findings that keep the definitions from being used."""
+        """The fatal findings."""
         return fatal_of(self.findings)
 
 
 def require(loaded: Loaded) -> Project:
-    """Return the project. Raises `DefinitionError` with all fatal findings if there is none."""
+    """Return the project. Raises `DefinitionError` if any finding is fatal."""
     if loaded.project is None or loaded.fatal:
         raise DefinitionError(loaded.fatal)
     return loaded.project
 
 
 def usable_project(loaded: Loaded) -> Project:
-    """Return the project, mistaken sources set apart. Raises `DefinitionError` if nothing can be worked with."""
+    """Return the project with invalid sources separated. Raises `DefinitionError` if there is not even that."""
     project = loaded.project or loaded.partial_project
     if project is None:
         raise DefinitionError(loaded.fatal)
@@ -41,5 +41,5 @@ def usable_project(loaded: Loaded) -> Project:
 
 
 def render_findings(findings: Iterable[Finding]) -> str:
-    """Return findings one a line, with `(advice)` behind those that stop nothing; empty without any."""
+    """Return one finding per line, marked `(advice)` unless it is fatal."""
     return "\n".join(f"{finding}{'' if finding.fatal else ' (advice)'}" for finding in findings)

@@ -1,4 +1,4 @@
-"""Document attributes and the search attributes that they go to, where one mapping says both."""
+"""Reads mappings that define search attributes with their types in the same place (`ULTRACRAWL_ATTRIBUTES`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TargetSection(Section):
     name: AttributeName = Field(examples=["Price"])
     """Its name."""
     type: AttributeKind | None = Field(default=None, examples=["number"])
-    """Its type; a new one is a string unless this is said."""
+    """Its type. The default for a new one is `string`."""
 
 
 def _named(value: object) -> object:
@@ -37,20 +37,20 @@ class _Mapping(Section):
 
 
 class MappedAttributes(NamedTuple):
-    """Where document attributes go, and the types of the search attributes that do not always exist."""
+    """The search attribute for each document attribute, and the types of the non-default search attributes."""
 
     targets: Mapping[str, str]
     types: Mapping[str, AttributeType]
 
 
 def read_mapped_attributes(tree: Tree, findings: FindingCollector) -> MappedAttributes:
-    """Read `attributes` of a tree; both mappings are empty if there are mistakes in it, which are added."""
+    """Read `attributes` of a tree. Mistakes are added to `findings`; both mappings are then empty."""
     written = tree.get("attributes")
     read = None if written is None else findings.validated(_Mapping, {"attributes": written}, tree, ())
     targets = read.attributes if read is not None else {}
     findings.add_below(tree, (), _check(targets))
     kinds = {one.name: one.type or AttributeType.STRING for one in targets.values()}
-    # A type that is said once is meant wherever the attribute is named.
+    # A type given once applies to all mentions of the attribute.
     kinds |= {one.name: one.type for one in targets.values() if one.type is not None}
     return MappedAttributes(
         {name: one.name for name, one in targets.items()},
@@ -59,7 +59,7 @@ def read_mapped_attributes(tree: Tree, findings: FindingCollector) -> MappedAttr
 
 
 def _check(targets: Mapping[str, TargetSection]) -> Iterator[PathFinding]:
-    """Yield two spellings or two types of one search attribute, and new ones that look like a slip of the pen."""
+    """Yield two spellings or two types of one search attribute, and new names similar to default ones."""
     types: dict[str, AttributeType] = dict(_DEFAULTS)
     names = {name.lower(): name for name in types}
     for attribute, target in targets.items():

@@ -1,4 +1,4 @@
-"""From Scrapy settings to a source: what a project without definitions says by `ULTRACRAWL_*` settings."""
+"""Loads a source from `ULTRACRAWL_*` Scrapy settings, for Scrapy projects without definitions."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ SETTINGS: Mapping[str, OptionPath] = {
     "ULTRACRAWL_ATTRIBUTES": ("attributes",),
     "ULTRACRAWL_INDEX": ("index",),
 }
-"""Settings, and the options of a definition that they stand for; `index` is one of the project."""
+"""The settings and the corresponding options of a definition; `index` is a project option."""
 _INDEX, _CACHE = "index", "cache"
-"""Where the index, and what is on its way there, lie in the folder of data, which is for them alone."""
+"""Folders of the index and of the document cache, below the data folder."""
 _RULES = "ULTRACRAWL_REWRITE_RULES"
-_NO_RULE = "@^$@@"
-"""What stands where a list of rules has a step of w3lib, so that members keep their numbers."""
-_OF_SOURCES = frozenset({"index_dynamic", "networks", "start_redirects", "start_urls_exempt"})
-"""Options of a boundary that no component heeds which works alone."""
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_NO_OP_RULE = "@^$@@"
+"""Placeholder for a w3lib step in a list of rules, so that members keep their numbers."""
+_SOURCE_ONLY_OPTIONS = frozenset({"index_dynamic", "networks", "start_redirects", "start_urls_exempt"})
+"""Boundary options that standalone components ignore."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class SettingsTree:
-    """The settings as plain data that know their names."""
+    """The settings as a `Tree`."""
 
     file = "settings"
 
@@ -49,10 +49,10 @@ class SettingsTree:
         self.written = {name: _value(settings[name]) for name in SETTINGS if settings.get(name) is not None}
         rules = self.written.get(_RULES, [])
         self.rewriting: list[Data] = rules if isinstance(rules, list) else [rules]
-        """Rewrite rules and steps of w3lib, in their order."""
+        """Rewrite rules and w3lib steps, in order."""
 
     def place(self, path: OptionPath) -> Place:
-        """Return the setting that an option comes from, and what of it is meant; members count from 1."""
+        """Return the setting of an option, with the path inside it; list members count from 1."""
         for name, top in SETTINGS.items():
             if path[: len(top)] == top:
                 rest = (step + 1 if isinstance(step, int) else step for step in path[len(top) :])
@@ -60,7 +60,7 @@ class SettingsTree:
         return Place(self.file, 0, ".".join(map(str, path)))
 
     def get(self, key: str) -> Data:
-        """Return the options of a source, or of a project, below a name."""
+        """Return the options of a source or project below a key."""
         found: dict[str, Data] = {}
         for name, path in SETTINGS.items():
             if path[0] == key and name in self.written:
@@ -72,16 +72,16 @@ class SettingsTree:
 
 
 def source_name(spider: str) -> str:
-    """Return the name of a spider as that of a source, which names files and documents in the index."""
-    return _UNFIT.sub("-", spider).strip("-._")[:100] or "spider"
+    """Return the name of a spider as a valid source name."""
+    return _NOT_IN_NAMES.sub("-", spider).strip("-._")[:100] or "spider"
 
 
 def load_settings(
     settings: Mapping[str, object], spider: str, start_urls: Iterable[str], base: Path
 ) -> Loaded:
-    """Load the source and the project that settings describe; relative paths are taken from `base`.
+    """Load the project with one source that settings describe; relative paths are relative to `base`.
 
-    Findings name the setting; all come at once. Without any of the settings the source has the defaults.
+    Findings name the setting. Without any of the settings the source has the defaults.
     """
     tree, findings = SettingsTree(settings), FindingCollector()
     findings.begin(tree.file)
@@ -89,7 +89,7 @@ def load_settings(
     attributes = read_mapped_attributes(tree, findings)
     head = findings.validated(DefinitionHead, {"index": _index(tree), "cache": _CACHE}, tree, ())
     if head is not None:
-        # Without anchors: nobody tells what links to these documents are called.
+        # Standalone components do not record anchor texts.
         index = head.index.model_copy(update={"anchors": False})
         head = head.model_copy(update={"index": index, "attributes": attributes.types})
     urls = [url for url in start_urls if DEFAULT_POLICY.canonical(url)]
@@ -107,7 +107,7 @@ def load_settings(
 
 
 def parse_rewrite_steps(settings: Mapping[str, object]) -> tuple[UrlStep, ...]:
-    """Return what rewrites a URL, in the order of the setting. Raises `RuleError`; what was loaded does not."""
+    """Return the rewrite functions in the order of the setting. Raises `RuleError` for settings not loaded before."""
     steps: list[UrlStep] = []
     for one in SettingsTree(settings).rewriting:
         steps.append(parse_step(one) if is_step(one) else RewriteRules([RewriteRule.parse(str(one))]).rewrite)
@@ -115,7 +115,7 @@ def parse_rewrite_steps(settings: Mapping[str, object]) -> tuple[UrlStep, ...]:
 
 
 def _rules_in(rewriting: list[Data]) -> Data:
-    return [_NO_RULE if is_step(one) else one for one in rewriting]
+    return [_NO_OP_RULE if is_step(rule) else rule for rule in rewriting]
 
 
 def _check_steps(tree: SettingsTree) -> Iterator[PathFinding]:
@@ -129,7 +129,7 @@ def _check_steps(tree: SettingsTree) -> Iterator[PathFinding]:
 
 
 def _index(tree: SettingsTree) -> Data:
-    """Return the options of the index, with its place in the folder of data."""
+    """Return the options of the index, with its default path."""
     written = tree.get("index")
     if isinstance(written, dict):
         return {"path": _INDEX, **written}
@@ -145,7 +145,7 @@ def _option_of_settings(finding: PathFinding) -> bool:
 
 
 def _check_hosts(source: DataSource, tree: SettingsTree) -> Iterator[PathFinding]:
-    """Yield a finding for a boundary that would let every host in without a word."""
+    """Yield a finding for a boundary that would silently include every host."""
     section = source.boundary
     if "ULTRACRAWL_BOUNDARY" not in tree.written or source.start_urls:
         return
@@ -156,14 +156,14 @@ def _check_hosts(source: DataSource, tree: SettingsTree) -> Iterator[PathFinding
 
 
 def _check_effect(source: DataSource) -> Iterator[PathFinding]:
-    """Yield an advice for each option of a boundary that only the crawl of a source heeds."""
-    for name in sorted(_OF_SOURCES & source.boundary.model_fields_set):
+    """Yield a warning for each boundary option that only the crawl of a source obeys."""
+    for name in sorted(_SOURCE_ONLY_OPTIONS & source.boundary.model_fields_set):
         problem, instead = "has no effect without a definition of a source", "remove it"
         yield PathFinding(("boundary", name), problem, instead, fatal=False)
 
 
 def _value(value: object) -> Data:
-    """Return a setting as plain data; one of a command line is JSON where it is more than a word."""
+    """Return a setting as plain data; objects and lists from the command line are JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         try:
             parsed: Data = json.loads(value)

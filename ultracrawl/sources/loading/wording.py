@@ -1,4 +1,4 @@
-"""Validation errors in plain words: what is wrong with a value, and what to write instead."""
+"""Translates pydantic validation errors into a problem and advice for users."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ultracrawl.sources.mistakes import MISTAKE, format_names, format_value, sug
 from ultracrawl.sources.reading.tree import OptionPath
 
 Wording = tuple[OptionPath, str, str]
-"""The place of an error, the problem and what to write instead."""
+"""The path of an error, the problem and the advice."""
 
 _KEY_MARK = "[key]"
 _PROBLEMS = {
@@ -42,7 +42,7 @@ _BOUNDS = {
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> list[Wording]:
-    """Return all mistakes of one validation, in the words of this program; each place has at most one."""
+    """Return path, problem and advice for all errors of one validation; equal problems at one path once."""
     errors = error.errors(include_url=False)
     faulty_lists = {tuple(detail["loc"][:-1]) for detail in errors}
     found: dict[tuple[OptionPath, str], Wording] = {}
@@ -55,7 +55,7 @@ def explain(error: ValidationError, model: type[BaseModel]) -> list[Wording]:
 
 
 def option_names(model: type[BaseModel]) -> list[str]:
-    """Return the options of a group as a definition file writes them."""
+    """Return the names of the options of a group, as written in definition files."""
     return [info.alias or name for name, info in model.model_fields.items()]
 
 
@@ -106,7 +106,7 @@ def _example(model: type[BaseModel], path: OptionPath) -> str:
 
 
 def _flow(value: Any) -> str:
-    """Return a value as YAML on one line; plain texts need no quotes there."""
+    """Return a value as one-line YAML."""
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
@@ -119,7 +119,7 @@ def _flow(value: Any) -> str:
 def _describe(
     model: type[BaseModel], path: OptionPath
 ) -> tuple[type[BaseModel] | None, tuple[str, FieldInfo] | None]:
-    """Follow a place into the models: the group that it is (if it is one), and the last option on the way."""
+    """Follow a path into the models: return the group at its end (if it is one), and the last option on the way."""
     group: type[BaseModel] | None = model
     members: type[BaseModel] | None = None
     option: tuple[str, FieldInfo] | None = None

@@ -1,4 +1,4 @@
-"""From YAML files to a project: all mistakes of all files at once, each with its line."""
+"""Loads YAML definition files into a project, or reports all mistakes of all files with their lines."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ Schema = dict[str, SearchAttribute]
 _FILE_KEYS = tuple(option_names(DefinitionFile))
 _HEAD_KEYS = tuple(option_names(DefinitionHead))
 _SOURCE_KEYS = tuple(option_names(SourceOptions))
-_NOT_FOR_ALL = "write it in the sources; each has its own"
-_SINGLE_MARKS = frozenset({"start_urls", "type", "class"})
-"""Options that tell a file with one source from a file with `sources:`."""
+_NOT_IN_DEFAULTS = "write it in the sources; each has its own"
+_SINGLE_SOURCE_OPTIONS = frozenset({"start_urls", "type", "class"})
+"""Options by which a file with a single source is recognised."""
 
 
 def load_project(location: str | Path) -> Loaded:
@@ -67,7 +67,7 @@ def load_project(location: str | Path) -> Loaded:
 
 
 def load_definitions(definitions: Definitions) -> Loaded:
-    """Load definitions whose texts were read already."""
+    """Load definitions from texts that were read before."""
     reading = _Reading(definitions.base)
     head: DefinitionHead | None = DefinitionHead()
     if definitions.main is not None:
@@ -78,9 +78,9 @@ def load_definitions(definitions: Definitions) -> Loaded:
 
 
 def load_tree(tree: Tree, base: Path, key_file: Path | None = None) -> tuple[Loaded, tuple[PathFinding, ...]]:
-    """Load sources that were made from another format; relative paths are taken from `base`.
+    """Load sources converted from another format; relative paths are relative to `base`.
 
-    `key_file` has the key of encrypted passwords. The fatal findings come once more, by their paths in the tree.
+    `key_file` decrypts passwords. The second result repeats the fatal findings with their paths in the tree.
     """
     reading = _Reading(base)
     reading.read_tree(tree)
@@ -89,7 +89,7 @@ def load_tree(tree: Tree, base: Path, key_file: Path | None = None) -> tuple[Loa
 
 
 def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[PathFinding]:
-    """Check what is well formed of a source that is not well formed as a whole."""
+    """Check the valid options of a source that is invalid as a whole."""
     start = _part(data, "start_urls")
     if start is not None and (start.start_urls or "class" not in data):
         yield from check_start_urls(start)
@@ -108,7 +108,7 @@ def _part(data: dict[str, Data], key: str) -> DataSource | None:
 
 
 def _well_formed(data: dict[str, Data], name: str) -> DataSource:
-    """Return a source with those of its options that are well formed."""
+    """Return a source with those of its options that are valid."""
     sound = {key: value for key, value in data.items() if _part(data, key)}
     try:
         model = source_model(find_kind(sound.get("type")))
@@ -118,14 +118,14 @@ def _well_formed(data: dict[str, Data], name: str) -> DataSource:
 
 
 def _source_of(finding: Finding, tree: YamlTree) -> str:
-    """Return the source that a mistake in the YAML itself is about, empty if it is about none."""
+    """Return the name of the source that contains a YAML mistake, empty if none does."""
     sources = tree.get("sources")
     names = map(str, sources) if isinstance(sources, dict) else ()
     return next((name for name in names if f"{finding.key}.".startswith(f"sources.{name}.")), "")
 
 
 def _is_single_source(tree: YamlTree) -> bool:
-    return "sources" not in tree.options and not _SINGLE_MARKS.isdisjoint(tree.options)
+    return "sources" not in tree.options and not _SINGLE_SOURCE_OPTIONS.isdisjoint(tree.options)
 
 
 def _unknown_at_top(key: str) -> str:
@@ -136,7 +136,7 @@ def _unknown_at_top(key: str) -> str:
 
 
 def _merged(defaults: dict[str, Data], own: dict[str, Data]) -> dict[str, Data]:
-    """Return `own` completed by `defaults`: groups option by option, everything else as a whole."""
+    """Return `own` completed by `defaults`: groups option by option, other values as a whole."""
     result = dict(defaults)
     for name, value in own.items():
         known = result.get(name)
@@ -149,7 +149,7 @@ def _merged(defaults: dict[str, Data], own: dict[str, Data]) -> dict[str, Data]:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One source as written, and where."""
+    """One source as written, and its path."""
 
     tree: Tree
     path: OptionPath
@@ -157,7 +157,7 @@ class _Entry:
 
 
 class _Reading:
-    """Reads file after file: the head and the defaults of the first, the raw sources of all."""
+    """Reads definition files one by one: head and defaults from the main file, sources from all."""
 
     def __init__(self, base: Path) -> None:
         self.findings = FindingCollector()
@@ -169,7 +169,7 @@ class _Reading:
     # ---- files
 
     def read_main(self, text: DefinitionText) -> DefinitionHead | None:
-        """Read the project file, or a file with a single source; returns the head, None if it has mistakes."""
+        """Read the project file, or a file with a single source. Return the head, None if it has mistakes."""
         tree = self._parse(text)
         if tree is None:
             return None
@@ -182,7 +182,7 @@ class _Reading:
         return self._read_head(tree)
 
     def read_other(self, text: DefinitionText | UnreadFile) -> None:
-        """Read a file that has only sources: one, named after the file, or several under `sources:`."""
+        """Read a file with sources only: one, named after the file, or several under `sources:`."""
         with self.findings.about(text.stem):
             if isinstance(text, UnreadFile):
                 self.findings.begin(text.findings[0].file, text.findings)
@@ -228,7 +228,7 @@ class _Reading:
                 self.findings.add(tree, (key,), f"unknown option `{key}`", _unknown_at_top(key))
 
     def read_tree(self, tree: Tree) -> None:
-        """Read the sources of a tree that was made from another format."""
+        """Read the sources of a tree converted from another format."""
         self.findings.begin(tree.file)
         self._first = self._first or tree
         self._read_sources(tree)
@@ -268,7 +268,7 @@ class _Reading:
 
     def _read_defaults(self, tree: YamlTree) -> None:
         data = tree.get("defaults")
-        advice = dict.fromkeys(("type", "start_urls", "class", "name"), _NOT_FOR_ALL)
+        advice = dict.fromkeys(("type", "start_urls", "class", "name"), _NOT_IN_DEFAULTS)
         options = self.findings.validated(SourceOptions, data, tree, ("defaults",), advice, self._rule_files)
         if options is not None and isinstance(data, dict):
             self._defaults = data
@@ -276,7 +276,7 @@ class _Reading:
     # ---- the result
 
     def finish(self, head: DefinitionHead | None, base: Path) -> Loaded:
-        """Validate all sources and return what came out."""
+        """Validate all sources and return the result."""
         rest = self._project(head or DefinitionHead(), base)
         whole = None if self.findings.any_fatal else rest
         return Loaded(whole, self.findings.in_order(), rest if head is not None else None)
@@ -322,7 +322,7 @@ class _Reading:
             self.findings.add_below(self._first, ("index", "optimise"), check_times(times))
 
     def _well_formed_part(self, name: str) -> DataSource:
-        """Return what is well formed of a source with mistakes."""
+        """Return a source with mistakes, with its valid options only."""
         entry = self._entries.get(name)
         data = _merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}
         return _well_formed(data, name)
@@ -344,7 +344,7 @@ class _Reading:
         return source
 
     def _checked_name(self, name: str, entry: _Entry) -> str:
-        """Return the name, or a stand-in after adding a finding, so that the rest is looked at too."""
+        """Return the name, or a placeholder after adding a finding, so that the other options are checked too."""
         if isinstance(entry.data, dict) and "name" in entry.data:
             instead = "remove it; a source is named by its key, or by its file if it stands there alone"
             self.findings.add(entry.tree, (*entry.path, "name"), "unknown option `name`", instead)

@@ -1,1 +1,1 @@
-"""From files to plain data that know their places: where files lie, how YAML and rule files are read."""
+"""Locates and reads definition files: plain data with the place of each value."""

@@ -1,4 +1,4 @@
-"""Where definitions lie: a file, a folder, or a folder inside an installed package."""
+"""Locates and reads definition files: a file, a folder, or a folder inside an installed package."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ultracrawl.model import DefinitionError, Finding
 PROJECT_FILE = "ultracrawl.yaml"
 SOURCES_FOLDER = "sources"
 MAX_BYTES = 64 << 20
-"""Size of a definition file at most."""
+"""Maximum size of a definition file, in bytes."""
 
 _SUFFIXES = (".yaml", ".yml")
 _IN_PACKAGE = re.compile(r"([A-Za-z_]\w+(?:\.[A-Za-z_]\w*)*):([^\\:]*)")
 
 
 Version = tuple[int, ...]
-_noted: ContextVar[dict[Path, Version] | None] = ContextVar("_noted", default=None)
+_tracked: ContextVar[dict[Path, Version] | None] = ContextVar("_tracked", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionText:
-    """The text of one definition file, the name under which findings show it, and its name without suffix."""
+    """The text of one definition file, its name in findings, and its name without suffix."""
 
     file: str
     stem: str
@@ -37,7 +37,7 @@ class DefinitionText:
 
 @dataclass(frozen=True, slots=True)
 class UnreadFile:
-    """A file with sources that cannot be read: its name without suffix, and why."""
+    """A source file that cannot be read: its name without suffix, and the reasons."""
 
     stem: str
     findings: tuple[Finding, ...]
@@ -45,7 +45,7 @@ class UnreadFile:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """The files of one location: the project file, if there is one, and files with sources only."""
+    """The files of one location: the project file if there is one, and the files with sources only."""
 
     base: Path
     main: DefinitionText | None
@@ -53,11 +53,11 @@ class Definitions:
 
 
 def read_location(location: str | Path) -> Definitions:
-    """Read all files of a location. Raises `DefinitionError` if the main file cannot be read, or there is none.
+    """Read all files of a location. Raises `DefinitionError` if the main file is missing or cannot be read.
 
-    A file `ultracrawl.yaml` takes in the files of the folder `sources` beside it. A folder is taken by its
-    `ultracrawl.yaml`, or else as a folder of source files. `package:folder` is a folder in a package; the
-    data of its sources go below the working directory.
+    For a file `ultracrawl.yaml`, the files in the folder `sources` beside it are read too. For a folder, its
+    `ultracrawl.yaml` is read, or else all its files as source files. `package:folder` is a folder in a package; the
+    data of its sources are stored below the working directory.
     """
     path = Path(location)
     packaged = _IN_PACKAGE.fullmatch(str(location))
@@ -73,29 +73,29 @@ def read_location(location: str | Path) -> Definitions:
 
 @contextmanager
 def tracked_files() -> Iterator[dict[Path, Version]]:
-    """Note all files and folders that definitions are read from, or should be, inside the block; each before that."""
+    """Record the files and folders that are read inside the block, existing or not, with their versions before that."""
     files = dict[Path, Version]()
-    before = _noted.set(files)
+    before = _tracked.set(files)
     try:
         yield files
     finally:
-        _noted.reset(before)
+        _tracked.reset(before)
 
 
 def track_file(path: Traversable) -> None:
-    """Note what definitions are read from, if somebody wants to know; what lies in a package does not change."""
-    files = _noted.get()
+    """Record a file or folder for `tracked_files`, before it is read; files in packages never change."""
+    files = _tracked.get()
     if files is not None and isinstance(path, Path):
         files.setdefault(path, file_version(path))
 
 
 def file_version(path: Path) -> Version:
-    """Return what tells a version of a file or folder from another one."""
+    """Return a version of a file or folder that changes when it does; empty if it does not exist."""
     try:
         now = path.stat()
     except (OSError, ValueError):
         return ()
-    # A file that is put in the place of another one may have its date and its size.
+    # A file that replaces another one may have the same date and size.
     return now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino
 
 
@@ -119,7 +119,7 @@ def read_text(file: Traversable, shown: str) -> DefinitionText:
 
 
 def decode(data: bytes, shown: str) -> str:
-    """Return the text of a file. Raises `DefinitionError` if it is not UTF-8 text of bearable size."""
+    """Return the text of a file. Raises `DefinitionError` if it is too large or not UTF-8 text."""
     if len(data) > MAX_BYTES:
         raise _unreadable(shown, f"is larger than {MAX_BYTES >> 20} MB", "split it into several files")
     if b"\0" in data:

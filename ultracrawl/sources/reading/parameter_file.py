@@ -1,4 +1,4 @@
-"""Parameter files of the crawler of Ultra Search, `crawler.dat`: lines before IMPORT count (Ultra Search 3.4)."""
+"""Parser for `crawler.dat`, the parameter file of the Ultra Search crawler (Ultra Search 3.4)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _YES, _NO = ("", "true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a parameter file says; None is what it leaves open."""
+    """The parameters of a file; None if it does not set them."""
 
     description_fallback: bool | None
     findings: tuple[Finding, ...]
 
 
 def parse_parameters(text: str, file: str) -> Parameters:
-    """Read `NAME value` lines; a name alone means yes, `#` begins a comment, and behind IMPORT nothing counts."""
+    """Read `NAME value` lines: a name alone means yes, `#` begins a comment, lines after IMPORT have no effect."""
     fallback: bool | None = None
     findings: list[Finding] = []
     ended = False
@@ -44,7 +44,7 @@ def parse_parameters(text: str, file: str) -> Parameters:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield number, name in capitals and value in lower case of each line that is not blank."""
+    """Yield number, upper-case name and lower-case value of each line that is not blank."""
     for number, line in enumerate(text.splitlines(), 1):
         name, _, value = line.partition("#")[0].strip().partition(" ")
         if name:

@@ -1,4 +1,4 @@
-"""Rules that stand in files of their own: `{file: rules.txt}` in a list of host or URL rules."""
+"""Files that options refer to: host and URL rules (`{file: rules.txt}`), URLs, parameters, synonyms, aliases."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ultracrawl.sources.reading.parameter_file import Parameters, parse_paramete
 from ultracrawl.sources.reading.synonym_file import parse_synonyms
 
 Parsed = ParsedLines[DomainRule] | ParsedLines[UriRule]
-_WORDS = "write one rule a line, as `suffix .example.com`, or put `#` in front of a line that is none"
+_ADVICE = "write one rule a line, as `suffix .example.com`, or put `#` in front of a line that is none"
 
 
 class RuleFiles:
-    """Reads rule files, each once; `base` is the folder that relative names are taken from.
+    """Reads the files that options name; relative names are relative to `base`.
 
-    A line that is no rule is a finding of its own with the line's number; `found` takes the findings of each file.
-    A file that cannot be read raises a mistake at the place that names it.
+    `found` receives the findings of each file, one with line number for each invalid line. An unreadable file raises
+    a validation error for the option that names it.
     """
 
     def __init__(self, base: Path, found: Callable[[str, Sequence[Finding]], None]) -> None:
@@ -35,18 +35,18 @@ class RuleFiles:
         self._read: dict[tuple[str, bool], tuple[tuple[Pattern, ...], list[Finding]]] = {}
 
     def patterns(self, name: str, *, hosts: bool) -> tuple[Pattern, ...]:
-        """Return the rules of a file: those about hosts, or those about URLs."""
+        """Return the host rules or URL rules of a file, which is read once."""
         path = self.base / name
         known = self._read.get((name, hosts))
         if known is None:
             parsed: Parsed = (parse_domain_lines if hosts else parse_uri_lines)(_text(path, name))
             patterns = tuple(Pattern(rule.kind, rule.text) for rule in parsed.rules)
             known = self._read[name, hosts] = patterns, list(_findings(str(path), parsed))
-        self._found(str(path), known[1])  # they are of each source that names the file
+        self._found(str(path), known[1])  # reported for each source that names the file
         return known[0]
 
     def urls(self, name: str) -> tuple[str, ...]:
-        """Return the start URLs of a file, one a line; blank lines and lines that begin with `#` are none."""
+        """Return the URLs of a file, one per line; blank lines and lines that begin with `#` are skipped."""
         path = self.base / name
         lines = list(enumerate(_text(path, name, "start URL").splitlines(), 1))
         named = [(number, line.strip()) for number, line in lines if line.strip() and line.strip()[0] != "#"]
@@ -62,20 +62,20 @@ class RuleFiles:
         return tuple(url for _, url in named)
 
     def parameters(self, name: str) -> Parameters:
-        """Return what a parameter file says."""
+        """Return the parameters of a file."""
         path = self.base / name
         parsed = parse_parameters(_text(path, name, "parameter"), str(path))
         self._found(str(path), parsed.findings)
         return parsed
 
     def check_synonyms(self, name: str) -> None:
-        """Note what is wrong with a file of synonyms."""
+        """Report the findings of a synonym file."""
         path = self.base / name
         parsed = parse_synonyms(_text(path, name, "synonym"), str(path))
         self._found(str(path), parsed.findings)
 
     def text(self, name: str) -> str:
-        """Return the text of a file as it is."""
+        """Return the text of a file."""
         return _text(self.base / name, name)
 
 
@@ -92,14 +92,14 @@ def _text(path: Path, name: str, what: str = "rule") -> str:
 def _findings(file: str, parsed: Parsed) -> Iterator[Finding]:
     for error in parsed.errors:
         yield Finding(
-            file, error.line, "rule", f"{format_value(error.text)} is no rule: {error.problem}", _WORDS
+            file, error.line, "rule", f"{format_value(error.text)} is no rule: {error.problem}", _ADVICE
         )
     if not parsed.rules and not parsed.errors:
-        yield Finding(file, 0, "rule", "holds no rule", _WORDS, fatal=False)
+        yield Finding(file, 0, "rule", "holds no rule", _ADVICE, fatal=False)
 
 
 def rule_entries(*, hosts: bool) -> WrapValidator:
-    """Return what reads one entry of a list of host or URL rules: a pattern, or the patterns of a file."""
+    """Return a validator for one entry of a rule list: a pattern, or a file of patterns."""
 
     def read(
         value: object, pattern: ValidatorFunctionWrapHandler, info: ValidationInfo
@@ -111,7 +111,7 @@ def rule_entries(*, hosts: bool) -> WrapValidator:
 
 
 def flat(entries: Iterable[tuple[Pattern, ...]]) -> tuple[Pattern, ...]:
-    """Return the patterns of all entries of a list."""
+    """Return the patterns of all entries of a list in one tuple."""
     return tuple(chain.from_iterable(entries))
 
 
@@ -137,7 +137,7 @@ def _files(info: ValidationInfo, name: str) -> RuleFiles:
 def with_urls_of_files(
     data: dict[str, object], option: str, into: str, info: ValidationInfo
 ) -> dict[str, object]:
-    """Return options with the URLs of files that one names behind those that the option `into` has itself."""
+    """Return options with the URLs of the files that `option` names appended to the option `into`."""
     written = data.get(option)
     names = [written] if isinstance(written, str) else written
     if not names or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -150,7 +150,7 @@ def with_urls_of_files(
 
 
 def with_parameters(data: dict[str, object], info: ValidationInfo) -> dict[str, object]:
-    """Return options completed by the parameter file that they name; what the options say themselves wins."""
+    """Return options completed by the parameter file that they name; written options take precedence."""
     name = data.get("parameter_file")
     if not isinstance(name, str) or not name.strip():
         return data

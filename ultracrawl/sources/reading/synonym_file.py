@@ -1,4 +1,4 @@
-"""Files of synonyms: lines `car, automobile`, which stand for each other, and `k8s => kubernetes`, one way."""
+"""Parser for synonym files: `car, automobile` are mutual synonyms, `k8s => kubernetes` works one way."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.mistakes import format_value
 from ultracrawl.sources.reading.locations import read_text
 
-MOST_LINES, MOST_IN_LINE, LONGEST = 20_000, 20, 100
-"""Lines of a file, entries of a line, characters of an entry."""
+MAX_LINES, MAX_LINE_ENTRIES, MAX_ENTRY_LENGTH = 20_000, 20, 100
+"""Lines in a file, entries in a line, characters in an entry."""
 _ARROW = "=>"
 _INSTEAD = "write `car, automobile` for words that stand for each other, or `k8s => kubernetes` for one way"
 
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """Who looks for `sought` looks for the others as well."""
+    """A query for `sought` also matches the others."""
 
     sought: str
     others: tuple[str, ...]
@@ -25,19 +25,19 @@ class Synonym:
 
 @dataclass(frozen=True, slots=True)
 class SynonymFile:
-    """What a file says, and what is wrong with it."""
+    """The synonyms of a file, and its findings."""
 
     synonyms: tuple[Synonym, ...]
     findings: tuple[Finding, ...]
 
 
 def parse_synonyms(text: str, file: str) -> SynonymFile:
-    """Read the lines of a file; blank ones, and those that begin with `#`, say nothing."""
+    """Read the lines of a file; blank lines and lines that begin with `#` are skipped."""
     found: list[Synonym] = []
     findings: list[Finding] = []
     for number, line in enumerate(text.splitlines(), 1):
-        if number > MOST_LINES:
-            problem = f"more than {MOST_LINES:,} lines are too many"
+        if number > MAX_LINES:
+            problem = f"more than {MAX_LINES:,} lines are too many"
             findings.append(Finding(file, number, "synonyms", problem, "keep those that people ask for"))
             break
         if not line.strip() or line.lstrip().startswith("#"):
@@ -72,10 +72,10 @@ def _problem(entries: tuple[str, ...], arrow: str, right: str) -> str:
         return f"has `{_ARROW}` twice"
     if not all(any(map(str.isalnum, entry)) for entry in entries):
         return "has an entry without a letter or digit"
-    if len(entries) > MOST_IN_LINE:
-        return f"has more than {MOST_IN_LINE} entries"
-    if max(map(len, entries)) > LONGEST:
-        return f"has an entry of more than {LONGEST} characters"
+    if len(entries) > MAX_LINE_ENTRIES:
+        return f"has more than {MAX_LINE_ENTRIES} entries"
+    if max(map(len, entries)) > MAX_ENTRY_LENGTH:
+        return f"has an entry of more than {MAX_ENTRY_LENGTH} characters"
     if not arrow and len(set(entries)) < 2:
         return "is a single word"
     return ""

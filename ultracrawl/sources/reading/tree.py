@@ -1,4 +1,4 @@
-"""Where the parts of a definition come from, whatever its format."""
+"""The format-independent representation of definition files: plain data with places."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple, Protocol
 from ultracrawl.model.finding import FindingCode
 
 Data = dict[str, "Data"] | list["Data"] | str | int | float | bool | None
-"""What a definition file holds, whatever its format."""
+"""The data of a definition file."""
 OptionPath = tuple[str | int, ...]
-"""Names of options and numbers of members, from the top of a file."""
+"""Path of an option from the top of a file: option names and list indexes."""
 
 
 class Place(NamedTuple):
-    """A place in a file: its line from 1 (0: the file as a whole) and what stands there, as findings name it."""
+    """A place in a file: its line from 1 (0: the whole file), and the name of the option there for findings."""
 
     file: str
     line: int
@@ -21,7 +21,7 @@ class Place(NamedTuple):
 
 
 class PathFinding(NamedTuple):
-    """A finding with a path in a tree, before its file and line are looked up; with `fatal` False it is an advice."""
+    """A finding with a path in a tree, before its file and line are looked up; not `fatal`: a warning."""
 
     path: OptionPath
     problem: str
@@ -31,13 +31,13 @@ class PathFinding(NamedTuple):
 
 
 class Tree(Protocol):
-    """Sources as plain data that know their places."""
+    """A definition as plain data, with the place of each option."""
 
     file: str
-    """The file that findings about the whole are shown for."""
+    """The file name for findings about the whole definition."""
 
     def place(self, path: OptionPath) -> Place:
-        """Return the place of an option; of the nearest one above it if it is not written down."""
+        """Return the place of an option, or of the nearest group above it if it is not written."""
 
     def get(self, key: str) -> Data:
-        """Return the value of an option at the top, or None."""
+        """Return the value of a top-level option, or None."""

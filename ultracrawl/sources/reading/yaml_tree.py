@@ -1,4 +1,4 @@
-"""YAML text as plain data that remembers where everything stands."""
+"""Parses YAML into plain data with line numbers. Limits size and nesting."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.reading.tree import Data, OptionPath, Place
 
 MAX_DEPTH = 50
-"""Levels of nesting; a definition needs about ten."""
+"""Maximum levels of nesting; a definition needs about ten."""
 MAX_VALUES = 1_000_000
-"""Values in a file, each alias counted as often as it is used."""
+"""Maximum values in a file; an alias counts every time it is used."""
 _SAFE_NESTING = 5_000
 _INTEGER = re.compile(r"[-+]?(0|[1-9]\d{0,17})")
 _TRUE = frozenset({"true", "yes", "on"})
@@ -27,9 +27,9 @@ _TAGS = frozenset(
 
 @dataclass(slots=True)
 class YamlTree:
-    """One parsed file: `data` as dicts, lists and scalars, and a line for every place in it.
+    """One parsed file: `data` as dicts, lists and scalars, and the line of every path in it.
 
-    `findings` has mistakes in the YAML itself that do not keep it from being read: keys written twice, tags.
+    `findings` are mistakes in the YAML that do not prevent reading it: duplicate keys, tags.
     """
 
     file: str
@@ -38,7 +38,7 @@ class YamlTree:
     findings: list[Finding] = field(default_factory=list)
 
     def line(self, path: OptionPath) -> int:
-        """Return the line of a place, from 1; of the nearest place above it if it is not in the file."""
+        """Return the line of a path, from 1, or of the nearest path above it if it is not in the file."""
         node, line = self.root, _line(self.root)
         for step in path:
             found = _child(node, step)
@@ -54,16 +54,16 @@ class YamlTree:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options at the top; none if the file holds something else."""
+        """The top-level options; empty if the file holds something else."""
         return tuple(self.data) if isinstance(self.data, dict) else ()
 
     def get(self, key: str) -> Data:
-        """Return the value of an option at the top, or None."""
+        """Return the value of a top-level option, or None."""
         return self.data.get(key) if isinstance(self.data, dict) else None
 
 
 def parse_yaml(text: str, file: str) -> YamlTree:
-    """Parse one document. Raises `DefinitionError` with one finding if it cannot be read at all."""
+    """Parse one document. Raises `DefinitionError` if it cannot be parsed."""
     try:
         _check_nesting(text, file)
         root = yaml.compose(text, Loader=yaml.CSafeLoader)
@@ -98,7 +98,7 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
 
 
 def _is_second_document(error: yaml.MarkedYAMLError) -> bool:
-    """Whether a second document is the mistake."""
+    """Whether the error is a second document in the file."""
     words = error.context or ""
     return "single document" in words  # sentence: PyYAML has no class of errors for it
 
@@ -110,7 +110,7 @@ def _advice(error: yaml.MarkedYAMLError) -> str:
 
 
 def _check_nesting(text: str, file: str) -> None:
-    """Refuse nesting that the parser, which calls itself for each level, would not survive."""
+    """Refuse nesting that would overflow the stack of the recursive parser."""
     longest = max(map(len, text.splitlines()), default=0)
     if text.count("[") + text.count("{") + longest < _SAFE_NESTING:
         return
@@ -150,7 +150,7 @@ def _merged(node: yaml.MappingNode) -> Iterator[yaml.Node]:
 
 
 class _Reader:
-    """Turn nodes into data; an aliased node is read once, and counted as often as it is used."""
+    """Converts nodes to data; an aliased node is read once, but counted every time it is used."""
 
     def __init__(self, tree: YamlTree) -> None:
         self._tree = tree
@@ -159,7 +159,7 @@ class _Reader:
         self._size = 0
 
     def read(self, node: yaml.Node, path: OptionPath, depth: int) -> Data:
-        """Return the data of a node. Raises `DefinitionError` for trees without end or of enormous size."""
+        """Return the data of a node. Raises `DefinitionError` for recursive, too deep or too large data."""
         if isinstance(node, yaml.ScalarNode):
             self._count(1, node)
             return self._scalar(node, path)
@@ -234,7 +234,7 @@ class _Reader:
 
     def _check_tag(self, node: yaml.Node, path: OptionPath) -> None:
         if node.tag not in _TAGS:
-            # `!secret` without quotes is a tag, too: it is not shown.
+            # An unquoted `!secret` is a tag too; it may be a password.
             shown = "behind `!`" if node.tag.startswith("!") else f"`{node.tag}`"
             problem = f"the tag {shown} has no meaning here"
             self._find(

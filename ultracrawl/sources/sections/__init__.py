@@ -1,1 +1,1 @@
-"""The groups of options that a source or a project is written in, a module each."""
+"""The option groups of sources and projects, one module per group."""

@@ -1,4 +1,4 @@
-"""The `completion` section of a source: what happens when a run is over."""
+"""The `completion` section of a source: what happens after a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ultracrawl.sources.values import Seconds, one_or_list
 
 
 def _words(value: object) -> object:
-    """Split a command as a shell does; nothing else of a shell is there: no variables, no pipes."""
+    """Split a command like a shell, without variables, pipes or other shell features."""
     if not isinstance(value, str):
         return value
     try:
@@ -34,27 +34,27 @@ Command = Annotated[
 
 
 class CompletedRun(StrEnum):
-    """Kinds of runs that are over."""
+    """Kinds of finished runs."""
 
     DOCUMENTS = "documents"
-    """A document came into the index."""
+    """A document was added to the index."""
     FAILURE = "failure"
-    """It has a problem, or could not begin; its documents may have come into the index all the same."""
+    """The run had a problem or could not begin; documents may have been added to the index nevertheless."""
     NOTHING_NEW = "nothing new"
 
 
 class CompletionSection(Section):
-    """What happens when a run is over, all of it done (portal robot 13.3)."""
+    """What happens after a run (portal robot 13.3)."""
 
     command: Command = Field(default=(), examples=["/usr/local/bin/mail-report --to webmaster"])
-    """A program that is run then: words, or one text. No shell."""
+    """A program to run: a list of words, or one text. No shell is used."""
     after: Annotated[tuple[CompletedRun, ...], one_or_list(CompletedRun)] = Field(
         default=(CompletedRun.DOCUMENTS, CompletedRun.FAILURE), examples=["failure"]
     )
-    """After which runs: those by which a document came into the index, those that failed, all others."""
+    """The runs after which it is run: those that added a document to the index, those that failed, all others."""
     timeout: Seconds = Field(default=600.0, gt=0, examples=[60])
-    """Seconds after which that program is ended."""
+    """Seconds after which the program is terminated."""
     programs: Path | None = Field(default=None, examples=["/opt/robot/bin"])
-    """A folder that goes ahead of `PATH` for that program."""
+    """A folder put in front of `PATH` for the program."""
     then: Literal["idle", "loop", "quit"] = Field(default="quit", examples=["loop"])
-    """What a robot started by `ultracrawl robot start` does then: wait, run again, or end."""
+    """What a robot started by `ultracrawl robot start` does next: wait, run again, or end."""

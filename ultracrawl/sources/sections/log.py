@@ -1,4 +1,4 @@
-"""Which logs a source writes."""
+"""The `log` section of a source: which logs it writes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from ultracrawl.sources.sections.section import Section
 
 
 class LogSection(Section):
-    """What is written down beside the document table."""
+    """Logs written in addition to the document table."""
 
     screened: bool = Field(default=False, examples=[True])  # word: the option of users
-    """Keep a log of links that were excluded: URL, rule, page and time of each."""
+    """Keep a log of excluded links: URL, rule, page and time of each."""
     candidates: bool = Field(default=False, examples=[True])
-    """Keep a log of all URLs that were judged: verdict, stage, rule, page, what was counted."""
+    """Keep a log of all checked URLs: verdict, stage, rule, page, counter."""
     fetch: bool = Field(default=False, examples=[True])
     """Keep a log of downloads: status, type, bytes, seconds, hops, URL and outcome of each."""
     postprocess: Literal["text", "xml", "none"] = Field(default="none", examples=["xml"])
-    """Keep a log of what was decided about each item that was read, in columns or as XML elements."""
+    """Keep a log of the decision about each processed item, in columns or as XML elements."""
     header: bool = Field(default=False, examples=[True])
-    """Keep a log of the headers of all requests and answers; secret ones are masked."""
+    """Keep a log of the headers of all requests and responses. Secret ones are masked."""
     scheduler: bool = Field(default=False, examples=[True])
-    """Keep a log of the URLs that adaptive refreshing chooses, with all parts of their scores."""
+    """Keep a log of the URLs that adaptive refreshing selects, with all parts of their scores."""
     dsfeed: bool = Field(default=False, examples=[True])
-    """Keep a log of what is sent to the index, and what became of it."""
+    """Keep a log of what is sent to the index, and the results."""
     site: bool = Field(default=False, examples=[True])
     """Keep a log of the events of each site: start, idle, refresh, suspend, resume, done."""
     runs: int = Field(default=7, ge=0, le=10_000, examples=[30])
-    """Logs of single runs that are kept, the current one included; 0 writes none."""
+    """Number of logs of single runs to keep, the current one included; 0 writes none."""
     robot: int | None = Field(default=None, ge=0, le=5, examples=[2])
-    """How much the log of a source with filters says, 0 (errors) to 5; without a number there is none."""
+    """Verbosity of the log of a source with filters, 0 (errors) to 5. None: no log."""

@@ -1,4 +1,4 @@
-"""The section `notices` of a project: who is told when something needs a person."""
+"""The `notices` section of a project: notifications when something needs attention."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ultracrawl.sources.sections.project import check_web_url
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Network, Seconds, Size, one_or_list
 
-_WAYS = ("command", "webhook", "url")
+_CHANNELS = ("command", "webhook", "url")
 
 
 class NoticeKind(StrEnum):
-    """What a notice is about; definitions name them, and no version changes them."""
+    """Kinds of notices. Definitions name them, so they stay the same in all versions."""
 
     RUN_FAILED = "run-failed"
     CHILD_DIED = "child-died"
-    """The process of a crawl crashed, or was killed; it is begun again."""
+    """The process of a crawl crashed or was killed; it is restarted."""
     DELETIONS_HELD = "deletions-held"
     """Documents wait for `ultracrawl approve-deletions`."""
     SOURCE_STALE = "source-stale"
-    """Its last good run is longer ago than it should be."""
+    """The last successful run is too long ago."""
     DISK_LOW = "disk-low"
     CERTIFICATE_EXPIRES = "certificate-expires"
     RELOAD_REFUSED = "reload-refused"
-    """A changed definition has mistakes, and does not count."""
+    """A changed definition has mistakes and was not loaded."""
     RECOVERED = "recovered"
-    """A source of which it was told that a run failed, or that it is stale, was crawled well."""
+    """A source was crawled successfully after a notice that a run failed or that it is stale."""
     TEST = "test"
 
 
@@ -46,38 +46,38 @@ def _check_webhook(url: SecretStr) -> SecretStr:
 
 
 class NoticeChannel(Section):
-    """One way on which notices go out: a program, a webhook, or whatever a URL of Apprise names."""
+    """One channel for notices: a program, a webhook, or an Apprise URL."""
 
     command: Command = Field(default=(), examples=["/usr/local/bin/page-someone"])
-    """A program and its arguments, which finds the notice in its environment. No shell."""
+    """A program and its arguments. It gets the notice in environment variables. No shell is used."""
     webhook: Annotated[Secret, AfterValidator(_check_webhook)] | None = Field(
         default=None, examples=["https://chat.example.com/hooks/crawls", "${CHAT_HOOK}"]
     )
-    """A URL that gets notices by POST, as JSON; one that holds a key of a chat may be a secret."""
+    """A URL that receives notices by POST, as JSON. It may be a secret."""
     headers: Mapping[SiteHeader, Secret] = Field(
         default={}, repr=False, examples=[{"Authorization": "${CHAT_TOKEN}"}]
     )
-    """Headers for `webhook`; values may be secrets."""
+    """Headers for `webhook`. Values may be secrets."""
     networks: Annotated[tuple[Network, ...], one_or_list(Network)] = Field(
         default=(), examples=[["10.1.0.0/16"]]
     )
-    """Private networks that `webhook` may connect to; none of them otherwise."""
+    """Private networks that `webhook` may connect to. The default is none."""
     url: Secret | None = Field(default=None, examples=["${OPERATORS_MAIL}"])
-    """A service of Apprise (`mailto://`, `slack://` and many more); it holds a password, so it may be a secret."""
+    """An Apprise URL (`mailto://`, `slack://` and many more). It may be a secret."""
     kinds: Annotated[tuple[NoticeKind, ...], one_or_list(NoticeKind)] = Field(
         default=(), examples=[["run-failed", "disk-low"]]
     )
-    """What is told on this way; none is everything."""
+    """The kinds of notices sent through this channel. None: all."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
     """Seconds for one notice."""
 
     @model_validator(mode="after")
-    def _one_way(self) -> NoticeChannel:
-        given = [name for name in _WAYS if getattr(self, name)]
+    def _has_one_channel(self) -> NoticeChannel:
+        given = [name for name in _CHANNELS if getattr(self, name)]
         if len(given) != 1:
             raise mistake(
-                "this names no way" if not given else f"`{given[0]}` and `{given[1]}` are two ways",
-                "write one of `command`, `webhook` and `url`; further ways have names of their own",
+                "this names no channel" if not given else f"`{given[0]}` and `{given[1]}` are two channels",
+                "write one of `command`, `webhook` and `url`; further channels have names of their own",
             )
         if self.webhook is None and (
             foreign := [one for one in ("headers", "networks") if getattr(self, one)]
@@ -87,17 +87,17 @@ class NoticeChannel(Section):
 
 
 class NoticesSection(Section):
-    """Who is told of runs that failed, stale sources, retained deletions, a full disk, certificates that expire."""
+    """Notifications of failed runs, stale sources, retained deletions, a full disk, expiring certificates."""
 
     to: Mapping[Annotated[str, Field(min_length=1, max_length=100)], NoticeChannel] = Field(
         default={}, examples=[{"operators": {"command": "/usr/local/bin/page-someone"}}]
     )
-    """The ways on which notices go out, by name."""
+    """The channels for notices, by name."""
     every: Interval = Field(default=3600.0, examples=["6 h"])
-    """How long the same notice is not repeated: what happens again meanwhile is told as a number."""
+    """Minimum time between equal notices. Repetitions in between are counted."""
     disk_free: Size = Field(default=1 << 30, examples=["5 GB"])
-    """A disk with less free space is low."""
+    """A notice is sent when less disk space is free."""
     certificate_days: int = Field(default=14, ge=0, examples=[30])
-    """Days before its end from which on the certificate of a site is told of; 0 looks at none."""
+    """Days before the expiry of a site's certificate at which a notice is sent; 0: never."""
     stale_after: float = Field(default=2.0, ge=1, examples=[3])
-    """So many intervals after its last good run a source is stale."""
+    """Number of intervals after the last successful run after which a source is stale."""

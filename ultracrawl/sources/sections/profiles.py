@@ -1,4 +1,4 @@
-"""The section `profiles` of a project: other machines, on which crawls of its schedules run."""
+"""The `profiles` section of a project: other machines that run scheduled crawls."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def _check_server(url: str) -> str:
     if parts.username or parts.query or parts.fragment:
         raise mistake(
             "this is more than the address of a server",
-            "write it as `http://north.example.com:6800`, and who asks into `user` and `password`",
+            "write it as `http://north.example.com:6800`, and the account into `user` and `password`",
         )
     return url.rstrip("/")
 
 
 class ProfileSection(Section):
-    """Another machine, whose Scrapyd begins crawls there."""
+    """Another machine with a Scrapyd server that runs crawls."""
 
     scrapyd: Annotated[str, AfterValidator(_check_server)] = Field(examples=["http://north.example.com:6800"])
     """The URL of its Scrapyd."""
     project: Annotated[str, Field(min_length=1, max_length=200)] = Field(examples=["intranet_sources"])
-    """The project that was deployed there; its spiders have the names of the sources."""
+    """The project deployed there. Its spiders have the names of the sources."""
     user: str = Field(default="", max_length=200, examples=["crawls"])
-    """Who asks Scrapyd, if it wants to know that."""
+    """The user for Scrapyd, if it requires authentication."""
     password: Secret | None = Field(default=None, examples=["${NORTH_PASSWORD}"])
     """The password of `user`."""
 

@@ -1,4 +1,4 @@
-"""Where a project keeps its data: index, state and document cache."""
+"""The sections of a project: index, state, cache, destinations, documents, logs, processes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ultracrawl.system.plugins import DESTINATIONS, ENGINES, STORES
 
 
 def is_web_url(url: str) -> bool:
-    """Return whether a URL is that of a web server, without a user and a password."""
+    """Return whether a URL is an http(s) URL without user and password."""
     return is_site(url) and not url.lower().startswith("ftp")
 
 
 def check_web_url(url: str) -> str:
-    """Return the URL of a web server. Raises a mistake for anything else."""
+    """Return an http(s) URL without user and password. Raises a validation error for anything else."""
     if not is_web_url(url):
         raise mistake(
             "this is not the URL of a web server", "write it in full, as `https://www.example.com/documents`"
@@ -33,7 +33,7 @@ def check_web_url(url: str) -> str:
 
 
 class StorageSection(Section):
-    """A place for data; may be written as its path alone."""
+    """Options of a storage location; may be written as just its path."""
 
     path: Path
 
@@ -43,7 +43,7 @@ class StorageSection(Section):
         return {"path": data} if isinstance(data, str) and data.strip() else data
 
     def below(self, base: Path, instead_of: Path) -> Self:
-        """Return the section with its path below `base`, if it is a relative one, or below another folder."""
+        """Return the section with a path below `base`, if its path is relative or below `instead_of`."""
         path = self.path.expanduser()
         inner = path.relative_to(instead_of) if path.is_relative_to(instead_of) else path
         return self.model_copy(update={"path": base / inner})
@@ -57,19 +57,19 @@ class IndexSection(StorageSection):
     path: Path = Field(default=Path("var/index"), examples=["var/index"])
     """Folder of the index."""
     every: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(default=None, examples=[1800])
-    """Seconds after which what was fetched is handed over, however little. None: when it is worth it."""
+    """Maximum seconds until fetched documents are sent to the index. None: decided automatically."""
     boosts: Mapping[str, Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]] = Field(
         default={}, examples=[{"https://www.example.com/": 3, "https://www.example.com/old/*": 0.5}]
     )
-    """Factors for the scores of URLs, or of all that begin so, with a trailing `*`."""
+    """Score factors by URL, or by URL prefix with a trailing `*`."""
     optimise: OptimiseSection | None = Field(default=None, examples=[{"cron": "0 4 * * sun", "limit": "1 h"}])
-    """When its segments are merged and the space of deleted documents is freed. None: whenever it is worth it."""
+    """When segments are merged and the space of deleted documents is freed. None: decided automatically."""
     anchors: bool = Field(default=True, examples=[False])
-    """Index what links to a document are called on other pages of its source; such words count double."""
+    """Index the anchor texts of links to a document from other pages of its source. Their words count double."""
 
 
 class FurtherIndex(StorageSection):
-    """An index beside that of the project, which sources feed by naming it; may be written as its path alone."""
+    """An additional index that sources name in `feeding`; may be written as just its path."""
 
     engine: Annotated[str, PluginName(ENGINES)] = Field(default="whoosh", examples=["tantivy"])
     """The index engine. `tantivy` needs the extra of this name."""
@@ -78,39 +78,39 @@ class FurtherIndex(StorageSection):
 
 
 class DestinationSection(Section):
-    """Something that gets documents and is no index of ours: what of the options counts depends on its type."""
+    """A destination of documents other than an index; the valid options depend on its type."""
 
     type: Annotated[str, PluginName(DESTINATIONS)] = Field(examples=["http"])
-    """`jsonl`: a file with one JSON object a line. `http`: a web server that gets such lines by POST."""
+    """`jsonl`: a file with one JSON object per line. `http`: a web server that receives such lines by POST."""
     path: Path | None = Field(default=None, examples=["var/export.jsonl"])
     """The file, for `jsonl`."""
     url: Annotated[str, AfterValidator(check_web_url)] | None = Field(
         default=None, examples=["https://portal.example.com/documents"]
     )
-    """Where documents are sent, for `http` (and all that follows)."""
+    """The URL that documents are sent to, for `http` (like all following options)."""
     headers: Mapping[SiteHeader, Secret] = Field(
         default={}, repr=False, examples=[{"Authorization": "${PORTAL_TOKEN}"}]
     )
-    """Headers of every request; values may be secrets."""
+    """Headers of every request. Values may be secrets."""
     user: str = Field(default="", examples=["crawler"])
-    """The user, sent at once by the scheme Basic."""
+    """The user, sent with every request (Basic authentication)."""
     password: Secret | None = Field(default=None, examples=["${PORTAL_PASSWORD}"])
     """The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
     documents: int = Field(default=500, ge=1, examples=[100])
-    """Most documents and removals in one request."""
+    """Maximum number of documents and removals in one request."""
     size: Annotated[Size, Field(ge=1)] = Field(default=5 << 20, examples=["1 MB"])
-    """Most bytes in one request; a larger document goes alone."""
+    """Maximum bytes in one request. A larger document is sent alone."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
-    """Seconds for one request and its answer."""
+    """Seconds after which a request without response is given up."""
     retry: Seconds = Field(default=60.0, examples=[300])
-    """Seconds for which a request is sent again that failed for a reason that may pass."""
+    """Seconds for which a request is retried after a temporary error."""
     networks: Annotated[tuple[Network, ...], one_or_list(Network)] = Field(
         default=(), examples=[["10.1.0.0/16"]]
     )
-    """Private networks that may be connected to. Private, loopback and link-local addresses are refused otherwise."""
+    """Private networks that may be connected to. Other private, loopback and link-local addresses are refused."""
 
     options: Mapping[str, JsonValue] = Field(default={}, examples=[{"queue": "documents"}])
-    """The options of a type that a plug-in brings."""
+    """The options of a type from a plug-in."""
 
     @model_validator(mode="after")
     def _has_place(self) -> DestinationSection:
@@ -123,7 +123,7 @@ class DestinationSection(Section):
 
     @property
     def own_options(self) -> frozenset[str]:
-        """The options that count for the type."""
+        """The valid options for the type."""
         if self.type == "jsonl":
             return frozenset({"path"})
         if self.type == "http":
@@ -131,7 +131,7 @@ class DestinationSection(Section):
         return frozenset({"options"})
 
     def below(self, base: Path, instead_of: Path) -> Self:
-        """Return the section with its file below `base`, as `StorageSection.below` does."""
+        """Return the section with its file below `base`, like `StorageSection.below`."""
         if self.path is None:
             return self
         return self.model_copy(update={"path": StorageSection(path=self.path).below(base, instead_of).path})
@@ -143,47 +143,47 @@ class StateSection(StorageSection):
     engine: Annotated[str, PluginName(STORES)] = Field(default="sqlite", examples=["sqlite"])
     """The state store. `memory` keeps nothing after the process ends."""
     path: Path = Field(default=Path("var/state"), examples=["var/state"])
-    """Folder with one file for each source, and one for the sites of all."""
+    """Folder with one file per source, and one for the sites of all sources."""
 
 
 class DocumentsSection(StorageSection):
-    """The documents that sources keep with their own `storage` section."""
+    """The documents that sources store as configured in their `storage` section."""
 
     path: Path = Field(default=Path("var/documents"), examples=["var/documents"])
     """Folder with the documents of each source."""
 
 
 class LogsSection(StorageSection):
-    """Where the logs lie that the `log` section of each source describes."""
+    """The storage of the logs that sources configure in their `log` section."""
 
     path: Path = Field(default=Path("var/log"), examples=["var/log"])
     """Folder with the logs of each source."""
     size: Size = Field(default=10 << 20, examples=["10 MB"])
-    """Largest size of one log; a full one is kept until the next is full."""
+    """Maximum size of one log. A full one is kept until the next is full."""
 
 
 class CacheSection(StorageSection):
-    """The durable cache in which documents wait for the index."""
+    """The persistent cache in which documents wait for the index."""
 
     path: Path = Field(default=Path("var/cache"), examples=["var/cache"])
     """Folder of the cache."""
     size: Size = Field(default=20 << 20, examples=["20 MB"])
-    """When this much waits, it is handed over to the index."""
+    """Size of waiting documents at which they are sent to the index."""
     phases: Literal["one", "two"] = Field(default="one", examples=["two"])
-    """`one`: crawl while the index is written; `two`: first the one, then the other, in turn."""
+    """`one`: crawl while the index is written. `two`: alternate between crawling and writing the index."""
 
 
 class ProcessesSection(Section):
-    """The processes of crawls that go on at the same time, one a source (`crawl --jobs`, `serve`)."""
+    """The processes of concurrent crawls, one per source (`crawl --jobs`, `serve`)."""
 
     jobs: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, examples=[4])
-    """Most crawls at a time. None: one a core of the machine."""
+    """Maximum number of concurrent crawls. None: one per CPU core."""
     memory: Annotated[Size, Field(ge=64 << 20)] | None = Field(default=None, examples=["1 GB"])
-    """Most memory of the process of one crawl: it is ended before it takes more, and resumed later. Linux only."""
+    """Maximum memory of the process of one crawl. It is stopped before it uses more and resumed later. Linux only."""
     turn: Interval = Field(default=900.0, examples=["2 h"])
-    """How long a crawl that others wait for goes on before it makes room. None: to its end."""
+    """Maximum time that a crawl runs while others wait; then it is paused. None: until it ends."""
 
     @property
     def longest_turn(self) -> float:
-        """Seconds for which a crawl goes on that others wait for."""
+        """Maximum seconds that a crawl runs while others wait."""
         return float("inf") if self.turn is None else self.turn

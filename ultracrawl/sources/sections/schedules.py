@@ -1,4 +1,4 @@
-"""The section `schedules` of a project: when its sources are crawled; and when its index is optimised."""
+"""The `schedules` section of a project (when sources are crawled), and `index.optimise`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _parse_step(value: object) -> object:
 
 
 def _checked(check: Callable[[str], object]) -> AfterValidator:
-    """Return a validator of texts that a rule has to understand."""
+    """Return a validator of texts that `check` must accept; it raises `ScheduleError` for others."""
 
     def pass_text(text: str) -> str:
         try:
@@ -93,7 +93,7 @@ def _check_zone(name: str) -> str:
 
 
 def _parse_day(value: object) -> object:
-    """Return a weekday by its first three letters, a day of the month as its number, or `last`."""
+    """Return a weekday as its first three letters, a day of the month as its number, or `last`."""
     text = str(value).strip().lower()
     if text in WEEKDAYS or text in _LONG_WEEKDAYS:
         return text[:3]
@@ -109,7 +109,7 @@ Every = Annotated[
     BeforeValidator(_parse_step),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}, {"type": "null"}]}),
 ]
-"""How often: minutes, or a text with a unit."""
+"""A repetition interval: minutes, or a text with a unit."""
 Cron = Annotated[str, _checked(check_expression)]
 TimeOfDay = Annotated[str, _checked(parse_time_of_day)]
 Day = Annotated[
@@ -124,18 +124,18 @@ def _as_list(value: object) -> object:
 
 
 class TimesSection(Section):
-    """When something is done: either `cron`, or `every` with `at` and `on`."""
+    """Times at which something is done: either `cron`, or `every` with `at` and `on`."""
 
     cron: Cron | None = Field(default=None, examples=["0 3 * * *"])
     """A cron expression: minute, hour, day of the month, month, day of the week."""
     every: Every = Field(default=None, examples=["6 h"])
-    """Every so many minutes, or with a unit: min, h, d, w or months; the number 1 may be missing, as in `week`."""
+    """Interval: minutes, or a number with min, h, d, w or months. The number 1 may be omitted, as in `week`."""
     at: Annotated[tuple[TimeOfDay, ...], one_or_list(TimeOfDay)] = Field(default=(), examples=["03:30"])
-    """Times of day, with days, weeks and months; none is midnight."""
+    """Times of day, for intervals of days, weeks and months. None: midnight."""
     on: Annotated[tuple[Day, ...], BeforeValidator(_as_list), one_or_list(Day)] = Field(
         default=(), examples=[["mon", "thu"]]
     )
-    """Days of the week, with weeks (none: Monday); days of the month or `last`, with months (none: the first)."""
+    """Weekdays, for weeks (none: Monday); days of the month or `last`, for months (none: the first)."""
     timezone: Annotated[str, AfterValidator(_check_zone)] = Field(default="UTC", examples=["Europe/Berlin"])
     """The time zone of `cron`, `at` and `window`."""
 
@@ -146,7 +146,7 @@ class TimesSection(Section):
 
     @property
     def times(self) -> ScheduleTimes:
-        """The times; the section has passed the checks of the project."""
+        """The compiled times; the section must have passed `check_times`."""
         if self.cron is not None:
             return CalendarTimes((self.cron,), self.zone)
         step = self.every
@@ -158,30 +158,30 @@ class TimesSection(Section):
 
 
 class ScheduleSection(TimesSection):
-    """Sources that are crawled at common times."""
+    """Sources that are crawled at the same times."""
 
     sources: Annotated[tuple[SourceReference, ...], one_or_list(SourceReference)] = Field(
         default=(), examples=[["handbook", "intranet"]]
     )
-    """The names of the sources; each belongs to one schedule at most."""
+    """The names of the sources. Each belongs to at most one schedule."""
     mode: Literal["accept-all", "examine", "index-only"] | None = Field(default=None, examples=["examine"])
-    """What its crawls do instead of what `crawling_mode` of a source says."""
+    """Overrides `crawling_mode` of the sources."""
     force: bool = Field(default=False, examples=[True])
     """Fetch and index every page again, changed or not."""
     missed: Literal["run", "skip"] = Field(default="run", examples=["skip"])
-    """What becomes of times at which nothing could launch it: one run is held at once (`run`), or none (`skip`)."""
+    """What to do about launch times missed while nothing ran: run once immediately (`run`), or nothing (`skip`)."""
     window: Annotated[tuple[WindowSpan, ...], one_or_list(WindowSpan)] = Field(
         default=(), examples=["22:00-06:00"]
     )
-    """When its crawls may run, each day or in spans of the week: outside they wait, and at the end they are stopped."""
+    """When its crawls may run, each day or in spans of the week. Outside they wait; at the end they are stopped."""
     enabled: bool = Field(default=True, examples=[False])
-    """Whether it is launched at its times; `ultracrawl schedule launch` launches it all the same."""
+    """Launch it at its times. `ultracrawl schedule launch` works even if this is off."""
     profile: str = Field(default="", examples=["north"])
-    """Where its crawls run, and nowhere else; empty: on this machine."""
+    """The profile of the machine on which its crawls run. Empty: this machine."""
 
     @property
     def run_window(self) -> RunWindow:
-        """When its crawls may run."""
+        """The compiled `window`."""
         return RunWindow((span for text in self.window for span in parse_span(text)), self.zone)
 
 
@@ -189,4 +189,4 @@ class OptimiseSection(TimesSection):
     """When the index is optimised: its segments are merged, and the space of deleted documents is freed."""
 
     limit: Interval = Field(default=None, examples=["1 h"])
-    """How long it may take; what is not done by then is given up until the next time. None: as long as it takes."""
+    """Maximum duration; unfinished work waits for the next time. None: no limit."""

@@ -1,4 +1,4 @@
-"""The base of every group of options."""
+"""`Section`: the base class of option groups."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 _building_schema: ContextVar[bool] = ContextVar("_building_schema", default=False)
-"""Whether pydantic is at work on what checks a group."""
+"""Whether pydantic is currently building the core schema of a group."""
 
 
 class Section(BaseModel):
     """A frozen group of options; unknown options are errors, an empty group (`robots:`) has only defaults.
 
-    What checks a group is built when a definition first uses it, and not with the group around it: most
-    definitions use few, and to build all of them was a quarter of what a small command took.
+    The core schema of a group is built when a definition first uses it, not together with the enclosing group:
+    most definitions use few groups, and building all schemas was a quarter of the time of a small command.
     """
 
     model_config = ConfigDict(
@@ -41,25 +41,25 @@ class Section(BaseModel):
     )
 
     FETCH_OPTIONS: ClassVar[frozenset[str]] = frozenset()
-    """Options that decide which pages are fetched, and how, but not what becomes of them.
+    """Options that affect which pages are fetched and how, but not the documents made from them.
 
-    A change of all others makes documents anew; so does one of an option that nobody thought of.
+    A change of any other option remakes documents; so options not listed here are safe by default.
     """
 
     ADDED_OPTIONS: ClassVar[frozenset[str]] = frozenset()
-    """Options that an earlier version did not have; as long as they have their defaults, documents are not made anew.
+    """Options added after the first version. At their defaults they do not cause documents to be remade.
 
-    An option that is added to a group goes in here: no crawl makes all documents again because there is such an option.
+    List new options here, so that an upgrade does not remake all documents.
     """
 
     @classmethod
     def by_default(cls) -> Self:
-        """Return the group as it is when nothing of it is written."""
+        """Return the group with all defaults."""
         return cast(Self, cls.model_construct())
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Return what checks the group; inside of another group, what asks the group itself."""
+        """Return the schema of the group; inside another group, one that defers building it."""
         if _building_schema.get():
             return _deferred_schema(cls)
         before = _building_schema.set(True)
@@ -70,15 +70,15 @@ class Section(BaseModel):
 
     @classmethod
     def fetch_options(cls) -> frozenset[str]:
-        """Return the options of `FETCH_OPTIONS`, also of the groups that this one is made from."""
+        """Return `FETCH_OPTIONS` of this group and its base classes."""
         return cls._collected("FETCH_OPTIONS")
 
     @classmethod
     def _collected(cls, name: str) -> frozenset[str]:
         return frozenset().union(*(vars(one).get(name, ()) for one in cls.__mro__))
 
-    def without_effect(self) -> frozenset[str]:
-        """Return the options that make no other documents: those that only fetch, and added ones at their defaults."""
+    def options_without_effect(self) -> frozenset[str]:
+        """Return the options that do not affect documents: `FETCH_OPTIONS`, and `ADDED_OPTIONS` at their defaults."""
         fields = type(self).model_fields
         added = self._collected("ADDED_OPTIONS")
         return self.fetch_options() | {one for one in added if getattr(self, one) == fields[one].default}
@@ -90,7 +90,7 @@ class Section(BaseModel):
 
 
 def _deferred_schema(group: type[Section]) -> CoreSchema:
-    """Return a schema of a group that builds the real one when it is needed."""
+    """Return a schema that builds the real schema of a group on first use."""
 
     def check(value: Any, info: ValidationInfo) -> Section:
         return group.model_validate(value, context=info.context)
@@ -115,13 +115,13 @@ def _deferred_schema(group: type[Section]) -> CoreSchema:
 
 
 class _NotPlainError(Exception):
-    """A value is written in a way that only what checks its group knows."""
+    """A value needs the serialiser of its group."""
 
 
 def _plain(value: object, left_out: object = None) -> Any:
-    """Return what JSON has of a group that no definition uses, without building what checks it.
+    """Return the JSON data of a group without building its schema.
 
-    Most groups of most sources are only ever used for this: a crawl notes by what options its documents were made.
+    Most groups of a source are serialised only, for the digest of options that a crawl stores.
     """
     if isinstance(value, Section):
         out = (

@@ -1,1 +1,1 @@
-"""Options about what becomes of an answer: documents, their attributes and their indexes."""
+"""Options for processing responses: documents, their attributes and destinations."""

@@ -1,4 +1,4 @@
-"""The `content` section of a source: what of a page is its text."""
+"""The `content` section of a source: which elements of a page are its text."""
 
 from __future__ import annotations
 
@@ -12,34 +12,33 @@ from ultracrawl.sources.sections.section import Section
 
 
 def _switch(value: object) -> object:
-    return "off" if value is False else value  # `off` without quotation marks is a truth value in YAML
+    return "off" if value is False else value  # unquoted `off` is a boolean in YAML
 
 
 class PageContent(Section):
-    """What of a page is its text."""
+    """Which elements of a page are its text."""
 
     include: CssSelector = Field(default="", examples=["#mw-content-text"])
-    """CSS selector: the text is that of these elements, on pages that have any."""
+    """CSS selector of the elements whose text is indexed, on pages that have any."""
     exclude: CssSelector = Field(default="", examples=[".share, .related-posts"])
-    """CSS selector: these elements are no part of the text. Links in them are followed all the same."""
+    """CSS selector of elements that are not indexed. Links in them are still followed."""
     main: Annotated[
         Literal["auto", "off"], BeforeValidator(_switch, json_schema_input_type=Literal["auto", "off", False])
     ] = Field(default="auto", examples=["off"])
-    """`auto`: headers, footers and navigation of the site are left out, unless `include` finds something. `off`: they
-    stay."""
+    """`auto`: omit headers, footers and navigation of the site, unless `include` matches. `off`: keep them."""
 
 
 class ContentOfPages(PageContent):
-    """What is the text of some pages."""
+    """Which elements of some pages are their text."""
 
     urls: UriPatterns = Field(min_length=1, examples=[["https://wiki.example.com/"]])
-    """The pages whose URL one of these rules covers."""
+    """The pages whose URL matches one of these rules."""
 
 
 class ContentSection(PageContent):
-    """What of pages is their text."""
+    """Which elements of pages are their text."""
 
     pages: tuple[ContentOfPages, ...] = Field(
         default=(), examples=[[{"urls": ["https://wiki.example.com/"], "include": "#mw-content-text"}]]
     )
-    """Other rules for some pages, in place of those of the section; the first that covers the URL counts."""
+    """Rules for some pages that replace those of the section. The first one that matches the URL applies."""

@@ -1,4 +1,4 @@
-"""The `conversion` section of a source: which documents are converted, and within which bounds."""
+"""The `conversion` section of a source: which documents are converted, and the limits."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import MediaTypes, Seconds, Size
 
 _SOFT_SHARE = 0.8
-"""Share of the time after which a converter ends by itself, so that what it has is kept."""
+"""Share of the time limit after which a converter stops by itself, so that its partial text is kept."""
 
 
-_LEAST_MEMORY = 128 << 20
+_MIN_MEMORY = 128 << 20
 
 
 def _check_memory(size: int) -> int:
-    if size < _LEAST_MEMORY:
+    if size < _MIN_MEMORY:
         raise mistake("a conversion process does not start with so little memory", "write `128 MB` or more")
     return size
 
@@ -29,30 +29,30 @@ Memory = Annotated[Size, AfterValidator(_check_memory)]
 
 
 class ConversionSection(Section):
-    """How documents that are not HTML are converted (Ultra Search 3); each bound holds for one document."""
+    """How documents that are not HTML are converted (Ultra Search 3). Each limit applies to one document."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"workers", "timeout", "memory"})
 
     use: bool = Field(default=True, examples=[False])
-    """Convert documents that are neither HTML nor plain text; if not, they are dropped."""
+    """Convert documents that are neither HTML nor plain text. If off, they are dropped."""
     exclude_types: MediaTypes = Field(default=(), examples=[["application/pdf"]])
-    """Media types that are not converted; their documents are dropped."""
+    """Media types that are not converted. Their documents are dropped."""
     workers: int = Field(default=1, ge=1, le=64, examples=[2])
-    """Processes that convert documents at once."""
+    """Number of conversion processes."""
     timeout: Seconds = Field(default=60.0, gt=0, examples=[60])
-    """Seconds after which a conversion is given up; at four fifths it ends with what it has."""
+    """Seconds after which a conversion is given up. At four fifths of the time it stops with a partial text."""
     memory: Memory = Field(default=1 << 30, examples=["1 GB"])
-    """Most memory (address space) of a conversion process; a document that needs more gets status 908."""
+    """Maximum memory (address space) of a conversion process. A document that needs more gets status 908."""
     text: Size = Field(default=5_000_000, examples=["5 MB"])
-    """Most characters of text that are kept of a document or a page."""
+    """Maximum characters of text kept of a document or page."""
     unpacked: Size = Field(default=200 << 20, examples=["200 MB"])
-    """Most bytes that a packed document or archive may unfold to."""
+    """Maximum unpacked bytes of a packed document or archive."""
     members: int = Field(default=1000, ge=1, le=1_000_000, examples=[1000])
-    """Most files, parts or sheets that are read inside a document."""
+    """Maximum number of files, parts or sheets read inside a document."""
     nesting: int = Field(default=3, ge=0, le=20, examples=[3])
-    """How deep documents may be inside each other; a PDF attached to a message in an archive is 2."""
+    """Maximum nesting of documents in documents. A PDF attached to a message in an archive is 2."""
     keep_partial: bool = Field(default=True, examples=[False])
-    """Index what was read of a document whose conversion failed half-way, marked as truncated."""
+    """Index the partial text of a document whose conversion failed, marked as truncated."""
 
     @property
     def types(self) -> frozenset[str]:
@@ -67,7 +67,7 @@ class ConversionSection(Section):
 
     @property
     def limits(self) -> ConversionLimits:
-        """The bounds that converters keep by themselves."""
+        """The limits that converters enforce themselves."""
         return ConversionLimits(
             self.text, self.unpacked, self.members, self.nesting, self.timeout * _SOFT_SHARE
         )

@@ -1,4 +1,4 @@
-"""The `feeding` section of a source: which indexes get its documents, and whether they get them now."""
+"""The `feeding` section of a source: the indexes and other destinations of its documents."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Size
 
 PROJECT_INDEX = "default"
-"""The name of the index of the project, where indexes are named."""
+"""The name of the project's own index."""
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
 
 class DestinationOptions(Section):
-    """One index, or another destination, that gets the documents of a source."""
+    """One index or other destination of the documents of a source."""
 
     index: Label = Field(default=PROJECT_INDEX, examples=["archive"])
-    """A name from `indexes`, or `default`, the index of the project."""
+    """A name from `indexes`, or `default` for the index of the project."""
     destination: Label | None = Field(default=None, examples=["export"])
     """Instead of an index: a name from `destinations` of the project."""
     paused: bool = Field(default=False, examples=[True])
-    """Hold back everything for this destination. It gets it later, in order."""
+    """Hold back all changes for this destination. They are sent later, in order."""
     primary: bool = Field(default=False, examples=[True])
-    """Its commits say whether a document counts as indexed. Without one, the first destination is it."""
+    """A document counts as indexed once this destination has committed it. Default: the first destination."""
 
     @model_validator(mode="after")
     def _is_one(self) -> DestinationOptions:
@@ -38,7 +38,7 @@ class DestinationOptions(Section):
 
     @property
     def target(self) -> str:
-        """The name of the index, or of what gets documents instead of one."""
+        """The name of the index or other destination."""
         return self.destination or self.index
 
 
@@ -48,7 +48,7 @@ class Destination:
 
     label: str
     index: str
-    """The name of the index, or of what gets documents instead of one."""
+    """The name of the index or other destination."""
     paused: bool
 
 
@@ -68,26 +68,26 @@ def _check_destinations(value: Mapping[str, DestinationOptions]) -> Mapping[str,
 
 
 class FeedingSection(Section):
-    """Where documents go. Every change goes to every destination; one that is behind catches up."""
+    """Destinations of documents. Every change goes to every destination; one that is behind catches up."""
 
     paused: bool = Field(default=False, examples=[True])
-    """Hold back everything that goes to any index. Crawling goes on."""
+    """Hold back all changes for all destinations. Crawling continues."""
     destinations: Annotated[Mapping[Label, DestinationOptions], AfterValidator(_check_destinations)] = Field(
         default={}, examples=[{"public": {"primary": True}, "copy": {"index": "archive", "paused": True}}]
     )
-    """The indexes that get the documents, by labels of your own. None: the index of the project alone."""
+    """The destinations of the documents, by labels of your own. None: the index of the project only."""
     backlog: Size = Field(default=10 << 30, examples=["50 GB"])
-    """Most bytes held back for one destination. Beyond it a secondary one is filled anew by a later run; for the
-    primary one the crawl ends.
+    """Maximum bytes held back for one destination. Beyond that, a secondary destination is refilled by a later run; for
+    the primary one the crawl stops.
     """
 
     @property
     def in_order(self) -> tuple[Destination, ...]:
-        """The destinations, the primary one first; empty if there is only the index of the project."""
+        """The destinations, the primary one first; empty if there is only the project's own index."""
         listed = sorted(self.destinations.items(), key=lambda item: not item[1].primary)
         return tuple(Destination(label, one.target, one.paused) for label, one in listed)
 
     @property
     def primary_index(self) -> str:
-        """The name of the index whose commits count."""
+        """The name of the primary destination."""
         return self.in_order[0].index if self.destinations else PROJECT_INDEX

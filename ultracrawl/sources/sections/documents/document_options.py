@@ -1,4 +1,4 @@
-"""The options of a source about its documents: what is read, what becomes of it, where it goes."""
+"""The options of a source for its documents: types, processing, attributes, storage, destinations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ultracrawl.sources.values import Charset, Language, MediaTypes, PrincipalNa
 
 
 class DocumentOptions(Section):
-    """What `SourceOptions` has of options about documents; none of them is about fetching."""
+    """The part of `SourceOptions` that affects documents."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
     ADDED_OPTIONS: ClassVar = frozenset({"acl", "content", "languages"})
@@ -33,63 +33,63 @@ class DocumentOptions(Section):
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
         examples=[["text/html", "documents"]],
     )
-    """Media types that are indexed, or names of groups of them; documents of other types are dropped."""
+    """Media types to index, or names of groups of them. Documents of other types are dropped."""
     follow_only_types: MediaTypes = Field(default=(), examples=[["text/html"]])
-    """Media types of documents that are read for their links, but not indexed."""
+    """Media types of documents whose links are followed but which are not indexed."""
     detect_types: bool = Field(default=False, examples=[True])
-    """Go by the type that the bytes show, unless it is a generic one, and not by the declared type."""
+    """Use the media type detected from the bytes instead of the declared one, unless it is generic."""
     cut_off: Size | None = Field(default=None, examples=["2 MB"])
-    """Bytes of a document that are read; what `truncate` says happens to longer ones. None: all."""
+    """Maximum bytes of a document that are read; see `truncate` for longer ones. None: all."""
     truncate: bool = Field(default=True, examples=[False])
-    """Read the beginning of documents longer than `cut_off`; if not, drop them."""
+    """Read the beginning of documents longer than `cut_off`. If off, drop them."""
     exclude_headers: HeaderExpressions = Field(default={}, examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}])
-    """Response headers whose value drops the document: expressions for each, covering all of it."""
+    """Drop documents by response headers: expressions by header name that match the whole value."""
     conversion: ConversionSection = Field(
         default=ConversionSection.by_default(), examples=[{"workers": 2, "timeout": 30}]
     )
-    """How PDF, Office and other documents become text."""
+    """How PDF, Office and other documents are converted to text."""
     javascript: JavascriptSection = Field(
         default=JavascriptSection.by_default(),
         examples=[{"use": True, "urls": ["https://www.example.com/app/"], "keep_html": True}],
     )
-    """Which pages are opened in a browser, so that their scripts run."""
+    """Which pages are rendered in a browser, so that their scripts run."""
     focused: FocusedSection = Field(
         default=FocusedSection.by_default(), examples=[{"languages": ["german", "unknown"], "depth": 1}]
     )
-    """Which languages are kept, and how far links are followed through others."""
+    """Which languages are kept, and how far links are followed through documents in others."""
     languages: LanguagesSection = Field(default=LanguagesSection.by_default(), examples=[{"trust": "both"}])
-    """How the language of documents is told."""
+    """How the language of documents is determined."""
     duplicates: DuplicatesSection = Field(default=DuplicatesSection.by_default(), examples=[{"by": "body"}])
-    """When pages are one document, and what becomes of their URLs."""
+    """When pages are duplicates, and what happens to their URLs."""
     relations: RelationsSection = Field(
         default=RelationsSection.by_default(), examples=[{"tell": ["duplicates", "redirects"]}]
     )
-    """What documents in the index tell of other URLs that belong to them."""
+    """Search attributes with related URLs of documents."""
     storage: StorageOptions = Field(default=StorageOptions.by_default(), examples=[{"keep": True}])
-    """Whether and how fetched documents are kept."""
+    """Whether and how fetched documents are stored."""
     feeding: FeedingSection = Field(  # word: the option of users
         default=FeedingSection.by_default(), examples=[{"paused": True}]
     )
-    """Which indexes get the documents, and whether they get them now."""
+    """The destinations of the documents."""
     acl: PrincipalNames = Field(default=(), examples=[["staff"]])
-    """Users and groups that may see the documents, apart from those that name others themselves; empty: everybody."""
+    """Users and groups that may see the documents, unless a document names others itself. Empty: everybody."""
     content: ContentSection = Field(
         default=ContentSection.by_default(), examples=[{"exclude": ".share", "main": "auto"}]
     )
-    """What of a page is its text, and what is navigation."""
+    """Which elements of a page are its text, and which are navigation."""
     attributes: Annotated[Mapping[str, str], BeforeValidator(lower_keys)] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
     )
-    """Document attributes (META names in any case) and the search attribute of each."""
+    """Search attribute for each document attribute (META names in any case)."""
     extract: ExtractRules = Field(default={}, examples=[{"Department": "=Sales", "sku": {"css": ".sku"}}])
-    """Document attributes made by rules: constants, templates, expressions, CSS selectors, XPath."""
+    """Document attributes from rules: constants, templates, expressions, CSS selectors, XPath."""
     description_fallback: bool = Field(default=False, examples=[True])
-    """Take the description from the text of pages that have none of their own."""
+    """Take the description of pages without one from their text."""
     parameter_file: str | None = Field(default=None, examples=["crawler.dat"])
-    """A `crawler.dat` of Ultra Search: `USE_DESC_FALLBACK` before its IMPORT is `description_fallback`."""
+    """A `crawler.dat` of Ultra Search: `USE_DESC_FALLBACK` before its IMPORT sets `description_fallback`."""
     detect_language: bool = Field(default=False, examples=[True])
-    """Tell the language of documents that name none by their text (needs the extra `language`)."""
+    """Detect the language of documents that declare none from their text (needs the extra `language`)."""
     default_language: Language = Field(default="en", examples=["en"])
-    """Language of documents that name none, and whose text does not tell it."""
+    """Language of documents that declare none and whose text does not show it."""
     default_charset: Charset = Field(default="iso-8859-1", examples=["iso-8859-1"])
     """Character set of documents that declare none."""

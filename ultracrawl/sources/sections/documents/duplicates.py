@@ -1,4 +1,4 @@
-"""The `duplicates` section of a source: which pages are one document, and what becomes of their URLs."""
+"""The `duplicates` section of a source: how duplicates are detected, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from ultracrawl.sources.values import Size
 
 
 class DuplicatesSection(Section):
-    """When pages of a source are duplicates of each other, and what is kept of them."""
+    """How duplicate pages of a source are detected, and what is kept of them."""
 
     detect: bool = Field(default=True, examples=[False])
-    """Index a document once, however many URLs of the source have it."""
+    """Index a document once, no matter how many URLs of the source have it."""
     by: Literal["text", "body"] = Field(default="text", examples=["body"])
     """What is compared: title and visible text, or the bytes of the body."""
     meta: bool = Field(default=False, examples=[True])
-    """Compare META values too: pages that differ only in these are no duplicates."""
+    """Compare META values too: pages that differ in them are not duplicates."""
     cut_off: Size | None = Field(default=None, examples=["64 KB"])
-    """Bytes, from the first, that are compared. None: all."""
+    """Number of leading bytes to compare. None: all."""
     near: bool = Field(default=False, examples=[True])
-    """Take pages whose texts are nearly equal for duplicates, too."""
+    """Treat pages with nearly equal texts as duplicates too."""
     near_distance: int = Field(default=LARGEST_DISTANCE, ge=0, le=LARGEST_DISTANCE, examples=[2])
-    """Bits, of 64, in which the simhashes of nearly equal texts may differ."""
+    """Bits (of 64) in which the simhashes of nearly equal texts may differ."""
     near_words: int = Field(default=20, ge=SHINGLE, le=100_000, examples=[50])
     """Texts with fewer words are compared exactly."""
     canonical: bool = Field(default=True, examples=[False])
-    """Let canonical links help to choose the URL that stands for all."""
+    """Use canonical links to choose the URL that represents the duplicates."""
     follow_links: bool = Field(default=True, examples=[False])
-    """Follow the links of duplicates; they may differ where the texts are equal."""
+    """Follow the links of duplicates, which may differ even if the texts are equal."""
     listed: int = Field(default=10, ge=0, le=1_000_000, examples=[100])
-    """Duplicates of a document that are remembered, and can take its place."""
+    """Maximum number of duplicates remembered per document; they can replace it."""
     always_listed: Expression | None = Field(default=None, examples=[r".*/index\.html"])
-    """Expression (RE2) over whole URLs: such duplicates are remembered beyond `listed`."""
+    """Expression (RE2) matching whole URLs: such duplicates are remembered in addition to `listed`."""

@@ -1,4 +1,4 @@
-"""The rules below `extract` of a source, by which document attributes are made."""
+"""The rules in `extract` of a source, which make document attributes."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ def _several(value: object) -> object:
 
 
 class ExtractRule(Section):
-    """One way to make values; just one of constant, template, regexp, css and xpath is set."""
+    """One extraction rule; exactly one of constant, template, regexp, css and xpath is set."""
 
     constant: str | None = Field(default=None, min_length=1, examples=["Sales"])
     """The value itself."""
     template: Annotated[str, AfterValidator(_check_template)] | None = Field(
         default=None, examples=["{host}/{title}"]
     )
-    """A text with fields and document attributes in braces; no value if one is missing."""
+    """A text with fields and document attributes in braces. If one is missing, there is no value."""
     regexp: Expression | None = Field(default=None, examples=[r"/products/(\w+)"])
-    """Expression (RE2); each place where it fits gives its first group, or all of it."""
+    """Expression (RE2). Each match yields its first group, or all of it."""
     of: str = Field(default="url", examples=["text"])
-    """What the expression is held against: a field of the document, or a document attribute."""
+    """What `regexp` is searched in: a field of the document, or a document attribute."""
     css: CssSelector | None = Field(default=None, examples=[".price"])
-    """CSS selector; each element gives its text."""
+    """CSS selector. Each matching element yields its text."""
     attribute: str = Field(default="", examples=["content"])
-    """An attribute of the elements that the CSS selector finds, in place of their text."""
+    """An attribute of the elements selected by `css`, used instead of their text."""
     xpath: XPath | None = Field(default=None, examples=["//span[@id='sku']/text()"])
     """XPath 1.0 expression."""
     urls: Annotated[tuple[UriPattern, ...], BeforeValidator(_several)] = Field(
         default=(), examples=[["https://shop.example.com/products/"]]
     )
-    """URL rules of the pages that the rule holds for; without any, all pages."""
+    """URL rules of the pages that the rule applies to. None: all pages."""
 
     @model_validator(mode="before")
     @classmethod
@@ -100,4 +100,4 @@ class ExtractRule(Section):
 ExtractRules = Annotated[
     Mapping[str, Annotated[tuple[ExtractRule, ...], BeforeValidator(_several)]], BeforeValidator(lower_keys)
 ]
-"""Rules by document attribute, in any case; a single rule may stand for a list of one."""
+"""Rules by document attribute (case-insensitive); a list with one rule may be written as the rule."""

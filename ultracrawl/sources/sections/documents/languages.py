@@ -1,4 +1,4 @@
-"""The `languages` section of a source: whom to believe about the language of a document."""
+"""The `languages` section of a source: how the language of a document is determined."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import Field
 from ultracrawl.sources.sections.section import Section
 
 Trust = Literal["declared", "detected", "both"]
-"""What is believed of the language of a document."""
+"""Source of the language of a document."""
 
 
 class LanguagesSection(Section):
-    """How the language of documents is told."""
+    """How the language of documents is determined."""
 
     trust: Trust | None = Field(default=None, examples=["both"])
-    """What counts for search and for `focused` alike: what pages and headers declare, the language that is detected
-    in the text (needs the extra `language`), or both: the declaration, unless the text is clearly in another language.
-    None: the text counts for `focused`, and the declaration for search.
+    """Language used for search and for `focused`: the one that pages and headers declare, the one detected in the text
+    (needs the extra `language`), or both: the declared one unless the text is clearly in another language. None: the
+    detected one for `focused`, the declared one for search.
     """

@@ -1,4 +1,4 @@
-"""The `lists` of a definition file: values of search attributes with their display names."""
+"""The `lists` of a project: values of search attributes with display names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.sources.mistakes import format_value, mistake
 
 
 def _text_keys(value: object) -> object:
-    """Accept a plain list of values, and keys that YAML takes for numbers or dates."""
+    """Accept a plain list of values, and keys that YAML reads as numbers or dates."""
     if isinstance(value, list):
         return {_key(one): {} for one in value}
     return {_key(key): names for key, names in value.items()} if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""The `relations` section of a source: what a document in the index tells of other URLs that belong to it."""
+"""The `relations` section of a source: search attributes with related URLs of a document."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ RELATION_ATTRIBUTES = {
     "links": "Links",
     "referrers": "Referrers",
 }
-"""The search attributes, all strings with several values, by what they hold."""
+"""The search attribute of each kind, all strings with several values."""
 
 
 class RelationsSection(Section):
-    """Search attributes that hold URLs around a document; they are kept true when these change later."""
+    """Search attributes with related URLs of a document. They are updated when these change later."""
 
     tell: Annotated[tuple[Kind, ...], BeforeValidator(as_list, json_schema_input_type=str | list[Kind])] = (
         Field(default=(), examples=[["duplicates", "redirects"]])
     )
-    """What is told: URLs of the same content (`Duplicates`), that redirect here (`Redirects`), on mirror hosts
-    (`Mirrors`), and META values, headers and sitemap values (`Metadata`).
+    """The attributes to fill: URLs with the same content (`Duplicates`), that redirect here (`Redirects`), on mirror
+    hosts (`Mirrors`), and META values, headers and sitemap values (`Metadata`).
     """
     listed: int = Field(default=10, ge=0, le=10_000, examples=[5])
-    """Most duplicates, and most redirects, that are told. `duplicates.always_listed` come on top."""
+    """Maximum number of duplicates, and of redirects. `duplicates.always_listed` are added to them."""
     links: bool = Field(default=False, examples=[True])
-    """Tell all links of a page (`Links`), as absolute URLs in their order."""
+    """Fill `Links` with all links of a page, as absolute URLs in order."""
     referrers: int = Field(default=0, ge=0, le=10_000, examples=[10])
-    """Most pages with a link to it that are told (`Referrers`); 0: none."""
+    """Maximum number of pages with a link to the document in `Referrers`; 0: none."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The kinds of what is told; empty if nothing is."""
+        """The kinds of attributes that are filled."""
         further = [name for name in ("links", "referrers") if getattr(self, name)]
         return (*dict.fromkeys(self.tell), *further)

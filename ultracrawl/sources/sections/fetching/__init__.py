@@ -1,1 +1,1 @@
-"""Options about how answers are fetched."""
+"""Options for fetching: access, politeness, priorities, errors, robots.txt."""

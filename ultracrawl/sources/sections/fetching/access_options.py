@@ -1,4 +1,4 @@
-"""The options of a source about access: what it shows to servers that do not let everybody in."""
+"""The options of a source for access: authentication, logins, proxies, headers, cookies, certificates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ultracrawl.sources.values import HeaderText
 
 
 class AccessOptions(Section):
-    """What `SourceOptions` has of options about access; none of them changes what becomes of a page."""
+    """The part of `SourceOptions` for access; it does not affect documents."""
 
     FETCH_OPTIONS: ClassVar = frozenset({
         "authentication", "logins", "proxy", "headers", "site_headers", "cookies", "client_certificates", "http",
@@ -42,7 +42,7 @@ class AccessOptions(Section):
             {"members": {"page": "https://www.example.com/login", "fields": {"user": "u", "pw": "${PW}"}}}
         ],
     )
-    """HTML forms that are filled in before a site is crawled, by names of your own."""
+    """HTML login forms that are submitted before a site is crawled, by names of your own."""
     proxy: ProxySection = Field(
         default=ProxySection.by_default(),
         repr=False,
@@ -52,20 +52,20 @@ class AccessOptions(Section):
     headers: Mapping[RequestHeader, HeaderText] = Field(
         default={}, examples=[{"Accept-Language": "de, en;q=0.5"}]
     )
-    """Headers that every request has, to whatever server it goes."""
+    """Headers of all requests to all servers."""
     site_headers: Mapping[EntryName, SiteHeadersEntry] = Field(
         default={},
         repr=False,
         examples=[{"api": {"url": "https://api.example.com/", "headers": {"X-Api-Key": "${API_KEY}"}}}],
     )
-    """Headers that only a part of the web gets, by names of your own."""
+    """Headers of requests to certain URLs only, by names of your own."""
     cookies: CookiesSection = Field(default=CookiesSection.by_default(), examples=[{"enabled": True}])
-    """Whether cookies are taken and sent back."""
+    """Whether cookies are accepted and sent back."""
     client_certificates: Mapping[EntryName, CertificateEntry] = Field(
         default={},
         repr=False,
         examples=[{"staff": {"url": "https://www.example.com/", "certificate": "tls/client.pem"}}],
     )
-    """Certificates that prove to https sites who asks, by names of your own."""
+    """Client certificates for https sites, by names of your own."""
     http: HttpSection = Field(default=HttpSection.by_default(), examples=[{"compression": False}])
-    """The version of HTTP, and whether answers may be compressed."""
+    """The version of HTTP, and whether responses may be compressed."""

@@ -1,4 +1,4 @@
-"""The entries of `authentication` and of `logins`: passwords of web servers, and forms that let one in."""
+"""The entries of `authentication` (passwords of web servers) and of `logins` (HTML login forms)."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ def _prefix(text: str, *, instead: str = PREFIX_ADVICE) -> str:
 
 
 PrefixText = Annotated[str, AfterValidator(_prefix)]
-"""A beginning of URLs, in canonical form."""
+"""A URL prefix in canonical form."""
 EntryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_length=100)]
-"""A name of one's own for an entry; logs and reports show it in place of what is secret."""
+"""A user-defined name of an entry; logs and reports show it instead of secrets."""
 
 
 class AuthenticationEntry(Section):
-    """A user and a password, and where they are sent (FAST 5.19, Ultra Search 12.1)."""
+    """A user and a password, and the URLs they are sent to (FAST 5.19, Ultra Search 12.1)."""
 
     url: PrefixText | None = Field(default=None, examples=["https://www.example.com/staff/"])
-    """Where they are sent: at this URL and below it; of entries that fit, the longest wins."""
+    """They are sent for this URL and all below it. Of several matching entries, the longest URL applies."""
     realm: str = Field(default="", examples=["Staff area"])
-    """Send them only where the server names this realm. Without `url`: on the sites of the start URLs."""
+    """Send them only if the server names this realm. Without `url`: on the sites of the start URLs."""
     scheme: Scheme = Field(default=Scheme.AUTO, examples=["digest"])
-    """How they are sent: `basic` at once, `digest`, `ntlm`, `ntlmv1` when asked; `auto`: the safest."""
+    """The authentication scheme: `basic` is sent with the first request, `digest`, `ntlm` and `ntlmv1` when the server
+    asks for them; `auto`: the safest that it offers.
+    """
     user: str = Field(examples=["crawler"], min_length=1)
     """The user; for NTLM also `DOMAIN\\user`."""
     password: Secret = Field(examples=["${STAFF_PASSWORD}"])
@@ -75,38 +77,38 @@ Hosts = Annotated[tuple[Annotated[str, AfterValidator(_check_host)], ...], one_o
 
 
 class LoginEntry(Section):
-    """One form, what is filled in, and for which sites it opens the door (FAST 5.30, Ultra Search 12.2)."""
+    """One login form, its field values, and the sites it gives access to (FAST 5.30, Ultra Search 12.2)."""
 
     page: FormUrl | None = Field(default=None, examples=["https://login.example.com/session"])
-    """The page with the form: the first one there that has a field for a password."""
+    """The page with the form: the first form with a password field is used."""
     preload: FormUrl | None = Field(default=None, examples=["https://login.example.com/hello"])
-    """A page that is fetched first, for its cookies."""
+    """A page to fetch first, for its cookies."""
     action: FormUrl | None = Field(default=None, examples=["https://login.example.com/session/new"])
     """Where the form is sent. None: where the form itself says, on the site of `page`."""
     method: Literal["GET", "POST"] | None = Field(default=None, examples=["POST"])
-    """How it is sent. None: as the form says, else POST. With GET, servers may log the password."""
+    """The method. None: that of the form, else POST. With GET, servers may log the password."""
     autofill: bool = Field(default=True, examples=[False])
-    """Send all fields that the form on `page` has, hidden ones too, with `fields` in them."""
+    """Send all fields of the form on `page`, hidden ones too, with `fields` filled in."""
     fields: Mapping[str, Secret] = Field(
         examples=[{"account": "${MEMBERS_USER}", "password": "${MEMBERS_PASSWORD}"}]
     )
-    """What is filled in, by the names of the fields; values may be secrets. Empty: nothing."""
+    """Values by field name. Values may be secrets. Empty: nothing is filled in."""
     sites: Hosts = Field(default=(), examples=[["members.example.com", "forum.example.com"]])
-    """Hosts that are crawled with this login. Empty: the host of the form."""
+    """Hosts crawled with this login. Empty: the host of the form."""
     ttl: Interval = Field(default=None, examples=["1 h"])
-    """Age at which a login is renewed. None: when the session is lost."""
+    """Age at which a login is renewed. None: only when the session is lost."""
     relogin_if_failed: bool = Field(default=False, examples=[True])
-    """Try again `ttl` after a login that failed; if not, only the next run does."""
+    """Retry `ttl` after a failed login. If off, only the next run retries."""
     required: bool = Field(default=True, examples=[False])
-    """Leave the sites alone after a login that failed (status 959); if not, crawl them without."""
+    """Do not crawl the sites after a failed login (status 959). If off, crawl them without login."""
     timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
     """Seconds after which a request of the login is given up."""
     failed_text: str = Field(default="", examples=["Wrong password"])
-    """Text of the page after a login that failed, where the server does not say so by its status."""
+    """Text of the page after a failed login, for servers that do not show this by the status."""
     lost_text: str = Field(default="", examples=["Your session has expired"])
-    """Text of pages that need a new login, where the server does not lead to the form instead."""
+    """Text of pages that need a new login, for servers that do not redirect to the form."""
     keep_session: bool = Field(default=False, examples=[True])
-    """Keep its cookies, encrypted, for later runs and for other sources that log in with the same."""
+    """Store its cookies, encrypted, for later runs and for other sources with the same login."""
 
     @model_validator(mode="after")
     def _has_target(self) -> LoginEntry:

@@ -1,4 +1,4 @@
-"""The options of a source about its crawl: what is fetched, in which order, how gently and how often."""
+"""The options of a source for its crawl: scope, order, politeness, recrawling."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ultracrawl.sources.values import Depth, HeaderText
 
 
 class CrawlOptions(Section):
-    """What `SourceOptions` has of options about fetching."""
+    """The part of `SourceOptions` for crawling."""
 
     FETCH_OPTIONS: ClassVar = frozenset({
         "boundary", "urls", "crawling_mode", "depth", "sitemaps", "politeness", "sites", "priority", "limits",
@@ -37,80 +37,80 @@ class CrawlOptions(Section):
     })  # fmt: skip
 
     boundary: BoundarySection = Field(default=BoundarySection.by_default(), examples=[{"schemes": ["https"]}])
-    """What belongs to the source."""
+    """Which URLs belong to the source."""
     urls: UrlsSection = Field(
         default=UrlsSection.by_default(), examples=[{"remove_params": ["session", "tracking"]}]
     )
-    """How links become URLs: canonical form and rewriting."""
+    """How URLs are canonicalised and rewritten."""
     crawling_mode: Literal["accept-all", "examine", "index-only"] = Field(
         default="accept-all", examples=["examine"]
     )
-    """What a crawl does: fetch, follow links and index (`accept-all`), all but index, until `ultracrawl approve`
-    (`examine`), or all but follow links (`index-only`).
+    """What a crawl does: fetch, follow links and index (`accept-all`), without indexing until `ultracrawl approve`
+    (`examine`), or without following links (`index-only`).
     """
     depth: Depth = Field(default=None, examples=[10])
-    """Most link steps from a start URL, which has depth 0; `FULL` is no limit."""
+    """Maximum link steps from a start URL, which has depth 0; `FULL`: no limit."""
     robots: RobotsSection = Field(default=RobotsSection.by_default(), examples=[{"name": "ultracrawl"}])
-    """How far the wishes of site owners are followed."""
+    """Which directives of site owners are obeyed."""
     sitemaps: SitemapsSection = Field(
         default=SitemapsSection.by_default(), examples=[{"trust_lastmod": False}]
     )
-    """Which sitemaps are read, and how far they are believed."""
+    """Which sitemaps are read, and whether they are trusted."""
     politeness: PolitenessSection = Field(default=PolitenessSection.by_default(), examples=[{"delay": 0.5}])
-    """How gently sites are treated."""
+    """Delays and concurrency of requests to a site."""
     sites: SitesSection = Field(default=SitesSection.by_default(), examples=[{"max_sites": 16}])
-    """How many sites are crawled at a time, and which hosts belong together."""
+    """How many sites are crawled at once, and which hosts belong together."""
     priority: PrioritySection = Field(
         default=PrioritySection.by_default(), examples=[{"levels": 2, "pop_scheme": "pri"}]
     )
-    """Levels of the queue: which URLs go ahead of others."""
+    """Priority levels of the queue."""
     limits: LimitsSection = Field(default=LimitsSection.by_default(), examples=[{"timeout": 30}])
-    """Bounds for one page and one run."""
+    """Limits for one page, one site and one run."""
     refresh: RefreshSection = Field(
         default=RefreshSection.by_default(), examples=[{"mode": "scratch", "interval": "36 h"}]
     )
-    """What is fetched again, and when."""
+    """What is recrawled, and when."""
     orphans: OrphansSection = Field(default=OrphansSection.by_default(), examples=[{"after": 5}])
-    """What becomes of documents that nothing leads to any more."""
+    """What happens to documents that nothing links to any more."""
     redirects: Literal["follow-temporary", "strict"] = Field(default="follow-temporary", examples=["strict"])
-    """Which redirects may leave the boundary: temporary ones (302, 303, 307), or none."""
+    """Redirects that may leave the boundary: temporary ones (302, 303, 307), or none."""
     user_agent: HeaderText = Field(
         default=f"ultracrawl/{__version__}", examples=["ultracrawl (+https://www.example.com/crawler)"]
     )
-    """The User-Agent header. Add an address where site owners can reach you."""
+    """The User-Agent header. Add an address at which site owners can reach you."""
     links: LinksSection = Field(
         default=LinksSection.by_default(), examples=[{"img": True, "refresh_seconds": 5}]
     )
-    """Which kinds of links are followed, and what is a redirect."""
+    """Which kinds of links are followed, and which META refreshes are redirects."""
     errors: ErrorsSection = Field(
         default=ErrorsSection.by_default(), examples=[{"http": {"5xx": "DELETE:10"}}]
     )
-    """What errors mean for a URL and its document."""
+    """What happens to a URL and its document after errors."""
     feeds: FeedsSection = Field(
         default=FeedsSection.by_default(),
         examples=[{"urls": ["https://news.example.com/feed.xml"], "follow_links": False}],
     )
-    """Which RSS and Atom feeds are read, and what becomes of what they name."""
+    """Which RSS and Atom feeds are read, and what happens to the pages they name."""
     post_payload: Mapping[str, str] = Field(
         default={}, repr=False, examples=[{"prefix:https://www.example.com/catalogue/": "view=full"}]
     )
-    """Bodies sent by POST, as form fields unless a header says otherwise: by URL, or by `prefix:` and the
-    beginning of URLs. An exact URL wins, then the longest beginning.
+    """Bodies to send by POST, by URL or by `prefix:` and a URL prefix; as form fields unless a header sets another
+    type. An exact URL takes precedence, then the longest prefix.
     """
     ftp: FtpSection = Field(default=FtpSection.by_default(), examples=[{"passive": False}])
-    """How FTP servers are spoken to."""
+    """Connections to FTP servers."""
     deletion: DeletionSection = Field(default=DeletionSection.by_default(), examples=[{"percent": 5}])
-    """How many documents may leave the index in one run."""
+    """How many documents may be deleted from the index in one run."""
     filters: FiltersSection = Field(
         default=FiltersSection.by_default(), examples=[{"file": "config/filter.conf"}]
     )
-    """Filters of the portal robot, which decide over links and documents."""
+    """Filters of the portal robot, which decide about links and documents."""
     completion: CompletionSection = Field(
         default=CompletionSection.by_default(), examples=[{"command": "/usr/local/bin/mail-report"}]
     )
-    """What happens when a run is over."""
+    """What happens after a run."""
     log: LogSection = Field(
         default=LogSection.by_default(),
         examples=[{"screened": True}],  # word: the option of users
     )
-    """Logs that are kept beside the document table."""
+    """Logs written in addition to the document table."""

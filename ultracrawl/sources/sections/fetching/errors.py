@@ -1,4 +1,4 @@
-"""The sections `errors` and `deletion` of a source: what errors mean, and how much may leave the index at once."""
+"""The `errors` section (actions after errors) and the `deletion` section (deletion guard) of a source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _checked(actions: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _texts(value: object) -> object:
-    """Let statuses be written as numbers, as YAML reads them."""
+    """Accept status codes that YAML reads as numbers."""
     if not isinstance(value, dict):
         return value
     return {str(key): action for key, action in value.items()}
@@ -36,23 +36,22 @@ ErrorActions = Annotated[Mapping[str, str], BeforeValidator(_texts), AfterValida
 
 
 class ErrorsSection(Section):
-    """What happens to a URL and its document after errors, by kind of error."""
+    """What happens to a URL and its document after errors."""
 
     http: ErrorActions = Field(
         default=dict(DEFAULT_HTTP), examples=[{"404": "DELETE:2, RETRY:1", "5xx": "DELETE:10", "net": "KEEP"}]
     )
-    """By status (`404`, `40x`, `5xx`), `net`, `ttl` (time-outs) or `int` (our own processing): `KEEP`, or
-    `DELETE:n` after n errors without a good answer between; `RETRY:n` says how often it is tried again in a
-    run.
+    """Actions by status (`404`, `40x`, `5xx`), `net`, `ttl` (timeouts) or `int` (internal processing): `KEEP`, or
+    `DELETE:n` to delete after n errors in a row; `RETRY:n` is the number of retries in a run.
     """
     ftp: ErrorActions = Field(default={"550": "DELETE"}, examples=[{"550": "DELETE", "4xx": "KEEP, RETRY:2"}])
     """The same for the replies of FTP servers."""
 
 
 class DeletionSection(Section):
-    """The guard in front of the index: how many documents may leave it in one run."""
+    """The deletion guard: how many documents may be deleted from the index in one run."""
 
     percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
-    """Most documents of the source, in percent, that leave the index in one run; if more are to go, none does."""
+    """Maximum percentage of the source's documents deleted from the index in one run. If there are more, none is."""
     always: int = Field(default=10, ge=0, examples=[10])
-    """So many documents may leave whatever part of the source they are."""
+    """This many documents may always be deleted, whatever their percentage."""

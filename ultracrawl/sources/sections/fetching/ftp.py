@@ -1,4 +1,4 @@
-"""The `ftp` section of a source: accounts, connections, and what is done with documents of FTP servers."""
+"""The `ftp` section of a source: connections, accounts, links in documents."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Email = Annotated[
 
 
 class FtpAccountEntry(Section):
-    """A user and a password, and where they are sent (FAST 5.20)."""
+    """A user and a password, and the URLs they are for (FAST 5.20)."""
 
     host: HostName = Field(examples=["ftp.example.com"])
-    """The host that they are sent to, on any port, and to no other."""
+    """The only host that they are sent to, on any port."""
     path: UrlPath = Field(default="/", examples=["/private/"])
-    """Use them only for URLs whose path begins so; of accounts that fit, the longest path wins."""
+    """Use them only for URLs with this path prefix. Of several matching accounts, the longest path applies."""
     user: User = Field(examples=["mirror"])
     """The user."""
     password: Secret = Field(examples=["${FTP_PASSWORD}"])
@@ -44,19 +44,19 @@ class FtpAccountEntry(Section):
 
 
 class FtpSection(Section):
-    """How FTP servers are spoken to; `ftp` has to stand among the schemes of the boundary."""
+    """Connections to FTP servers. `ftp` must be in `boundary.schemes`."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"passive", "email", "accounts"})
 
     passive: bool = Field(default=True, examples=[False])
-    """Open connections for data from here; if not, the server opens them."""
+    """Passive mode: the crawler opens data connections. If off, the server opens them."""
     search_links: bool = Field(default=True, examples=[False])
-    """Follow the links in documents of FTP servers; directories are always followed."""
+    """Follow links in documents of FTP servers. Directories are always followed."""
     email: Email = Field(default="anonymous@example.com", examples=["crawler@example.com"])
-    """The password of anonymous logins: an address where server owners can reach you."""
+    """The password of anonymous logins: an address at which server owners can reach you."""
     accounts: Mapping[EntryName, FtpAccountEntry] = Field(
         default={},
         repr=False,
         examples=[{"mirror": {"host": "ftp.example.com", "user": "mirror", "password": "${FTP_PASSWORD}"}}],
     )
-    """Users and passwords, by names of your own; elsewhere the login is anonymous."""
+    """Users and passwords, by names of your own. Without a matching one the login is anonymous."""

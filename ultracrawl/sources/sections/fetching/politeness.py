@@ -1,4 +1,4 @@
-"""The `politeness` section of a source: every reason for which a site is asked later."""
+"""The `politeness` section of a source: delays, concurrency, back-off and throttling of sites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds
 
-LONGEST = 86_400 * 366
+MAX_DELAY = 86_400 * 366
 
 
 def _check_span(text: str) -> str:
@@ -26,12 +26,12 @@ def _check_span(text: str) -> str:
 
 
 def _check_rate(value: object) -> object:
-    """Let a number of seconds or `suspend` pass, with one mistake for what is neither."""
+    """Accept a number of seconds or `suspend`; anything else is one mistake."""
     try:
-        right = value == "suspend" or 0 <= float(str(value)) <= LONGEST
+        is_valid = value == "suspend" or 0 <= float(str(value)) <= MAX_DELAY
     except ValueError:
-        right = False
-    if not right:
+        is_valid = False
+    if not is_valid:
         raise mistake(
             f"{format_value(value)} is no number of seconds", "write for example `30`, or `suspend`"
         )
@@ -43,32 +43,32 @@ SpanRate = Annotated[Seconds | Literal["suspend"], BeforeValidator(_check_rate)]
 
 
 class BackOffSection(Section):
-    """How a site that fails on the network is treated: more and more slowly, until it is given up."""
+    """Back-off after network errors of a site, until it is given up."""
 
     longest: Seconds = Field(default=600.0, examples=[300])
-    """Seconds to which network errors may lengthen the delay of a site; each doubles it."""
+    """Maximum delay of a site after network errors, in seconds. Each error doubles the delay."""
     limit: int = Field(default=50, ge=1, examples=[8])
-    """Network errors, less one for each answer, at which a site is given up for this run."""
+    """Network errors, minus one for each response, at which a site is given up for this run."""
 
 
 class PolitenessSection(Section):
-    """How gently a site is treated; a site is a host together with its port."""
+    """Delays and concurrency of requests to a site. A site is a host with its port."""
 
     delay: Seconds = Field(default=0.5, examples=[0.5])
     """Seconds between the starts of two requests to a site."""
     concurrency: int = Field(default=2, ge=1, le=1000, examples=[2])
-    """Requests to a site that may run at once."""
+    """Maximum concurrent requests to a site."""
     per_address: bool = Field(default=False, examples=[True])
-    """Let hosts with the same network address share delay and concurrency."""
+    """Apply delay and concurrency to all hosts with the same network address together."""
     variable_delay: Mapping[SpanName, SpanRate] = Field(
         default={}, examples=[{"Mon:08.30-Fri:17.45": 30, "Tue:02-Tue:04": "suspend"}]
     )
-    """Other delays in spans of the week (local time), or `suspend`: nothing is fetched."""
+    """Delays for spans of the week (local time), or `suspend` to fetch nothing."""
     backoff: BackOffSection = Field(
         default=BackOffSection.by_default(), examples=[{"longest": 300, "limit": 8}]
     )
-    """What network errors do to the delay of a site."""
+    """Back-off after network errors."""
     longest_retry_after: Seconds = Field(default=3600.0, examples=[600])
-    """Most seconds for which `Retry-After` of an answer 429 or 503 is obeyed."""
+    """Maximum seconds for which `Retry-After` of a 429 or 503 response is obeyed."""
     throttle: Annotated[float, Field(gt=0, le=1000)] | None = Field(default=None, examples=[0.5])
-    """Requests that a site works on at a time, on average: the slower it answers, the longer the delay. None: off."""
+    """Target average of concurrent requests at a site: the slower it responds, the longer the delay. None: off."""

@@ -1,4 +1,4 @@
-"""The `priority` section of a source: levels of the queue, how URLs get onto them and come off them."""
+"""The `priority` section of a source: the levels of the queue."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ Level = Annotated[int, Field(ge=1, le=MAX_LEVELS)]
 
 
 def _numbered(value: object) -> object:
-    """Take level numbers that are written as text, as JSON has them."""
+    """Accept level numbers written as text, as in JSON."""
     if not isinstance(value, dict):
         return value
     return {int(key) if isinstance(key, str) and key.isdecimal() else key: one for key, one in value.items()}
 
 
 class LevelSection(Section):
-    """What belongs to one level, and how often it has its turn."""
+    """The URLs of one level, and its share."""
 
     share: int = Field(default=1, ge=1, le=1_000_000, examples=[6])
-    """URLs of the level that are taken before the next level has its turn (`wrr`)."""
+    """URLs taken from the level before the next level has its turn (`wrr`)."""
     hosts: HostPatterns = Field(default=(), examples=[["news.example.com"]])
-    """Hosts whose URLs are put on the level (`put_scheme: include`)."""
+    """Hosts whose URLs are put on this level (`put_scheme: include`)."""
     uris: UriPatterns = Field(default=(), examples=[["https://www.example.com/manuals/"]])
-    """URLs that are put on the level (`put_scheme: include`)."""
+    """URLs put on this level (`put_scheme: include`)."""
 
 
 class PrioritySection(Section):
-    """Levels decide between URLs that may be fetched now; level 1 is the highest."""
+    """Levels decide which of the URLs that may be fetched now comes first. Level 1 is the highest."""
 
     levels: Level = Field(default=1, examples=[3])
-    """How many levels the queue has."""
+    """Number of levels of the queue."""
     default: Level = Field(default=1, examples=[3])
-    """Level of URLs for which nothing else is said."""
+    """Level of URLs that no rule assigns."""
     start: Level = Field(default=1, examples=[1])
     """Level of the start URLs."""
     pop_scheme: PopScheme = Field(default=PopScheme.DEFAULT, examples=["pri"])
-    """From which level the next URL comes: `rr` each in turn, `wrr` (as `default`) by `share`, `pri` the highest."""
+    """Level of the next URL: `rr` each in turn, `wrr` (same as `default`) by `share`, `pri` the highest."""
     put_scheme: Literal["default", "include"] = Field(default="default", examples=["include"])
-    """Onto which level URLs are put: all on `default`, or by the rules of the levels (`include`)."""
+    """Which level URLs are put on: all on `default`, or by the rules of the levels (`include`)."""
     level: Annotated[
         Mapping[Level, LevelSection],
         BeforeValidator(_numbered, json_schema_input_type=Mapping[str, LevelSection]),
     ] = Field(default={}, examples=[{1: {"share": 6, "hosts": ["news.example.com"]}}])
-    """What belongs to each level, by its number."""
+    """The options of each level, by its number."""
 
     @model_validator(mode="after")
     def _levels_exist(self) -> Self:

@@ -1,4 +1,4 @@
-"""The `proxy` section of a source."""
+"""The `proxy` section of a source: its HTTP proxies."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class ProxyServer(Section):
     """One proxy (FAST 5.1 D25, D26)."""
 
     url: ProxyAddress = Field(examples=["http://proxy.example.com:3128"])
-    """Its address; without a port 80. `https://` speaks TLS with the proxy."""
+    """Its address. The default port is 80. `https://` uses TLS to the proxy."""
     user: str = Field(default="", examples=["crawler"])
-    """The user, if the proxy wants one (Basic)."""
+    """The user, if the proxy requires one (Basic)."""
     password: Secret | None = Field(default=None, examples=["${PROXY_PASSWORD}"])
     """The password of the user."""
     connections: int | None = Field(default=None, ge=1, examples=[20])
-    """Requests that may be under way through it; further ones wait. None: no limit."""
+    """Maximum concurrent requests through it. Further ones wait. None: no limit."""
 
     @model_validator(mode="after")
     def _has_both(self) -> ProxyServer:
@@ -60,13 +60,13 @@ class ProxyServer(Section):
 
 
 class ProxySection(Section):
-    """Through which proxies all requests of a source go, robots.txt and log-ins included."""
+    """The proxies for all requests of a source, robots.txt and logins included."""
 
     servers: Mapping[EntryName, ProxyServer] = Field(
         default={}, examples=[{"main": {"url": "http://proxy.example.com:3128"}}]
     )
-    """Proxies by names of your own, used in turn. Without any, servers are reached directly."""
+    """Proxies by names of your own, used in turn. None: direct connections."""
     bypass: HostPatterns = Field(default=(), examples=[[".intranet.example.com"]])
-    """Hosts that are reached directly."""
+    """Hosts to connect to directly."""
     rest: Seconds = Field(default=60.0, examples=[300])
-    """Seconds for which a proxy that failed is left alone, while another one works."""
+    """Seconds for which a failed proxy is not used while another one works."""

@@ -1,4 +1,4 @@
-"""What requests look like: headers of one's own, cookies, client certificates, the version of HTTP."""
+"""Options of requests: headers, cookies, client certificates, the version of HTTP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ultracrawl.sources.sections.fetching.authentication import PrefixText
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds
 
-_OWN = {
+_HEADERS_WITH_OPTION = {
     "user-agent": "write `user_agent`",
     "accept-encoding": "write `http: {compression: false}` if answers are not to be compressed",
     "proxy-authorization": "write user and password of the proxy below `proxy.servers`",
@@ -28,13 +28,15 @@ _FRAMING = frozenset({
     "if-unmodified-since", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 })  # fmt: skip
 SECRET_HEADERS = frozenset({"authorization", "cookie"})
-"""Headers that say who somebody is."""
+"""Headers with credentials."""
 
 
 def _check_sendable(name: str) -> str:
     lower = name.lower()
-    if lower in _OWN:
-        raise mistake(f"the header {format_value(name)} has an option of its own", _OWN[lower])
+    if lower in _HEADERS_WITH_OPTION:
+        raise mistake(
+            f"the header {format_value(name)} has an option of its own", _HEADERS_WITH_OPTION[lower]
+        )
     if lower in _FRAMING:
         raise mistake(f"the header {format_value(name)} is made by the crawler itself", "remove it")
     return name
@@ -60,7 +62,7 @@ def _check_site(text: str) -> str:
 
 
 def _placed(value: object, info: ValidationInfo) -> object:
-    """Take a relative path from the folder of the definition."""
+    """Make a relative path absolute, from the folder of the definition."""
     if isinstance(value, str) and isinstance(info.context, RuleFiles):
         return info.context.base / value
     return value
@@ -73,40 +75,40 @@ PlacedPath = Annotated[Path, BeforeValidator(_placed, json_schema_input_type=str
 
 
 class SiteHeadersEntry(Section):
-    """Headers for one part of the web."""
+    """Headers for certain URLs."""
 
     url: PrefixText = Field(examples=["https://api.example.com/docs/"])
-    """Where they are sent: at this URL and below it."""
+    """They are sent for this URL and all below it."""
     headers: Mapping[SiteHeader, Secret] = Field(examples=[{"X-Api-Key": "${API_KEY}"}], min_length=1)
-    """The headers; values may be secrets."""
+    """The headers. Values may be secrets."""
 
 
 class CookiesSection(Section):
-    """What becomes of cookies that servers set."""
+    """Whether cookies of servers are accepted."""
 
     enabled: bool = Field(default=False, examples=[True])
-    """Take cookies of all sites. Without it, only `logins` have cookies."""
+    """Accept cookies of all sites. If off, only `logins` use cookies."""
     session_age: Seconds = Field(default=300.0, gt=0, examples=[1800])
-    """Seconds after which a cookie without a date of its own is forgotten, counted from its setting."""
+    """Seconds after which a cookie without an expiry date is dropped, from the time it was set."""
 
 
 class CertificateEntry(Section):
-    """A client certificate, and the site that gets to see it."""
+    """A client certificate, and the site it is for."""
 
     url: HttpsSite | None = Field(default=None, examples=["https://www.example.com/"])
-    """The site that it is shown to. None: the https sites of the start URLs."""
+    """The site it is sent to. None: the https sites of the start URLs."""
     certificate: PlacedPath = Field(examples=["tls/client.pem"])
-    """A PEM file with the certificate, and those that it depends on."""
+    """A PEM file with the certificate and its chain."""
     key: PlacedPath | None = Field(default=None, examples=["tls/client.key"])
-    """A PEM file with its key. None: the key is in the same file."""
+    """A PEM file with its key. None: the key is in the certificate file."""
     password: Secret | None = Field(default=None, examples=["${KEY_PASSWORD}"])
     """The password of the key, if it has one."""
 
 
 class HttpSection(Section):
-    """How HTTP is spoken."""
+    """The version and compression of HTTP."""
 
     version: Literal["1.0", "1.1", "2"] = Field(default="1.1", examples=["1.0"])
-    """The version: `2` where a server offers it over TLS."""
+    """The HTTP version. `2` is used where a server offers it over TLS."""
     compression: bool = Field(default=True, examples=[False])
-    """Offer servers to compress their answers. Version 1.0 never does."""
+    """Accept compressed responses. With version 1.0 they are never accepted."""

@@ -1,4 +1,4 @@
-"""Which rules of site owners a source obeys."""
+"""The `robots` section of a source: which directives of site owners it obeys."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from ultracrawl.sources.values import HeaderText, Seconds, one_or_list
 
 
 class RobotsSection(Section):
-    """What of robots.txt and of robots directives in pages is obeyed."""
+    """Which parts of robots.txt and of robots directives in pages are obeyed."""
 
     FETCH_OPTIONS: ClassVar = frozenset({"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"})
 
     obey: bool = Field(default=True, examples=[True])
-    """Obey robots.txt. Switch it off only for sites that are your own."""
+    """Obey robots.txt. Switch it off only for your own sites."""
     name: HeaderText = Field(default="ultracrawl", examples=["ultracrawl"])
-    """The name by which robots.txt addresses this crawler; may hold blanks."""
+    """The name of this crawler in robots.txt. It may contain blanks."""
     meta: bool = Field(default=True, examples=[True])
-    """Obey `noindex` and `nofollow` of META robots and of X-Robots-Tag headers."""
+    """Obey `noindex` and `nofollow` of META robots and X-Robots-Tag headers."""
     follow_nofollow_links: bool = Field(default=False, examples=[True])
-    """Follow links that are marked `rel=nofollow`."""
+    """Follow links marked `rel=nofollow`."""
     obey_reservations: Annotated[tuple[Reservation, ...], one_or_list(Reservation)] = Field(
         default=(Reservation.SEARCH,), examples=[["search", "ai", "tdm"]]
     )
-    """Uses that you make of the index; pages whose owner reserves one of them stay out of it."""
+    """Your uses of the index. Pages whose owner reserves one of these uses are not indexed."""
     obey_delay: bool = Field(default=False, examples=[True])
-    """Let Crawl-delay or Request-rate of robots.txt replace the delay for its site."""
+    """Use Crawl-delay or Request-rate of robots.txt as the delay of the site."""
     ttl: Seconds = Field(default=86_400.0, examples=[86400])
-    """Age at which robots.txt is fetched again before the next request to its site."""
+    """Maximum age of robots.txt. An older one is fetched again before the next request to the site."""
     timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
     """Seconds after which a request for robots.txt is given up."""
     timeout_ignore: bool = Field(default=False, examples=[True])
-    """Crawl a site whose robots.txt timed out, without rules. Only for sites that are your own."""
+    """Crawl a site whose robots.txt timed out without rules. Use it only for your own sites."""
     auth_ignore: bool = Field(default=True, examples=[False])
-    """Take 401, 402, 403 and 407 for robots.txt as if there were none; if not, leave the site alone."""
+    """Treat 401, 402, 403 and 407 for robots.txt as if there were none. If off, do not crawl the site."""

@@ -1,1 +1,1 @@
-"""Options about what is fetched again, when, and what leads to it."""
+"""Options for recrawling: cycles, feeds, sitemaps, orphans."""

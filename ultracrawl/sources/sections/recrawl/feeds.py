@@ -1,4 +1,4 @@
-"""The `feeds` section of a source: which feeds are read, and what becomes of what they name."""
+"""The `feeds` section of a source: which RSS and Atom feeds are read, and how their pages are treated."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ class FeedsSection(Section):
     })  # fmt: skip
 
     urls: UrlList = Field(default=(), examples=[["https://news.example.com/feed.xml"]])
-    """Feeds that are read, beside the start URLs."""
+    """Feeds to read, in addition to the start URLs."""
     url_files: FileNames = Field(default=(), examples=[["seeds/feeds.txt"]])
-    """Text files with further feeds, one a line; they are read again for every run."""
+    """Text files with further feeds, one per line. They are read again for every run."""
     discover: bool = Field(default=False, examples=[True])
-    """Read every feed that links lead to as a feed, and not as a document."""
+    """Process every feed found by links as a feed instead of a document."""
     follow_links: bool = Field(default=True, examples=[False])
-    """Follow the links of pages that a feed names; if not, only the pages themselves are fetched."""
+    """Follow the links of pages that a feed names. If off, only these pages are fetched."""
     ignore_rules: bool = Field(default=False, examples=[True])
-    """Fetch pages that a feed names whatever the rules about domains, ports, paths and URIs say."""
+    """Fetch pages that a feed names even if rules about domains, ports, paths and URIs exclude them."""
     index: bool = Field(default=False, examples=[True])
-    """Index the feed itself too, with the texts that it holds."""
+    """Index the feed itself too, with its texts."""
     delete_expired: bool = Field(default=False, examples=[True])
-    """Let pages whose time in the feed is over leave the index, unless something else leads to them."""
+    """Delete pages that have expired in the feed from the index, unless other links lead to them."""
     max_age: Interval = Field(default=None, examples=["7 d"])
-    """Time since a feed brought a page, after which it is over; None: no limit."""
+    """Time after which a page of a feed expires. None: no limit."""
     max_links: int | None = Field(default=128, ge=1, le=1_000_000, examples=[50])
-    """Pages of one feed that are kept; when more come, the oldest are over. None: no limit."""
+    """Maximum number of pages per feed. When there are more, the oldest expire. None: no limit."""
 
     @property
     def on(self) -> bool:
-        """Whether any feed is read as one."""
+        """Whether feeds are processed."""
         return bool(self.urls) or self.discover
 
     @property
     def rule(self) -> FeedRule:
-        """When links are over."""
+        """The compiled rule for the expiry of links."""
         return FeedRule(self.delete_expired, self.max_age, self.max_links)
 
     @model_validator(mode="before")

@@ -1,1 +1,1 @@
-"""Options about what belongs to a source."""
+"""Options for the scope of a source: boundary, URLs, links, limits, filters, sites."""

@@ -73,9 +73,9 @@ class DomainsSection(Section):
     """Which hosts belong to the source; exclusion overrides inclusion."""
 
     include: HostPatterns = Field(default=(), examples=[["docs.example.com", ".example.org"]])
-    """Hosts inside. Without any, the hosts of the start URLs; `*` lets every host in."""
+    """Hosts inside. None: the hosts of the start URLs. `*`: every host."""
     exclude: HostPatterns = Field(default=(), examples=[["private.example.com"]])
-    """Hosts outside, whatever `include` says."""
+    """Hosts outside, even if `include` names them."""
 
     @model_validator(mode="after")
     def _excludes_something_else(self) -> Self:
@@ -85,14 +85,14 @@ class DomainsSection(Section):
 
 
 class PathsSection(Section):
-    """Which paths of one host belong to the source: prefixes, compared with case, query included."""
+    """Which paths of one host belong to the source: case-sensitive prefixes of path and query."""
 
     include: Paths = Field(default=(), examples=[["/docs/"]])
-    """Paths inside; without any, all that are not excluded."""
+    """Paths inside. None: all that are not excluded."""
     exclude: Paths = Field(default=(), examples=[["/docs/old/"]])
-    """Paths outside, whatever `include` says."""
+    """Paths outside, even if `include` names them."""
     follow_only: Paths = Field(default=(), examples=[["/index/"]])
-    """Paths whose pages are read for their links, but not indexed."""
+    """Paths of pages whose links are followed but which are not indexed."""
 
 
 class PortsSection(Section):
@@ -113,38 +113,38 @@ class PortsSection(Section):
 
 
 class UrisSection(Section):
-    """Rules about whole URLs, scheme and query included; they hold beside those for hosts and paths."""
+    """Rules about whole URLs, scheme and query included. They apply in addition to host and path rules."""
 
     include: UriPatterns = Field(default=(), examples=[["https://a.example/x"]])
-    """URLs inside; without any, all that are not excluded."""
+    """URLs inside. None: all that are not excluded."""
     exclude: UriPatterns = Field(default=(), examples=[[{"regexp": r".*\?print=.*"}]])
-    """URLs outside, whatever `include` says."""
+    """URLs outside, even if `include` names them."""
     follow_only: UriPatterns = Field(default=(), examples=[[{"suffix": "/toc.html"}]])
-    """URLs whose pages are read for their links, but not indexed."""
+    """URLs of pages whose links are followed but which are not indexed."""
 
 
 class AreaSection(Section):
-    """What belongs to another source: what is in `hosts` or `uris` (without both, everything), exceptions apart."""
+    """What belongs to another source: URLs matching `hosts` or `uris` (without both: all), except the exceptions."""
 
     hosts: HostPatterns = Field(default=(), examples=[["news.example.com"]])
     """Hosts of the other source."""
     uris: UriPatterns = Field(default=(), examples=[[{"prefix": "https://a.example/news/"}]])
     """URLs of the other source."""
     except_hosts: HostPatterns = Field(default=(), examples=[["old.news.example.com"]])
-    """Hosts that are not its own all the same."""
+    """Hosts that do not belong to it after all."""
     except_uris: UriPatterns = Field(default=(), examples=[[{"suffix": "/print"}]])
-    """URLs that are not its own all the same."""
+    """URLs that do not belong to it after all."""
 
 
 class OtherHostsSection(Section):
-    """What happens where a page links, or redirects, to another host name."""
+    """Links and redirects to another host name."""
 
     links: bool = Field(default=True, examples=[False])
-    """Follow links to another host name (one that is inside)."""
+    """Follow links to another host name, if it is inside."""
     redirects: bool = Field(default=True, examples=[False])
-    """Follow redirects to another host name, whatever their kind."""
+    """Follow redirects of any kind to another host name."""
     reset_depth: bool = Field(default=False, examples=[True])
-    """Count the depth from 0 again where a link leads to another host name."""
+    """Restart the depth at 0 when a link leads to another host name."""
 
 
 class BoundarySection(Section):
@@ -157,11 +157,11 @@ class BoundarySection(Section):
     paths: Mapping[Host, PathsSection] = Field(
         default={}, examples=[{"docs.example.com": {"include": ["/docs/"], "exclude": ["/docs/private/"]}}]
     )
-    """Rules about paths, for each host (or `*`); a host without rules is open."""
+    """Rules about paths, by host (or `*`). A host without rules is unrestricted."""
     ports: Mapping[Host, PortsSection] = Field(
         default={}, examples=[{"docs.example.com": {"include": [443]}}]
     )
-    """Rules about ports, for each host (or `*`); a host without rules is open."""
+    """Rules about ports, by host (or `*`). A host without rules is unrestricted."""
     uris: UrisSection = Field(
         default=UrisSection.by_default(), examples=[{"exclude": [{"suffix": "/print.html"}]}]
     )
@@ -169,28 +169,28 @@ class BoundarySection(Section):
     elsewhere: Mapping[str, AreaSection] = Field(
         default={}, examples=[{"news": {"uris": [{"prefix": "https://a.example/news/"}]}}]
     )
-    """What other sources crawl, by the name of each, and this one does not."""
+    """What other sources crawl instead of this one, by source name."""
     schemes: Schemes = Field(default=("http", "https"), min_length=1, examples=[["https"]])
-    """URL schemes that are crawled: `http`, `https`, `ftp`."""
+    """URL schemes to crawl: `http`, `https`, `ftp`."""
     exclude_extensions: Extensions = Field(default=(), examples=[[".png", ".zip"]])
-    """File-name extensions that are never fetched; case does not count."""
+    """File-name extensions that are never fetched (case-insensitive)."""
     combine: Literal["all", "any"] = Field(default="all", examples=["any"])
-    """Whether a URL has to be included by host rules and by URL rules (`all`), or by one of them (`any`)."""
+    """Whether a URL must be included by host rules and URL rules (`all`), or by one of them (`any`)."""
     other_hosts: OtherHostsSection = Field(
         default=OtherHostsSection.by_default(), examples=[{"links": False}]
     )
     """Links and redirects from one host to another."""
     start_urls_exempt: bool = Field(default=True, examples=[False])
-    """Host rules do not hold for the start URLs themselves."""
+    """Host rules do not apply to the start URLs themselves."""
     start_redirects: bool = Field(default=False, examples=[True])
-    """The host that a start URL redirects to belongs to the source, too."""
+    """The host that a start URL redirects to belongs to the source too."""
     index_dynamic: bool = Field(default=True, examples=[False])
-    """Index pages whose URL has a question mark; if not, their links are followed only."""
+    """Index pages whose URL has a question mark. If off, only their links are followed."""
     networks: Networks = Field(default=(), examples=[["10.1.0.0/16"]])
-    """Private networks that the source may reach. Private, loopback and link-local addresses are refused
-    otherwise, wherever a link, a redirect or a host name leads.
+    """Private networks that the source may connect to. Other private, loopback and link-local addresses are refused for
+    all links, redirects and host names.
     """
     guard: Literal["connections", "names"] = Field(default="connections", examples=["names"])
-    """What is checked against `networks`: the connections themselves. `names` is content with host names where a
-    download handler of your own opens connections that nobody can check; without it such a crawl is refused.
+    """What is checked against `networks`: the connections, or only host names (`names`). A download handler of your own
+    whose connections cannot be checked requires `names`; otherwise the crawl is refused.
     """

@@ -1,4 +1,4 @@
-"""The `focused` section of a source: the languages of the documents that are kept."""
+"""The `focused` section of a source: crawling by language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ultracrawl.sources.values import one_or_list
 def _check_language(value: object) -> object:
     if isinstance(value, str) and languages_meant(value) is not None:
         return " ".join(value.lower().split())
-    if value is False:  # what YAML makes of a bare `no`
+    if value is False:  # YAML reads an unquoted `no` as a boolean
         raise mistake("`no` without quotes is a truth value in YAML", 'write `norwegian`, or "no" in quotes')
     otherwise = "write a code of ISO 639-1 as `en`, an English name, or `unknown`"
     raise mistake(f"{format_value(value)} is no language", suggestion(value, [*CODES, UNKNOWN], otherwise))
@@ -31,19 +31,19 @@ class FocusedSection(Section):
     languages: Annotated[tuple[FocusLanguage, ...], one_or_list(str)] = Field(
         default=(), examples=[["english", "de", "unknown"]]
     )
-    """Languages of the documents that are kept: codes of ISO 639-1, English names, and `unknown` for documents
-    whose language cannot be told. Without any, all are kept.
+    """Languages of the documents to keep: ISO 639-1 codes, English names, and `unknown` for documents whose language
+    cannot be determined. None: all are kept.
     """
     depth: int = Field(default=0, ge=0, examples=[2])
-    """Hops that links are followed through documents in other languages."""
+    """Maximum number of documents in other languages through which links are followed."""
     exempt: HostPatterns = Field(default=(), examples=[[".press.example.com"]])
-    """Hosts whose documents are kept whatever their language."""
+    """Hosts whose documents are kept in any language."""
     detect: bool = Field(default=True, examples=[False])
-    """Tell the language from the text (needs the extra `language`), and by what page and header declare only
-    where that fails; if not, go by what they declare.
+    """Detect the language from the text (needs the extra `language`); use the declaration of page and header only if
+    that fails. If off, use the declaration.
     """
 
     @property
     def codes(self) -> frozenset[str]:
-        """The codes of all languages that are kept."""
+        """The codes of all languages to keep."""
         return frozenset(code for name in self.languages for code in languages_meant(name) or ())

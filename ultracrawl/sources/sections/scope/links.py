@@ -1,4 +1,4 @@
-"""The `links` section of a source: where in a page links are looked for, and which of them are redirects."""
+"""The `links` section of a source: which kinds of links are followed, and which META refreshes are redirects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _switch(kind: LinkKind) -> Any:
 
 
 class LinksSection(Section):
-    """Kinds of links that are followed, each switched by itself (FAST `link_extraction`), and META refresh."""
+    """Kinds of links that are followed, each with its own switch (FAST `link_extraction`), and META refresh."""
 
     a: bool = _switch(LinkKind.A)
     """Links of `<a>`."""
@@ -34,17 +34,17 @@ class LinksSection(Section):
     alternate: bool = _switch(LinkKind.ALTERNATE)
     """`<link rel=alternate>`: translations, feeds, other versions."""
     next: bool = _switch(LinkKind.NEXT)
-    """`<link>` with `rel` of next, prev, first, last and their like: pages of a series."""
+    """`<link>` with `rel` of next, prev, first, last and similar: pages of a series."""
     meta_refresh: bool = _switch(LinkKind.META_REFRESH)
-    """The target of META refresh or of a Refresh header that is no redirect."""
+    """The target of a META refresh or Refresh header that is not a redirect."""
     link: bool = _switch(LinkKind.LINK)
-    """Every other `<link>`: style sheets, icons, help."""
+    """All other `<link>`s: style sheets, icons, help."""
     img: bool = _switch(LinkKind.IMG)
     """Images: `src`, `srcset` and `longdesc`."""
     script: bool = _switch(LinkKind.SCRIPT)
     """Scripts: `src` of `<script>`."""
     script_text: bool = _switch(LinkKind.SCRIPT_TEXT)
-    """Texts inside scripts that look like URLs; the scripts are not run."""
+    """Strings in scripts that look like URLs. The scripts are not run."""
     style: bool = _switch(LinkKind.STYLE)
     """`url(...)` and `@import` inside `<style>`."""
     object: bool = _switch(LinkKind.OBJECT)
@@ -54,9 +54,9 @@ class LinksSection(Section):
     applet: bool = _switch(LinkKind.APPLET)
     """`code` and `archive` of `<applet>`."""
     form: bool = _switch(LinkKind.FORM)
-    """`action` of forms that are sent by GET, without fields."""
+    """`action` of GET forms, without fields."""
     meta: bool = _switch(LinkKind.META)
-    """META values that are a URL as a whole."""
+    """META values that are URLs."""
     comment: bool = _switch(LinkKind.COMMENT)
     """Links and URLs inside comments."""
     layer: bool = _switch(LinkKind.LAYER)
@@ -66,24 +66,24 @@ class LinksSection(Section):
     go: bool = _switch(LinkKind.GO)
     """Links of `<go>` (WML)."""
     text: bool = _switch(LinkKind.TEXT)
-    """Absolute URLs in the visible text, also of plain text."""
+    """Absolute URLs in the visible text, also of plain-text documents."""
     types: MediaTypes = Field(
         default=(*LINK_TYPES, *OUR_TYPES), examples=[["text/html", "application/xhtml+xml"]]
     )
-    """Media types of pages and documents in which links are looked for. Unless written, also what plug-ins read."""
+    """Media types of documents whose links are extracted. By default also those that plug-ins convert."""
     refresh_redirects: bool = Field(default=True, examples=[False])
-    """Take a quick META refresh or Refresh header for a redirect; the page is not indexed then."""
+    """Treat a quick META refresh or Refresh header as a redirect. The page is not indexed then."""
     refresh_seconds: Seconds = Field(default=3.0, examples=[3])
-    """Most seconds of a refresh that is a redirect; a slower one belongs to a page to be read."""
+    """Maximum delay of a refresh that is treated as a redirect, in seconds."""
 
     @property
     def kinds(self) -> frozenset[LinkKind]:
-        """The kinds that are switched on."""
+        """The enabled kinds."""
         return frozenset(kind for kind in LinkKind if getattr(self, kind.name.lower(), False))
 
     @property
     def all_types(self) -> tuple[str, ...]:
-        """The types in which links are looked for."""
+        """The media types of documents whose links are extracted."""
         if "types" in self.model_fields_set:
             return self.types
         return tuple(dict.fromkeys((*self.types, *converter_table().by_type)))

@@ -1,4 +1,4 @@
-"""The `sites` section of a source: how many sites are crawled at a time, and which hosts belong together."""
+"""The `sites` section of a source: how many sites are crawled at once, and which hosts belong together."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _check_aliases(aliases: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _read_aliases(name: str, info: ValidationInfo) -> tuple[tuple[str, str], ...]:
-    """Read a file of aliases: a line is the main host and its aliases."""
+    """Read a file of aliases: each line is a main host and its aliases."""
     pairs: list[tuple[str, str]] = []
     for number, hosts in parse_alias_lines(alias_text(info, name)):
         if len(hosts) < 2 or not all(map(_HOST.fullmatch, hosts)):
@@ -59,28 +59,28 @@ AliasFiles = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], one_or_l
 
 
 class SitesSection(Section):
-    """How many sites are crawled at a time, and which hosts belong together; a site is a host with its port."""
+    """How many sites are crawled at once, and which hosts belong together. A site is a host with its port."""
 
     max_sites: int = Field(default=128, ge=1, le=1_000_000, examples=[16])
-    """Sites that are crawled at a time; further ones start when others have finished."""
+    """Maximum number of sites crawled at once. Further ones start when others have finished."""
     max_inter_docs: int | None = Field(default=None, ge=1, examples=[200])
-    """URLs of a site in a row, after which it gives its place to a waiting one. None: it keeps it."""
+    """URLs of a site in a row after which it makes way for a waiting site. None: no limit."""
     clusters: Mapping[str, HostNames] = Field(
         default={}, examples=[{"shop": ["shop.example.com", "checkout.example.com"]}]
     )
-    """Hosts that share cookies, by a name of your own; goes before `domain_clustering`."""
+    """Groups of hosts that share cookies, by names of your own. Overrides `domain_clustering`."""
     domain_clustering: bool = Field(default=False, examples=[True])
-    """Let all hosts of a registrable domain share cookies; if not, each host has its own."""
+    """All hosts of a registrable domain share cookies. If off, each host has its own."""
     aliases: Annotated[Mapping[HostName, HostName], AfterValidator(_check_aliases)] = Field(
         default={}, examples=[{"www2.example.com": "www.example.com"}]
     )
-    """Hosts that are copies of another: alias and main host, which is asked for the URLs of both."""
+    """Hosts that are copies of others: main host by alias. URLs of both are fetched from the main host."""
     alias_files: AliasFiles = Field(default=(), examples=[["mirrors.txt"]])
-    """Files of aliases: in each line the main host and its aliases, with blanks between them."""
+    """Files of aliases: each line has a main host and its aliases, separated by blanks."""
 
     @model_validator(mode="after")
     def _with_files(self, info: ValidationInfo) -> SitesSection:
-        """Put the aliases of the files among the others; what stands in `aliases` itself wins."""
+        """Add the aliases of the files; entries of `aliases` take precedence."""
         read = {alias: main for name in self.alias_files for alias, main in _read_aliases(name, info)}
         if not read:
             return self

@@ -1,4 +1,4 @@
-"""The `urls` section of a source: canonical form, rewriting, and what marks an endless site."""
+"""The `urls` section of a source: canonical form, rewriting, and detection of endless sites."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import RewriterName, one_or_list
 
 PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETERS}
-"""Words in `remove_params` that stand for a whole list of names."""
+"""Words in `remove_params` that stand for lists of parameter names."""
 
 
 def _parse_rewrite_rule(value: object) -> RewriteRule:
@@ -53,24 +53,24 @@ RewriteRuleText = Annotated[
 
 
 class UrlsSection(Section):
-    """How links become the URLs that are compared, fetched and shown."""
+    """How URLs of links are canonicalised and rewritten."""
 
     sort_query_params: bool = Field(default=False, examples=[True])
-    """Put query parameters in the order of their names, so that `?a=1&b=2` and `?b=2&a=1` are one."""
+    """Sort query parameters by name, so that `?a=1&b=2` and `?b=2&a=1` are the same URL."""
     remove_params: Annotated[tuple[Parameter, ...], one_or_list(str)] = Field(
         default=(), examples=[["session", "tracking", "print"]]
     )
-    """Parameters to drop, by name or as `name*`; `session` and `tracking` stand for known lists."""
+    """Query parameters to remove, by name or as `name*`. `session` and `tracking` stand for built-in lists."""
     max_uri_recursion: int = Field(default=5, ge=0, le=100, examples=[5])
-    """Repetitions of path segments that mark an endless site; 0 switches the check off."""
+    """Repetitions of path segments that indicate an endless site; 0 switches the check off."""
     rewrite_rules: Annotated[tuple[RewriteRuleText, ...], one_or_list(RewriteRuleText)] = Field(
         default=(), examples=[["'@/index\\.html$@/@'"]]
     )
-    """Rules that change every URL before anything else is decided about it, in order."""
+    """Rules that rewrite every URL before all other checks, in order."""
     rewriter: RewriterName | None = Field(default=None, examples=["mypackage.MyRewriter"])
-    """Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link: a dotted path, or a plug-in's name."""
+    """Your own `ultracrawl.rules.boundary.UrlRewriter` for every link: a dotted path, or the name of a plug-in."""
 
     @property
     def removed_names(self) -> frozenset[str]:
-        """The names of `remove_params`, lists written out."""
+        """The names of `remove_params`, with lists expanded."""
         return frozenset().union(*(PARAMETER_LISTS.get(name, {name}) for name in self.remove_params))
