@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.http import Headers
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.handlers.curl.answer import response_of
+from ultracrawl.handlers.curl.response import make_response
 
 INFO = {pycurl.RESPONSE_CODE: 304, pycurl.PRIMARY_IP: "127.0.0.1", pycurl.INFO_HTTP_VERSION: 0}
 NAMES = (
@@ -44,7 +44,7 @@ def expect_that_of_scrapy(headers: dict[bytes, list[bytes]], url: str, body: byt
         curl=SimpleNamespace(getinfo=INFO.__getitem__), head=SimpleNamespace(headers=headers), body=body
     )
     expected = responsetypes.from_args(headers=Headers(headers), url=url, body=body)
-    assert type(response_of(Request(url), transfer)) is expected, url
+    assert type(make_response(Request(url), transfer)) is expected, url
 
 
 @pytest.mark.parametrize("headers", HEADERS, ids=str)

@@ -1,4 +1,4 @@
-"""Which wall a handler class gets, and which crawls are refused because nobody can build one."""
+"""Which guard a handler class gets, and which crawls are refused because nobody can build one."""
 
 from __future__ import annotations
 
@@ -26,8 +26,14 @@ from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import UserError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
 from ultracrawl.handlers.guarding.choice import Guarding, guard_handlers, guarding_of
+from ultracrawl.handlers.guarding.guards import (
+    BrowserGuard,
+    ConnectionGuard,
+    HostNameGuard,
+    ProxyGuard,
+    ReactorGuard,
+)
 from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
-from ultracrawl.handlers.guarding.walls import BrowserWall, NamesWall, ProxyWall, ReactorWall, Wall
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources import DataSource
 
@@ -64,23 +70,23 @@ def chosen(path: Any, *, settings: dict[str, Any] | None = None, **options: Any)
 
 
 @pytest.mark.parametrize(
-    ("path", "wall"),
+    ("path", "guard"),
     [
-        pytest.param(PATHS["http11"], ReactorWall, id="http11"),
-        pytest.param(PATHS["http2"], ReactorWall, id="http2"),
-        pytest.param(PATHS["playwright"], BrowserWall, id="playwright"),
-        pytest.param("scrapy.core.downloader.handlers._httpx.HttpxDownloadHandler", ProxyWall, id="httpx"),
-        pytest.param(Derived, ReactorWall, id="derived"),
-        pytest.param(Declared, ProxyWall, id="declared"),
+        pytest.param(PATHS["http11"], ReactorGuard, id="http11"),
+        pytest.param(PATHS["http2"], ReactorGuard, id="http2"),
+        pytest.param(PATHS["playwright"], BrowserGuard, id="playwright"),
+        pytest.param("scrapy.core.downloader.handlers._httpx.HttpxDownloadHandler", ProxyGuard, id="httpx"),
+        pytest.param(Derived, ReactorGuard, id="derived"),
+        pytest.param(Declared, ProxyGuard, id="declared"),
     ],
 )
-def test_a_foreign_handler_gets_the_wall_that_fits(path: Any, wall: type) -> None:
+def test_a_foreign_handler_gets_the_guard_that_fits(path: Any, guard: type) -> None:
     for kind, known in PATHS.items():
         if path == known:
             path_of(kind)
     guarded = chosen(path)
     assert issubclass(guarded, GuardedDownloadHandler)
-    assert guarded.wall is wall
+    assert guarded.guard is guard
 
 
 @pytest.mark.parametrize("path", [HTTP_HANDLER, STORED, MadeAroundOurs])
@@ -97,11 +103,11 @@ def test_a_handler_that_nobody_can_guard_is_refused() -> None:
         UserError, match=r"source s: settings.DOWNLOAD_HANDLERS.http: nobody can guard .*guard: names"
     ):
         chosen(Unknown)
-    assert chosen(Unknown, boundary={"guard": "names"}).wall is NamesWall
+    assert chosen(Unknown, boundary={"guard": "names"}).guard is HostNameGuard
 
 
 def test_names_alone_are_no_reason_to_check_less() -> None:
-    assert chosen(PATHS["http11"], boundary={"guard": "names"}).wall is ReactorWall
+    assert chosen(PATHS["http11"], boundary={"guard": "names"}).guard is ReactorGuard
 
 
 def test_a_handler_that_cannot_be_loaded_is_a_mistake() -> None:
@@ -153,17 +159,19 @@ def test_a_browser_that_would_go_past_the_guard_is_refused(settings: dict[str, A
 
 
 @pytest.mark.parametrize(
-    ("wall", "meta"),
+    ("guard", "meta"),
     [
         (
-            BrowserWall,
+            BrowserGuard,
             {"playwright": True, "playwright_context_kwargs": {"proxy": {"server": "http://a.example"}}},
         ),
-        (BrowserWall, {"playwright": True, "playwright_context_kwargs": {"user_data_dir": "own"}}),
-        (ProxyWall, {"proxy": "http://a.example"}),
+        (BrowserGuard, {"playwright": True, "playwright_context_kwargs": {"user_data_dir": "own"}}),
+        (ProxyGuard, {"proxy": "http://a.example"}),
     ],
 )
-def test_a_request_that_would_go_past_the_guard_is_not_sent(wall: type[Wall], meta: dict[str, Any]) -> None:
+def test_a_request_that_would_go_past_the_guard_is_not_sent(
+    guard: type[ConnectionGuard], meta: dict[str, Any]
+) -> None:
     sent: list[Request] = []
 
     async def send(request: Request) -> Response:
@@ -171,7 +179,7 @@ def test_a_request_that_would_go_past_the_guard_is_not_sent(wall: type[Wall], me
         return Response(request.url)
 
     async def fetch() -> None:
-        made = wall(AddressPolicy())
+        made = guard(AddressPolicy())
         try:
             with pytest.raises(ValueError, match="cannot be"):
                 await made.fetch(Request("http://a.example/", meta=meta), send)
@@ -198,14 +206,14 @@ class Hosts:
 
 
 def fetched(request: Request, answered_by: str = "", **known: tuple[str, ...]) -> Response:
-    """Return the answer to a request behind a wall of names; 10.1.0.0/16 is open."""
+    """Return the answer to a request behind a guard of names; 10.1.0.0/16 is open."""
     policy = AddressPolicy((ip_network("10.1.0.0/16"),))
     hosts: Any = Hosts(**known)
 
     async def send(request: Request) -> Response:
         return Response(request.url, ip_address=ip_address(answered_by) if answered_by else None)
 
-    return asyncio.run(NamesWall(policy, hosts).fetch(request, send))
+    return asyncio.run(HostNameGuard(policy, hosts).fetch(request, send))
 
 
 def test_names_are_checked_before_a_request_goes_out() -> None:
@@ -234,10 +242,10 @@ def test_an_answer_that_names_a_refused_address_is_dropped() -> None:
 
 
 def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracrawl.handlers.guarding.walls.feature_of", lambda *_: Hosts())
+    monkeypatch.setattr("ultracrawl.handlers.guarding.guards.feature_of", lambda *_: Hosts())
     context = made_context(rules=SimpleNamespace(addresses=AddressPolicy()))
     for _ in range(2):
-        NamesWall.for_crawl(Any, context, Unknown())  # type: ignore[arg-type]  # no crawler is asked
+        HostNameGuard.for_crawl(Any, context, Unknown())  # type: ignore[arg-type]  # no crawler is asked
     for ending in context.hooks.run_ending:
         ending(complete=True)
     (remark,) = context.counters.remarks
@@ -249,7 +257,7 @@ def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.M
 # ---- the handler around it
 
 
-class Passes(Wall):
+class Passes(ConnectionGuard):
     async def fetch(self, request: Request, send: Send) -> Response:
         return await send(request)
 

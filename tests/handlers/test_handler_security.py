@@ -14,7 +14,7 @@ from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedErro
 
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.crawl.lifecycle import CrawlLifecycle
-from ultracrawl.handlers.oversight import guard_of
+from ultracrawl.handlers.download_control import guard_of
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 

@@ -22,7 +22,7 @@ from support.requirement import require
 
 from ultracrawl.crawl.rendering.browser import PROGRAMS
 from ultracrawl.handlers.curl.handler import CurlDownloadHandler
-from ultracrawl.handlers.guarding.choice import WALLS, guarding_of
+from ultracrawl.handlers.guarding.choice import GUARDS, guarding_of
 from ultracrawl.handlers.guarding.handler import GuardedDownloadHandler
 
 
@@ -66,9 +66,9 @@ class Way:
         guarding = guarding_of(cls)
         assert guarding is not None
         context: Any = SimpleNamespace(rules=SimpleNamespace(addresses=guard))
-        wall = WALLS[guarding].for_crawl(crawler, context, foreign)
+        guard = GUARDS[guarding].for_crawl(crawler, context, foreign)
         await crawler.signals.send_catch_log_async(signals.engine_started)
-        return GuardedDownloadHandler(crawler, foreign, wall, access)
+        return GuardedDownloadHandler(crawler, foreign, guard, access)
 
     @property
     def scheme(self) -> str:

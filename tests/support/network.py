@@ -99,9 +99,9 @@ class NetworkClient:
     no proxies and no TLS.
     """
 
-    def __init__(self, settings: Any, guard: Any, watch: Any) -> None:
+    def __init__(self, settings: Any, guard: Any, signals: Any) -> None:
         self._guard = guard
-        self._watch = watch
+        self._signals = signals
         self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
 
@@ -124,7 +124,7 @@ class NetworkClient:
         reply = answer(Request(method, path, _headers(request, url.netloc), request.body, time.monotonic()))
         seconds = float(request.meta.get("download_timeout") or self._timeout)
         transfer = _Transfer(request, reply, seconds or float("inf"), self._limit(request))
-        response = await transfer.receive(self._watch if self._watch.wanted else None)
+        response = await transfer.receive(self._signals if self._signals.has_receivers else None)
         response.ip_address = ip_address(address)
         return response
 
@@ -157,7 +157,7 @@ class _Transfer:
         self._most = most
         self._chunks: list[bytes] = []
 
-    async def receive(self, watch: Any) -> Response:
+    async def receive(self, signals: Any) -> Response:
         """Wait for the answer, and return it."""
         await self._wait(self._reply.delay or _LATENCY)
         if self._reply.until is not None:
@@ -170,10 +170,10 @@ class _Transfer:
         stopped = None
         if not self._bodiless and length and 0 < self._most < int(length):
             raise self._too_large(f"{int(length)} bytes announced, {self._most} allowed")
-        if watch is not None:
-            stopped = watch.headers(self._request, dict(headers), int(length) if length else None)
+        if signals is not None:
+            stopped = signals.send_headers(self._request, dict(headers), int(length) if length else None)
         if stopped is None and not self._bodiless:
-            stopped = await self._receive_body(watch)
+            stopped = await self._receive_body(signals)
         body = b"".join(self._chunks)
         kind = responsetypes.from_args(headers=headers, url=self._request.url, body=body)
         flags = ["download_stopped"] if stopped is not None else None
@@ -190,14 +190,14 @@ class _Transfer:
     def _bodiless(self) -> bool:
         return self._request.method == "HEAD" or self._reply.status in (204, 304)
 
-    async def _receive_body(self, watch: Any) -> StopDownload | None:
+    async def _receive_body(self, signals: Any) -> StopDownload | None:
         size = 0
         async for chunk in self._pieces():
             size += len(chunk)
             if 0 < self._most < size:
                 raise self._too_large(f"more than {self._most} bytes came")
             self._chunks.append(chunk)
-            if watch is not None and (stopped := watch.chunk(self._request, chunk)) is not None:
+            if signals is not None and (stopped := signals.send_bytes(self._request, chunk)) is not None:
                 assert isinstance(stopped, StopDownload)
                 return stopped
         return None

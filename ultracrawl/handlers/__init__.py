@@ -1,11 +1,12 @@
-"""Download handlers for http, https and ftp: how bytes come from the network.
+"""Download handlers for http, https and ftp, and Scrapy's downloader.
 
-`CurlDownloadHandler` (`curl`: libcurl) has an `AddressGuard` (`guard`) on the address that is connected to; a
-refusal is an `AddressRefusedError`. It is made of `CurlClient`, `CurlLoop` (libcurl on asyncio), `Transfer` (an
-`EasyTransfer`: one easy handle), `DownloadWatch` (Scrapy's signals) and `ResponseHead`; `wire`, `tls`, `answer` and
-`errors` translate between Scrapy and libcurl.
-`FtpDownloadHandler` (`ftp`, on libcurl too) is made of `FtpClient`, `FtpTransfer`, `ftp_target` (paths that are safe)
-and `ftp_answer` (replies as responses).
+`CurlDownloadHandler` (package `curl`) consists of `CurlClient`, `CurlLoop` (libcurl on asyncio), `Transfer` (an
+`EasyTransfer`: one easy handle) and `ResponseHead`; the modules `wire`, `response` and `errors` translate between
+Scrapy and libcurl. An `AddressGuard` checks each address before it is connected to; a refusal is an
+`AddressRefusedError`. `DownloadSignals` sends Scrapy's signals.
+`FtpDownloadHandler` (package `ftp`, also on libcurl) consists of `FtpClient`, `FtpTransfer` and `response` (replies as
+responses).
+Package `guarding` checks the connections of third-party handlers.
 """
 
 __all__ = ["FTP_HANDLER", "HTTP_HANDLER"]

@@ -1,4 +1,4 @@
-"""Scrapy's downloader (`DOWNLOADER`) for the crawl of a source: the frontier has paced the requests already."""
+"""The downloader (`DOWNLOADER`) for the crawl of a source, whose requests the frontier has paced already."""
 
 from __future__ import annotations
 
@@ -18,122 +18,124 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from ultracrawl.crawl.visit import HANDLED_KEY
-from ultracrawl.handlers.oversight import is_heard
+from ultracrawl.handlers.download_control import has_receivers
 from ultracrawl.settings.log_formatter import QuietLogFormatter
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-_TRUSTED = ("ultracrawl.", "scrapy.")
-"""Whose middlewares answer what the protocol asks for, so that nobody has to look."""
-_OF_REQUESTS = (StartSpiderMiddleware, MetaCopyDetectionMiddleware)
-"""Spider middlewares that look at requests of spiders alone; the spider of a source makes none of an answer."""
+_TRUSTED_PACKAGES = ("ultracrawl.", "scrapy.")
+"""Packages whose middlewares return valid results, so that these need no check."""
+_REQUEST_ONLY_MIDDLEWARES = (StartSpiderMiddleware, MetaCopyDetectionMiddleware)
+"""Spider middlewares that only process requests; the callbacks of a source spider yield none."""
 
-Step = Callable[..., Any]
+Method = Callable[..., Any]
 Result = TypeVar("Result")
 
 
 class DirectDownloader(Downloader):
-    """Passes requests on to the download handlers, without slots and queues: politeness is the frontier's.
+    """Passes requests to the download handlers without slots and queues: the frontier keeps the politeness delays.
 
-    An answer is handled as soon as it is here, by the callback of its request and the item pipelines, where nobody else
-    takes part: spider middlewares, other log formatters and receivers of Scrapy's signals about answers get it by way
-    of Scrapy's scraper, as do callbacks that take their time. A request whose answer was handled goes back to the
-    engine; the scheduler takes it for done.
+    A response is passed directly to the callback and the item pipelines, without Scrapy's scraper, unless a spider
+    middleware, another log formatter or a receiver of `request_scheduled` is installed, or the callback is
+    asynchronous. The request of a response handled here is returned to the engine; the scheduler treats it as done.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         methods = self.middleware.methods
-        self._asking = _steps(methods["process_request"])
-        self._answering = _steps(methods["process_response"])
-        self._failing = _steps(methods["process_exception"])
-        self._trusted = all(type(one).__module__.startswith(_TRUSTED) for one in self.middleware.middlewares)
+        self._request_methods = _with_async_flag(methods["process_request"])
+        self._response_methods = _with_async_flag(methods["process_response"])
+        self._exception_methods = _with_async_flag(methods["process_exception"])
+        self._all_trusted = all(
+            type(each).__module__.startswith(_TRUSTED_PACKAGES) for each in self.middleware.middlewares
+        )
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:  # type: ignore[override]  # without the spider, as Scrapy asks
-        """Return what the middlewares make of a request."""
+        """Pass a request through the middlewares; the result is a response or another request."""
         self.active.add(request)
-        fetched = Deferred.fromFuture(asyncio.ensure_future(self._fetched(request)))
-        return fetched.addBoth(self._leave, request)
+        fetched = Deferred.fromFuture(asyncio.ensure_future(self._fetch(request)))
+        return fetched.addBoth(self._forget_request, request)
 
-    def _leave(self, result: Result, request: Request) -> Result:
-        """Forget a request in the moment in which the engine takes its answer over, or it is idle between."""
+    def _forget_request(self, result: Result, request: Request) -> Result:
+        """Forget a request just when the engine gets its result; earlier, the engine could seem idle."""
         self.active.discard(request)
         return result
 
-    async def _fetched(self, request: Request) -> Response | Request:
-        if not self._trusted:
-            answer = await self.middleware.download_async(self._sent, request)
+    async def _fetch(self, request: Request) -> Response | Request:
+        if not self._all_trusted:
+            answer = await self.middleware.download_async(self._send_request, request)
         else:
-            answer = await self._through_ours(request)
-        if isinstance(answer, Response) and self._is_ours(request, answer):
-            return await self._handled(request, answer)
+            answer = await self._run_middlewares(request)
+        if isinstance(answer, Response) and self._can_handle(request, answer):
+            return await self._handle(request, answer)
         return answer
 
     # ---- middlewares
 
-    async def _through_ours(self, request: Request) -> Response | Request:
-        """Do what Scrapy's manager of middlewares does, which looks at the result of each."""
+    async def _run_middlewares(self, request: Request) -> Response | Request:
+        """Like Scrapy's middleware manager, but without its check of each result."""
         try:
-            answer = await self._asked(request)
+            answer = await self._process_request(request)
         except Exception as error:
-            answer = await self._excused(request, error)
-        for answering, waits in self._answering:
+            answer = await self._process_exception(request, error)
+        for method, is_async in self._response_methods:
             if isinstance(answer, Request):
                 break
-            answer = answering(request=request, response=answer)
-            if waits:
+            answer = method(request=request, response=answer)
+            if is_async:
                 answer = await answer
         return answer
 
-    async def _asked(self, request: Request) -> Response | Request:
-        for asking, waits in self._asking:
-            answer = asking(request=request)
-            if waits:
+    async def _process_request(self, request: Request) -> Response | Request:
+        for method, is_async in self._request_methods:
+            answer = method(request=request)
+            if is_async:
                 answer = await answer
             if answer is not None:
                 return answer  # type: ignore[no-any-return]  # what Scrapy's protocol says
-        return await self._sent(request)
+        return await self._send_request(request)
 
-    async def _excused(self, request: Request, error: Exception) -> Response | Request:
-        for failing, waits in self._failing:
-            answer = failing(request=request, exception=error)
-            if waits:
+    async def _process_exception(self, request: Request, error: Exception) -> Response | Request:
+        for method, is_async in self._exception_methods:
+            answer = method(request=request, exception=error)
+            if is_async:
                 answer = await answer
             if answer is not None:
                 return answer  # type: ignore[no-any-return]  # what Scrapy's protocol says
         raise error
 
-    async def _sent(self, request: Request) -> Response:
-        """Return the answer of the download handler, and send the signals of Scrapy's downloader to who hears them."""
-        self._tell(signals.request_reached_downloader, request=request)
+    async def _send_request(self, request: Request) -> Response:
+        """Return the response of the download handler; send the signals of Scrapy's downloader."""
+        self._send_signal(signals.request_reached_downloader, request=request)
         try:
             response = await self.handlers.download_request_async(request)
-            self._tell(signals.response_downloaded, request=request, response=response)
+            self._send_signal(signals.response_downloaded, request=request, response=response)
             return response
         finally:
-            self._tell(signals.request_left_downloader, request=request)
+            self._send_signal(signals.request_left_downloader, request=request)
 
-    # ---- answers
+    # ---- responses
 
     @cached_property
-    def _alone(self) -> bool:
-        """Whether no spider middleware and no other log formatter is told of answers."""
+    def _is_bypass_possible(self) -> bool:
+        """Whether neither a spider middleware nor another log formatter needs the responses."""
         engine = self.crawler.engine
         assert engine is not None
-        others = [one for one in engine.scraper.spidermw.middlewares if type(one) not in _OF_REQUESTS]
+        middlewares = engine.scraper.spidermw.middlewares
+        others = [each for each in middlewares if type(each) not in _REQUEST_ONLY_MIDDLEWARES]
         return not others and type(self.crawler.logformatter) is QuietLogFormatter
 
-    def _is_ours(self, request: Request, answer: Response) -> bool:
-        """Whether nobody but us takes part in what becomes of the answer to a request."""
+    def _can_handle(self, request: Request, answer: Response) -> bool:
+        """Whether a response can be handled here, without Scrapy's scraper."""
         if answer.request is not None and answer.request is not request:
             return False
-        visited = request.callback == self.crawler.spider.visit  # type: ignore[union-attr]  # the spider is a SourceSpider
-        # Who hears of requests that are scheduled would take the one that goes back for such a request.
-        return visited and self._alone and not self._is_heard(signals.request_scheduled)
+        is_visit = request.callback == self.crawler.spider.visit  # type: ignore[union-attr]  # the spider is a SourceSpider
+        # The request is returned to the engine, whose `request_scheduled` would mislead receivers of the signal.
+        return is_visit and self._is_bypass_possible and not self._has_receivers(signals.request_scheduled)
 
-    async def _handled(self, request: Request, response: Response) -> Response | Request:
-        """Handle an answer; returns its request, or the answer itself if handling it takes its time."""
+    async def _handle(self, request: Request, response: Response) -> Response | Request:
+        """Handle a response; returns its request, or the response itself if the callback is asynchronous."""
         response.request = request
         engine = self.crawler.engine
         assert request.callback is not None
@@ -141,26 +143,26 @@ class DirectDownloader(Downloader):
         try:
             output = request.callback(response)
             if output is not None and not isinstance(output, Iterable):
-                request.callback = _Given(output)
+                request.callback = _ConstantCallback(output)
                 return response
-            self._tell(signals.response_received, request=request, response=response)
+            self._send_signal(signals.response_received, request=request, response=response)
             for item in arg_to_iter(output):
                 await engine.scraper.start_itemproc_async(item, response=response)
-        except Exception:  # as Scrapy does with whatever a callback raises
+        except Exception:  # as Scrapy does for callbacks
             engine.scraper.handle_spider_error(Failure(), request, response)  # type: ignore[no-untyped-call]  # Twisted
         request.meta[HANDLED_KEY] = True
         return request
 
-    def _tell(self, signal: object, **values: Any) -> None:
-        if self._is_heard(signal):
+    def _send_signal(self, signal: object, **values: Any) -> None:
+        if self._has_receivers(signal):
             self.signals.send_catch_log(signal, spider=self.crawler.spider, **values)
 
-    def _is_heard(self, signal: object) -> bool:
-        return is_heard(self.signals.sender, signal)
+    def _has_receivers(self, signal: object) -> bool:
+        return has_receivers(self.signals.sender, signal)
 
 
-class _Given:
-    """A callback whose result is there already."""
+class _ConstantCallback:
+    """A callback that returns a given result."""
 
     def __init__(self, output: Any) -> None:
         self._output = output
@@ -169,6 +171,6 @@ class _Given:
         return self._output
 
 
-def _steps(methods: Iterable[Step | None]) -> list[tuple[Step, bool]]:
-    """Return methods of middlewares, each with whether its result has to be awaited."""
+def _with_async_flag(methods: Iterable[Method | None]) -> list[tuple[Method, bool]]:
+    """Return the middleware methods, each with whether it is a coroutine function."""
     return [(method, inspect.iscoroutinefunction(method)) for method in methods if method is not None]

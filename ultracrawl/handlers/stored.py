@@ -1,4 +1,4 @@
-"""Answers requests from the stored documents of a source; opens no connection."""
+"""The download handler of a reindex: serves the stored responses of a source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StoredDownloadHandler(BaseDownloadHandler):
-    """The only handler while documents are made again: what is not stored fails, whoever asks for it."""
+    """Returns stored responses; all other requests fail, since a reindex opens no connections."""
 
     lazy = True
 
@@ -34,11 +34,11 @@ class StoredDownloadHandler(BaseDownloadHandler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the handler of a crawler."""
+        """Create the handler for a crawler."""
         return cls(crawler, feature_of(crawler, ResponseStore))
 
     async def download_request(self, request: Request) -> Response:
-        """Return the stored answer. Raises `DownloadFailedError` if there is none."""
+        """Return the stored response. Raises `DownloadFailedError` if there is none."""
         visit = visit_of(request)
         store = self._responses.store
         answer = store.get(visit.entry.key) if visit is not None and store is not None else None
@@ -46,19 +46,18 @@ class StoredDownloadHandler(BaseDownloadHandler):
             raise DownloadFailedError(f"{request.url} is not stored")
         request.meta[TRUNCATED_KEY] = answer.truncated
         headers = _headers(visit, answer)
-        kind = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
-        return kind(request.url, status=200, headers=headers, body=answer.body)
+        response_class = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
+        return response_class(request.url, status=200, headers=headers, body=answer.body)
 
     async def close(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there are no connections."""
 
 
 def _headers(visit: Visit, answer: StoredAnswer) -> Headers:
-    """Return the stored headers; validators that were not stored are those of the record."""
-    known = {"ETag": visit.record.etag, "Last-Modified": visit.record.last_modified}
-    headers = Headers({name: value for name, value in known.items() if value})
+    """Return the stored headers; validators that were not stored are taken from the record."""
+    validators = {"ETag": visit.record.etag, "Last-Modified": visit.record.last_modified}
+    headers = Headers({name: value for name, value in validators.items() if value})
     for name in {name for name, _ in answer.headers}:
-        headers.setlist(name, [value.encode("latin-1") for one, value in answer.headers if one == name])
-    # The body is stored without it.
-    headers.pop("Content-Encoding", None)
+        headers.setlist(name, [value.encode("latin-1") for header, value in answer.headers if header == name])
+    headers.pop("Content-Encoding", None)  # bodies are stored decoded
     return headers

@@ -1,4 +1,4 @@
-"""Requests over libcurl: a pool of easy handles on one loop, options from Scrapy's settings."""
+"""HTTP client on libcurl: a pool of easy handles on one loop, configured by Scrapy's settings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pycurl
 from scrapy.exceptions import DownloadFailedError
 
 from ultracrawl.crawl.transport.outgoing import LANE
-from ultracrawl.handlers.curl.answer import response_of
-from ultracrawl.handlers.curl.errors import failure, lost_data
+from ultracrawl.handlers.curl.errors import lost_data, transfer_error
 from ultracrawl.handlers.curl.loop import CurlLoop
+from ultracrawl.handlers.curl.response import make_response
 from ultracrawl.handlers.curl.transfer import Limits, Transfer
 from ultracrawl.handlers.curl.wire import Option, bind_options, tls_options
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
+    from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals
 
 logger = logging.getLogger(__name__)
 
-_PIECE = 65_536
-"""Bytes of a body that come at once at most."""
-_ALWAYS: tuple[Option, ...] = (
+_BUFFER_BYTES = 65_536
+"""Maximum bytes of a body that libcurl delivers at once."""
+_COMMON_OPTIONS: tuple[Option, ...] = (
     (pycurl.NOSIGNAL, 1),
     (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
     (pycurl.FOLLOWLOCATION, 0),
@@ -37,7 +37,7 @@ _ALWAYS: tuple[Option, ...] = (
     (pycurl.PROXY, ""),
     (pycurl.NOPROXY, ""),
     (pycurl.HEADEROPT, pycurl.HEADER_SEPARATE),
-    (pycurl.BUFFERSIZE, _PIECE),
+    (pycurl.BUFFERSIZE, _BUFFER_BYTES),
 )
 
 _VERSIONS = {
@@ -50,12 +50,12 @@ _VERSIONS = {
 class CurlClient:
     """Sends requests and returns responses.
 
-    Reads Scrapy's DOWNLOAD_* settings, and ULTRACRAWL_HTTP_VERSION: `1.0`, `1.1`, or `2`, which lets servers choose
-    HTTP/2 over TLS, as ULTRACRAWL_HTTP2 does.
+    Reads Scrapy's DOWNLOAD_* settings, and ULTRACRAWL_HTTP_VERSION: `1.0`, `1.1`, or `2`, with which servers may choose
+    HTTP/2 over TLS (like ULTRACRAWL_HTTP2).
     """
 
-    def __init__(self, settings: BaseSettings, guard: AddressGuard | None, watch: DownloadWatch) -> None:
-        self._watch = watch
+    def __init__(self, settings: BaseSettings, guard: AddressGuard | None, signals: DownloadSignals) -> None:
+        self._signals = signals
         self._guard = guard
         self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
@@ -65,7 +65,7 @@ class CurlClient:
         version = "2" if http2 else settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
         if version not in _VERSIONS:
             raise ValueError(f"ULTRACRAWL_HTTP_VERSION is {version!r}; write one of {', '.join(_VERSIONS)}")
-        self._options = [*_ALWAYS, (pycurl.HTTP_VERSION, _VERSIONS[version]), *tls_options(settings)]
+        self._options = [*_COMMON_OPTIONS, (pycurl.HTTP_VERSION, _VERSIONS[version]), *tls_options(settings)]
         self._options += bind_options(settings.get("DOWNLOAD_BIND_ADDRESS"))
         concurrent = settings.getint("CONCURRENT_REQUESTS")
         self._loop = CurlLoop(asyncio.get_running_loop(), connections=max(64, 2 * concurrent))
@@ -73,7 +73,7 @@ class CurlClient:
         self._spare: list[Transfer] = []
 
     async def fetch(self, request: Request) -> Response:
-        """Return the response of a request; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        """Send a request. Raises Scrapy's download exceptions or `AddressRefusedError`."""
         transfer = self._spare.pop() if self._spare else Transfer(self._options, self._guard)
         try:
             self._prepare(transfer, request)
@@ -84,7 +84,7 @@ class CurlClient:
             self._spare.append(transfer)
 
     def close(self) -> None:
-        """Stop what runs, close all connections and free all handles."""
+        """Stop all transfers, close all connections and free all handles."""
         self._loop.close()
         for lane in self._lanes.values():
             lane.close()
@@ -93,7 +93,7 @@ class CurlClient:
         self._spare.clear()
 
     def _loop_for(self, request: Request) -> CurlLoop:
-        """Return the loop whose connections a request may take: one of its own for a lane."""
+        """Return the loop with the connections for a request; each lane has its own loop with one connection."""
         name = request.meta.get(LANE)
         if name is None:
             return self._loop
@@ -106,12 +106,12 @@ class CurlClient:
         seconds = meta.get("download_timeout") or self._timeout
         limits = Limits(float(seconds), int(meta.get("download_maxsize", self._maxsize)))
         try:
-            transfer.prepare(request, limits, self._watch if self._watch.wanted else None)
+            transfer.prepare(request, limits, self._signals if self._signals.has_receivers else None)
         except (ValueError, pycurl.error) as error:
             raise DownloadFailedError(f"the request cannot be sent: {error}") from error
 
     def _conclude(self, transfer: Transfer, request: Request, code: int, text: str) -> Response:
-        """Return the response of a transfer that ended, or raise what it failed with."""
+        """Return the response of a finished transfer, or raise its error."""
         if not code and not transfer.answered:
             raise DownloadFailedError("the connection ended within the headers")
         flags = self._flags(transfer, request, code, text) if code else None
@@ -119,17 +119,17 @@ class CurlClient:
         warnsize = request.meta.get("download_warnsize", self._warnsize)
         if warnsize and transfer.size > warnsize:
             logger.warning("%s has %d bytes, more than DOWNLOAD_WARNSIZE", request.url, transfer.size)
-        response = response_of(request, transfer, flags)
+        response = make_response(request, transfer, flags)
         if transfer.stopped is not None and transfer.stopped.fail:
             transfer.stopped.response = response
             raise transfer.stopped
         return response
 
     def _flags(self, transfer: Transfer, request: Request, code: int, text: str) -> list[str]:
-        """Return what is wrong with an answer that is good enough; raises what a transfer failed with."""
+        """Return the flags of an incomplete response that is accepted all the same; raises the error of others."""
         if transfer.stopped is not None:
             return ["download_stopped"]
         strict = request.meta.get("download_fail_on_dataloss", self._strict)
         if strict or transfer.too_large or not lost_data(transfer, code):
-            raise failure(transfer, code, text)
+            raise transfer_error(transfer, code, text)
         return ["dataloss"]

@@ -1,4 +1,4 @@
-"""libcurl's error codes as the exceptions of Scrapy."""
+"""Maps libcurl's error codes to Scrapy's exceptions."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from ultracrawl.handlers.curl.easy import EasyTransfer
 
 
-_KINDS: dict[int, type[Exception]] = {
+_EXCEPTIONS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: CannotResolveHostError,
     pycurl.E_COULDNT_RESOLVE_PROXY: CannotResolveHostError,
     pycurl.E_COULDNT_CONNECT: DownloadConnectionRefusedError,
     pycurl.E_OPERATION_TIMEDOUT: DownloadTimeoutError,
 }
-_BROKEN_OFF = frozenset(
+_DATA_LOSS_CODES = frozenset(
     {pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR, pycurl.E_HTTP2, getattr(pycurl, "E_HTTP2_STREAM", 92)}
 )
 
 
 def lost_data(transfer: EasyTransfer, code: int) -> bool:
-    """Return whether an answer began and its body broke off, or its framing is wrong."""
-    return code in _BROKEN_OFF and transfer.answered
+    """Return whether the body of a response is incomplete or its framing is invalid."""
+    return code in _DATA_LOSS_CODES and transfer.answered
 
 
-def failure(transfer: EasyTransfer, code: int, text: str) -> Exception:
-    """Return the exception for a transfer that failed."""
+def transfer_error(transfer: EasyTransfer, code: int, text: str) -> Exception:
+    """Return the exception for a failed transfer."""
     if transfer.too_large:
         return DownloadCancelledError(f"the body is larger than DOWNLOAD_MAXSIZE: {transfer.too_large}")
     if transfer.refusal is not None and not transfer.connected:
         return AddressRefusedError(transfer.refusal)
-    words = text or f"libcurl error {code}"
+    message = text or f"libcurl error {code}"
     if transfer.refused_by_proxy:
-        return ProxyLoginError(words) if transfer.login_refused else DownloadFailedError(words)
+        return ProxyLoginError(message) if transfer.rejected_login else DownloadFailedError(message)
     if lost_data(transfer, code):
-        return ResponseDataLossError(words)
-    return _KINDS.get(code, DownloadFailedError)(words)
+        return ResponseDataLossError(message)
+    return _EXCEPTIONS.get(code, DownloadFailedError)(message)

@@ -1,4 +1,4 @@
-"""A download handler for http and https on libcurl."""
+"""The download handler for http and https on libcurl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
-from ultracrawl.handlers.oversight import DownloadWatch, access_of, guard_of
+from ultracrawl.handlers.download_control import DownloadSignals, access_of, guard_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.transport.outgoing import Send
-    from ultracrawl.handlers.oversight import AddressGuard
+    from ultracrawl.handlers.download_control import AddressGuard
 
 
 class CurlDownloadHandler(BaseDownloadHandler):
-    """Downloads with pycurl on the asyncio loop; kept-alive connections, about a quarter of Twisted's cost.
+    """Downloads with pycurl on the asyncio loop; keeps connections alive, about a quarter of Twisted's cost.
 
-    Sends what the request says and nothing else: no redirect is followed, no cookie kept, no header added
-    (but Host and the framing of a body), nothing decoded. A source's address guard is asked for the address
-    of every connection, proxies included, right before it is opened; DNS cannot get around it. Raises
-    `NotConfigured` without pycurl or without an asyncio loop.
+    Sends requests as they are: it follows no redirects, keeps no cookies, adds no headers (but Host and the framing of
+    a body) and decodes nothing. The address guard of a source checks the address of every connection, proxies
+    included, right before it is connection, so DNS rebinding cannot bypass it. Raises `NotConfigured` without pycurl or
+    without an asyncio loop.
     """
 
     lazy = True
@@ -44,12 +44,12 @@ class CurlDownloadHandler(BaseDownloadHandler):
             raise NotConfigured(str(error)) from error
         from ultracrawl.handlers.curl.client import CurlClient  # noqa: PLC0415 - it needs pycurl
 
-        self._client = CurlClient(crawler.settings, guard, DownloadWatch(crawler))
+        self._client = CurlClient(crawler.settings, guard, DownloadSignals(crawler))
         self._send: Send = self._client.fetch
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the handler of a crawler with the guard of its source and what it shows to servers."""
+        """Create the handler with the guard, credentials, cookies and proxies of the source."""
         handler = cls(crawler, guard_of(crawler))
         access = access_of(crawler)
         if access is not None:
@@ -57,9 +57,9 @@ class CurlDownloadHandler(BaseDownloadHandler):
         return handler
 
     async def download_request(self, request: Request) -> Response:
-        """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        """Return the response. Raises Scrapy's download exceptions or `AddressRefusedError`."""
         return await self._send(request)
 
     async def close(self) -> None:
-        """Stop what runs and close all connections; called once when the crawl ends."""
+        """Stop all transfers and close all connections."""
         self._client.close()

@@ -1,4 +1,4 @@
-"""The head of an HTTP/1 or HTTP/2 response as libcurl delivers it, line by line."""
+"""Parser of the status line and headers of a response, which libcurl delivers line by line."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ _BLANK = (b"\r\n", b"\n")
 
 
 class ResponseHead:
-    """Keeps the last head of a response: interim heads (1xx), a proxy's and trailers are not part of it.
+    """The last head of a response, without interim heads (1xx), the proxy's head and trailers.
 
-    Lines without a colon are skipped, folded lines are joined (RFC 9112, 5.2), repeated ones keep order.
+    Lines without a colon are skipped, folded lines are joined (RFC 9112, 5.2), repeated headers keep their order.
     """
 
     __slots__ = ("complete", "headers", "status")
 
     def __init__(self) -> None:
         self.headers: dict[bytes, list[bytes]] = {}
-        """Values by name; names are written as Scrapy's `Headers` writes them."""
+        """Values by name; names are spelt as in Scrapy's `Headers`."""
         self.status = 0
         self.complete = True
 
     def feed(self, line: bytes) -> bool:
-        """Take one line with its line end; True when it ends a head that is not an interim one."""
+        """Parse one line with its line end; return True if it ends a head that is not interim."""
         if self.complete:
             if line[:5] == b"HTTP/":
                 self._begin(line)
@@ -49,6 +49,6 @@ class ResponseHead:
 
     @property
     def length(self) -> int | None:
-        """The announced length of the body in bytes; None if there is none or it is no number."""
+        """The Content-Length in bytes; None if it is missing or invalid."""
         values = self.headers.get(b"Content-Length")
         return int(values[-1]) if values and values[-1].isdigit() else None

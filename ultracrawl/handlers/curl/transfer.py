@@ -1,4 +1,4 @@
-"""One easy handle of libcurl and the request that is on it."""
+"""HTTP transfers: a libcurl easy handle with its current request."""
 
 from __future__ import annotations
 
@@ -29,43 +29,43 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from ultracrawl.handlers.curl.wire import Option
-    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
+    from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals
 
 _BODY_EXPECTED = frozenset({"POST", "PUT", "PATCH"})
 _BODILESS = frozenset({204, 304})
-_SPECIAL = frozenset({"proxy", "bindaddress", FRESH})
-"""Keys of the meta of requests that need more options than others."""
+_OPTION_META_KEYS = frozenset({"proxy", "bindaddress", FRESH})
+"""Keys of `request.meta` that need further options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one request may take: seconds in all (0 for no limit) and bytes of body (0 for no limit)."""
+    """Limits of one request: total seconds and bytes of the body; 0 for no limit."""
 
     seconds: float
     size: int
 
 
 class Transfer(EasyTransfer):
-    """An easy handle that is used for one request after the other, and what the answer brought so far.
+    """A reusable easy handle, and the response received so far.
 
-    Everything that does not change from request to request is set once. A request that is more than a plain
-    GET leaves options behind; they are wiped before the next.
+    Options that are the same for all requests are set once. After a request that is more than a plain GET the options
+    are reset before the next one.
     """
 
     def __init__(self, options: Sequence[Option], guard: AddressGuard | None) -> None:
         self._options = options
-        self._plain = False
+        self._has_common_options = False
         self._limits = Limits(-1, 0)
         super().__init__(guard)
 
-    def _forget(self) -> None:
-        super()._forget()
+    def _reset_state(self) -> None:
+        super()._reset_state()
         self._wants_tunnel = self._tunnelling = False
         self.head = ResponseHead()
 
-    def prepare(self, request: Request, limits: Limits, watch: DownloadWatch | None) -> None:
-        """Set the handle up for a request; raises ValueError or `pycurl.error` if it cannot be sent."""
-        if not self._plain:
+    def prepare(self, request: Request, limits: Limits, signals: DownloadSignals | None) -> None:
+        """Set the options for a request. Raises ValueError or `pycurl.error` if it cannot be sent."""
+        if not self._has_common_options:
             self._reset()
         if limits != self._limits:
             self.curl.setopt(pycurl.TIMEOUT_MS, max(1, round(limits.seconds * 1000)) if limits.seconds else 0)
@@ -73,15 +73,15 @@ class Transfer(EasyTransfer):
         self.curl.setopt(pycurl.URL, target_url(request))
         self.curl.setopt(pycurl.HTTPHEADER, header_lines(request))
         self._request = request
-        self._watch = watch
+        self._signals = signals
         meta = request.meta
         certificate = meta.get(CERTIFICATE)
         if certificate is not None:
-            self._plain = False
+            self._has_common_options = False
             for option, value in certificate_options(certificate):
                 self.curl.setopt(option, value)
-        if request.method != "GET" or request.body or _SPECIAL & meta.keys():
-            self._plain = False
+        if request.method != "GET" or request.body or _OPTION_META_KEYS & meta.keys():
+            self._has_common_options = False
             self._set_method(request)
             self.curl.setopt(pycurl.FRESH_CONNECT, int(wants_fresh(request)))
             self._set_proxy(request)
@@ -90,17 +90,17 @@ class Transfer(EasyTransfer):
 
     @property
     def answered(self) -> bool:
-        """Whether the head of an answer came; that of a proxy which refused a tunnel is none."""
+        """Whether the head of a response is complete; the head of a proxy that refused a tunnel does not count."""
         return self.head.complete and self.head.status >= 200 and not self._tunnelling
 
     @property
     def refused_by_proxy(self) -> bool:
-        """Whether a proxy answered, and did not open the tunnel that was asked for."""
+        """Whether a proxy refused to open a tunnel."""
         return self._tunnelling and self.head.status > 0
 
     @property
-    def login_refused(self) -> bool:
-        """Whether a proxy wants another user and password."""
+    def rejected_login(self) -> bool:
+        """Whether a proxy rejected user and password (407)."""
         return self.head.status == StatusCode.PROXY_LOGIN
 
     def _reset(self) -> None:
@@ -111,7 +111,7 @@ class Transfer(EasyTransfer):
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_connect)
         self._limits = Limits(-1, 0)
-        self._plain = True
+        self._has_common_options = True
 
     def _set_method(self, request: Request) -> None:
         if request.method == "HEAD":
@@ -130,33 +130,33 @@ class Transfer(EasyTransfer):
             self._wants_tunnel = request.url.startswith("https:") and proxy.startswith("http")
 
     def _on_connect(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
-        """Open the socket for a connection, or refuse; called with the very address that is connected to."""
+        """Open or refuse the socket for an address (libcurl's callback)."""
         assert self._request is not None
-        opened = self._opened(address, trusted=TRUSTED in self._request.meta)
-        if opened is None:
+        connection = self._open_socket(address, trusted=TRUSTED in self._request.meta)
+        if connection is None:
             return int(pycurl.SOCKET_BAD)
-        # A connection that is kept has its tunnel already.
+        # A reused connection has its tunnel already.
         self._tunnelling = self._wants_tunnel
-        return opened
+        return connection
 
     def _on_header(self, line: bytes) -> int | None:
         if not self.head.feed(line):
             return None
-        if self._tunnelling and 200 <= self.head.status < 300:  # the proxy's answer to CONNECT
+        if self._tunnelling and 200 <= self.head.status < 300:  # the proxy's response to CONNECT
             self._tunnelling = False
             self.head = ResponseHead()
             return None
-        return -1 if self._unwanted(self.head.length) else None
+        return -1 if self._should_abort(self.head.length) else None
 
-    def _unwanted(self, length: int | None) -> bool:
-        """Return whether the body need not come: it is too large, or somebody wants to stop."""
+    def _should_abort(self, length: int | None) -> bool:
+        """Return whether the transfer can be aborted: the body is too large, or a signal receiver stopped it."""
         assert self._request is not None
         bodiless = self._request.method == "HEAD" or self.head.status in _BODILESS
         if length is not None and 0 < self._limits.size < length and not bodiless:
             self.too_large = f"{length} bytes announced, {self._limits.size} allowed"
-        elif self._watch is not None:
-            self.stopped = self._watch.headers(self._request, self.head.headers, length)
+        elif self._signals is not None:
+            self.stopped = self._signals.send_headers(self._request, self.head.headers, length)
         return bool(self.too_large) or self.stopped is not None
 
     def _on_body(self, chunk: bytes) -> int | None:
-        return self._take(chunk, self._limits.size)
+        return self._append_chunk(chunk, self._limits.size)

@@ -1,4 +1,4 @@
-"""FTP requests over libcurl: files, directories, and files that are as they were."""
+"""FTP client on libcurl: files, directory listings and conditional requests."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, Ignor
 from scrapy.http import Response
 
 from ultracrawl.content.ftp_listing import entry_urls, parse_list, parse_mlsd
-from ultracrawl.handlers.curl.errors import failure
+from ultracrawl.handlers.curl.errors import transfer_error
 from ultracrawl.handlers.curl.loop import CurlLoop
 from ultracrawl.handlers.curl.transfer import Limits
-from ultracrawl.handlers.ftp.answer import (
+from ultracrawl.handlers.ftp.response import (
     file_headers,
     file_response,
     listing_response,
     refusal_response,
 )
-from ultracrawl.handlers.ftp.transfer import FtpOrder, FtpTransfer
+from ultracrawl.handlers.ftp.transfer import FtpCommand, FtpTransfer
 from ultracrawl.rules.urls.canonical import site_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
+    from ultracrawl.handlers.download_control import AddressGuard, DownloadSignals
     from ultracrawl.sources.compilation.ftp import FtpAccess
 
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 
 
 class FtpPathRefusedError(IgnoreRequest):
-    """The path of a URL has parts that are no names; nothing is sent."""
+    """The path of a URL has segments that are not file names; no request is sent."""
 
 
 def ftp_target(url: str) -> str:
-    """Return the URL that libcurl gets for a canonical FTP URL. Raises `FtpPathRefusedError`.
+    """Return the URL for libcurl from a canonical FTP URL. Raises `FtpPathRefusedError`.
 
-    Each segment is one name below the directory of the login: an escaped slash would lead out of it, a line break
-    would be another command. Empty segments are left out, and nothing is a parameter (`;type=`) or a query.
+    Each segment is one name below the login directory: an escaped slash would lead out of it, a line break would
+    inject a command. Empty segments are removed; `;type=` and queries are parts of names.
     """
     scheme, _, rest = url.partition("://")
     authority, _, path = rest.partition("/")
@@ -56,21 +56,21 @@ def ftp_target(url: str) -> str:
     return f"{scheme}://{authority}/{'/'.join(quote(name, safe='') for name in names)}{slash}"
 
 
-LARGEST_LISTING = 16 << 20
-"""Bytes of a listing; a longer one is an error."""
-_MISSING = "550"
+MAX_LISTING_BYTES = 16 << 20
+"""Maximum bytes of a listing; a longer one is an error."""
+_FILE_UNAVAILABLE = "550"
 _UNKNOWN_COMMAND = frozenset({"500", "501", "502", "504"})
 
 
 class FtpClient:
-    """Sends requests for `ftp:` URLs and returns responses; only reads, never writes, removes or renames."""
+    """Sends requests for `ftp:` URLs and returns responses; read-only."""
 
     def __init__(
-        self, settings: BaseSettings, access: FtpAccess, guard: AddressGuard | None, watch: DownloadWatch
+        self, settings: BaseSettings, access: FtpAccess, guard: AddressGuard | None, signals: DownloadSignals
     ) -> None:
         self._access = access
         self._guard = guard
-        self._watch = watch
+        self._signals = signals
         self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
         self._loop = CurlLoop(asyncio.get_running_loop(), connections=settings.getint("CONCURRENT_REQUESTS"))
@@ -79,19 +79,19 @@ class FtpClient:
         self._without_mlsd: set[str] = set()
 
     async def fetch(self, request: Request) -> Response:
-        """Return the response of a request; raises Scrapy's download exceptions or `AddressRefusedError`."""
-        order = FtpOrder(ftp_target(request.url), self._access.login(request.url), self._access.passive)
+        """Send a request. Raises Scrapy's download exceptions or `AddressRefusedError`."""
+        command = FtpCommand(ftp_target(request.url), self._access.login(request.url), self._access.passive)
         transfer = self._spare.pop() if self._spare else FtpTransfer(self._guard, self._servers)
         try:
-            if order.url.endswith("/"):
-                return await self._list(transfer, request, order)
-            return await self._file(transfer, request, order)
+            if command.url.endswith("/"):
+                return await self._list(transfer, request, command)
+            return await self._file(transfer, request, command)
         finally:
             transfer.release()
             self._spare.append(transfer)
 
     def close(self) -> None:
-        """Stop what runs, close all connections and free all handles."""
+        """Stop all transfers, close all connections and free all handles."""
         self._loop.close()
         for transfer in self._spare:
             transfer.close()
@@ -99,19 +99,19 @@ class FtpClient:
 
     # ---- files
 
-    async def _file(self, transfer: FtpTransfer, request: Request, order: FtpOrder) -> Response:
-        stopped = self._watch.headers(request, _as_received(file_headers(request.url)), None)
-        if stopped is not None and not stopped.fail:  # its type, by its name, is not wanted
+    async def _file(self, transfer: FtpTransfer, request: Request, command: FtpCommand) -> Response:
+        stopped = self._signals.send_headers(request, _as_received(file_headers(request.url)), None)
+        if stopped is not None and not stopped.fail:  # refused by the media type of its name
             return file_response(request, file_headers(request.url), b"", ["download_stopped"])
         tag = request.headers.get(b"If-None-Match")
         if tag is not None:
-            reply = await self._run(transfer, request, replace(order, only_facts=True))
+            reply = await self._run(transfer, request, replace(command, only_metadata=True))
             headers = file_headers(request.url, transfer.modified, transfer.length)
             if not reply and headers.get("ETag", "").encode() == tag:
                 return Response(request.url, status=304, headers=headers)
-        reply = await self._run(transfer, request, order)
-        if reply.startswith(_MISSING):
-            return await self._missing(transfer, request, order, reply)
+        reply = await self._run(transfer, request, command)
+        if reply.startswith(_FILE_UNAVAILABLE):
+            return await self._missing(transfer, request, command, reply)
         if reply:
             return refusal_response(request, reply)
         flags = ["download_stopped"] if transfer.stopped is not None else None
@@ -121,41 +121,42 @@ class FtpClient:
         )
 
     async def _missing(
-        self, transfer: FtpTransfer, request: Request, order: FtpOrder, reply: str
+        self, transfer: FtpTransfer, request: Request, command: FtpCommand, reply: str
     ) -> Response:
-        """Tell a file that is not there from a directory whose URL lacks its slash."""
-        directory = replace(order, url=order.url + "/", only_facts=True)
+        """Redirect to the directory if the URL only lacks its slash; else return the error response."""
+        directory = replace(command, url=command.url + "/", only_metadata=True)
         if await self._run(transfer, request, directory):
             return refusal_response(request, reply)
         return Response(request.url, status=301, headers={"Location": request.url + "/"})
 
     # ---- directories
 
-    async def _list(self, transfer: FtpTransfer, request: Request, order: FtpOrder) -> Response:
+    async def _list(self, transfer: FtpTransfer, request: Request, command: FtpCommand) -> Response:
         site = site_of(request.url)
         if site not in self._without_mlsd:
-            machine = replace(order, machine=True)
-            reply = await self._run(transfer, request, machine, LARGEST_LISTING)
+            reply = await self._run(transfer, request, replace(command, use_mlsd=True), MAX_LISTING_BYTES)
             if not reply:
                 return listing_response(request, entry_urls(request.url, parse_mlsd(transfer.body)))
             if reply[:3] not in _UNKNOWN_COMMAND:
                 return refusal_response(request, reply)
             self._without_mlsd.add(site)
-        reply = await self._run(transfer, request, order, LARGEST_LISTING)
+        reply = await self._run(transfer, request, command, MAX_LISTING_BYTES)
         if reply:
             return refusal_response(request, reply)
         return listing_response(request, entry_urls(request.url, parse_list(transfer.body)))
 
-    # ---- one order
+    # ---- one command
 
-    async def _run(self, transfer: FtpTransfer, request: Request, order: FtpOrder, largest: int = 0) -> str:
-        """Carry out an order; returns the reply that refuses it, empty if all went well; raises what went wrong."""
+    async def _run(
+        self, transfer: FtpTransfer, request: Request, command: FtpCommand, largest: int = 0
+    ) -> str:
+        """Run a command; returns the error reply, empty for success. Raises Scrapy's download exceptions."""
         meta = request.meta
         seconds = float(meta.get("download_timeout") or self._timeout)
         limits = Limits(seconds, largest or int(meta.get("download_maxsize", self._maxsize)))
-        watch = None if largest or not self._watch.wanted else self._watch
+        signals = None if largest or not self._signals.has_receivers else self._signals
         try:
-            transfer.prepare(order, limits, request, watch)
+            transfer.prepare(command, limits, request, signals)
         except pycurl.error as error:
             raise DownloadFailedError(f"the request cannot be sent: {error}") from error
         code, text = await self._loop.run(transfer.curl)
@@ -168,11 +169,11 @@ class FtpClient:
             return ""
         if code == pycurl.E_FILESIZE_EXCEEDED:
             raise DownloadCancelledError("the file is larger than DOWNLOAD_MAXSIZE")
-        # libcurl calls it a time-out when a server closes with 421 (RFC 959 5.4), although it has answered.
+        # libcurl reports a time-out when a server closes with 421 (RFC 959 5.4), although it has replied.
         in_time = code != pycurl.E_OPERATION_TIMEDOUT or transfer.reply.startswith("421")
         if transfer.reply and in_time and not transfer.too_large:
             return transfer.reply
-        raise failure(transfer, code, text)
+        raise transfer_error(transfer, code, text)
 
 
 def _as_received(headers: dict[str, str]) -> dict[bytes, list[bytes]]:

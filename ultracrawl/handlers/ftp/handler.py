@@ -1,4 +1,4 @@
-"""A download handler for ftp on libcurl."""
+"""The download handler for ftp on libcurl."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from ultracrawl.crawl import feature_of
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
-from ultracrawl.handlers.oversight import DownloadWatch, guard_of
+from ultracrawl.handlers.download_control import DownloadSignals, guard_of
 from ultracrawl.sources.compilation.ftp import FtpAccess
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.handlers.oversight import AddressGuard
+    from ultracrawl.handlers.download_control import AddressGuard
 
 
 class FtpDownloadHandler(BaseDownloadHandler):
     """Reads files and directories of FTP servers (RFC 959, 2428, 3659), in passive or active mode.
 
-    An error reply becomes a response with the status that a web server would have sent, and the reply in the header
-    `X-Ftp-Reply`. A directory becomes a list of URLs. A file whose date and size are those of `If-None-Match` is
-    answered with 304. The address guard is asked for every connection. Raises `NotConfigured` without pycurl.
+    An error reply becomes a response with the equivalent HTTP status, and the reply in the header `X-Ftp-Reply`. A
+    directory becomes a list of URLs. A file with the date and size of `If-None-Match` becomes a 304. The address guard
+    checks every connection. Raises `NotConfigured` without pycurl.
     """
 
     lazy = True
@@ -46,17 +46,17 @@ class FtpDownloadHandler(BaseDownloadHandler):
             raise NotConfigured(str(error)) from error
         from ultracrawl.handlers.ftp.client import FtpClient  # noqa: PLC0415 - it needs pycurl
 
-        self._client = FtpClient(crawler.settings, access or FtpAccess(), guard, DownloadWatch(crawler))
+        self._client = FtpClient(crawler.settings, access or FtpAccess(), guard, DownloadSignals(crawler))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the handler of a crawler with the accounts and the guard of its source."""
+        """Create the handler with the accounts and the guard of the source."""
         return cls(crawler, feature_of(crawler, FtpAccess), guard_of(crawler))
 
     async def download_request(self, request: Request) -> Response:
-        """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        """Return the response. Raises Scrapy's download exceptions or `AddressRefusedError`."""
         return await self._client.fetch(request)
 
     async def close(self) -> None:
-        """Stop what runs and close all connections; called once when the crawl ends."""
+        """Stop all transfers and close all connections."""
         self._client.close()

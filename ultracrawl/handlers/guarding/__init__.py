@@ -1,6 +1,7 @@
-"""Download handlers that are not ours: their connections are guarded, and they send what a source shows to servers.
+"""Guards the connections of third-party download handlers, and adds the credentials of the source to their requests.
 
-`guard_handlers` (`choice`) puts a `GuardedDownloadHandler` (`handler`) around each, with the wall that fits its class:
-`ReactorWall` for what connects through Twisted, `ProxyWall` and `BrowserWall` with an `EgressProxy` for what takes a
-proxy, `NamesWall` for all else, if the definition is content with that. Nothing here is imported for our own handlers.
+`guard_handlers` (`choice`) wraps each in a `GuardedDownloadHandler` (`handler`) with the connection guard for its
+class: `ReactorGuard` for handlers that connect through Twisted, `ProxyGuard` and `BrowserGuard` with an `EgressProxy`
+for those that take a proxy, `HostNameGuard` for all others, if the definition allows that. Crawls that only use the
+built-in handlers do not import this package.
 """

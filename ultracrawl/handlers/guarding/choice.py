@@ -1,4 +1,4 @@
-"""How the connections of a download handler are guarded, by its class; one that nobody can guard is refused."""
+"""Chooses the connection guard of a download handler by its class; refuses handlers that cannot be guarded."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.misc import load_object
 
 from ultracrawl.errors import UserError
+from ultracrawl.handlers.guarding.guards import BrowserGuard, HostNameGuard, ProxyGuard, ReactorGuard
 from ultracrawl.handlers.guarding.handler import guarded_class
-from ultracrawl.handlers.guarding.walls import BrowserWall, NamesWall, ProxyWall, ReactorWall
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
 from ultracrawl.settings.presets import FOREIGN_HANDLERS
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.handlers.guarding.walls import Wall
+    from ultracrawl.handlers.guarding.guards import ConnectionGuard
     from ultracrawl.sources import DataSource
 
 DECLARED = "ultracrawl_guarded_by"
-"""The attribute with which a handler class says how it is guarded: a value of `Guarding`."""
+"""Attribute of a handler class that declares how it can be guarded: a value of `Guarding`."""
 
 
 class Guarding(StrEnum):
-    """Who sees to it that a handler connects to allowed addresses only."""
+    """How a handler is restricted to allowed addresses."""
 
     ITSELF = "itself"
-    """It asks the guard, is made around one of ours, or opens no connection."""
+    """It uses the address guard itself, wraps a built-in handler, or opens no connections."""
     REACTOR = "reactor"
     """It connects through Twisted's reactor."""
     PROXY = "proxy"
-    """It sends everything through the proxy in the meta of a request."""
+    """It sends everything through `request.meta["proxy"]`."""
     BROWSER = "browser"
-    """It is scrapy-playwright: pages by a browser, all else by Scrapy's HTTP/1.1 handler."""
+    """scrapy-playwright: pages through a browser, other requests through Scrapy's HTTP/1.1 handler."""
 
 
 _SCRAPY = "scrapy.core.downloader.handlers"
@@ -51,58 +51,63 @@ _KNOWN = {
     f"{_SCRAPY}._aiohttp.AiohttpDownloadHandler": Guarding.PROXY,
     "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler": Guarding.BROWSER,
 }
-WALLS: dict[Guarding, type[Wall]] = {
-    Guarding.REACTOR: ReactorWall,
-    Guarding.PROXY: ProxyWall,
-    Guarding.BROWSER: BrowserWall,
+GUARDS: dict[Guarding, type[ConnectionGuard]] = {
+    Guarding.REACTOR: ReactorGuard,
+    Guarding.PROXY: ProxyGuard,
+    Guarding.BROWSER: BrowserGuard,
 }
-"""What a handler is put behind that does not guard itself."""
-_THROUGH_A_PROXY = frozenset({Guarding.PROXY, Guarding.BROWSER})
-_ELSEWHERE = ("PLAYWRIGHT_CDP_URL", "PLAYWRIGHT_CONNECT_URL", "PLAYWRIGHT_BROWSER_PROVIDER")
-"""Settings with which the browser is not one that is started here."""
+_BY_PROXY = frozenset({Guarding.PROXY, Guarding.BROWSER})
+_REMOTE_BROWSER_SETTINGS = (
+    "PLAYWRIGHT_CDP_URL",
+    "PLAYWRIGHT_CONNECT_URL",
+    "PLAYWRIGHT_BROWSER_PROVIDER",
+)
+"""Settings for a browser that this process does not start."""
 _NETWORK_FLAGS = ("--proxy", "--no-proxy", "--host-resolver", "--host-rules")
 
 
 def guarding_of(handler: object) -> Guarding | None:
-    """Return how a handler class is guarded, by what it or the nearest of its bases is known for or declares."""
-    for one in getattr(handler, "__mro__", ()):
-        known = vars(one).get(DECLARED) or _KNOWN.get(f"{one.__module__}.{one.__qualname__}")
-        if known:
-            return Guarding(known)
+    """Return how a handler class is guarded; the first class of its MRO that is known or declares it decides."""
+    for base in getattr(handler, "__mro__", ()):
+        guarding = vars(base).get(DECLARED) or _KNOWN.get(f"{base.__module__}.{base.__qualname__}")
+        if guarding:
+            return Guarding(guarding)
     return None
 
 
 def guard_handlers(settings: BaseSettings, source: DataSource) -> None:
-    """Put a guarded handler in the place of each foreign one. Raises `UserError` if one cannot be guarded."""
+    """Replace each third-party handler by a guarded one. Raises `UserError` if one cannot be guarded."""
     handlers = settings["DOWNLOAD_HANDLERS"]
     for scheme, path in list(handlers.items()):
         if path is None or _KNOWN.get(path) is Guarding.ITSELF:
             continue
         option = f"source {source.name}: settings.DOWNLOAD_HANDLERS.{scheme}"
-        handler = _loaded(path, option)
+        handler = _load_handler(path, option)
         guarding = guarding_of(handler)
         if guarding is Guarding.ITSELF:
             continue
         _check_access(source, option, guarding)
         if guarding is Guarding.BROWSER:
             _check_browser(settings, option)
-        wall = _wall_for(source, guarding, path, option)
-        handlers.set(scheme, guarded_class(handler, wall), handlers.getpriority(scheme))
+        guard = _guard_class(source, guarding, path, option)
+        handlers.set(scheme, guarded_class(handler, guard), handlers.getpriority(scheme))
         settings.set(FOREIGN_HANDLERS, True, "addon")
 
 
-def _loaded(path: str | type, option: str) -> Any:
+def _load_handler(path: str | type, option: str) -> Any:
     try:
         return load_object(path)
-    except Exception as error:  # the module is somebody's own, and may raise anything
+    except Exception as error:  # user code may raise anything
         raise UserError(f"{option}: {path} cannot be loaded: {error}") from error
 
 
-def _wall_for(source: DataSource, guarding: Guarding | None, path: object, option: str) -> type[Wall]:
+def _guard_class(
+    source: DataSource, guarding: Guarding | None, path: object, option: str
+) -> type[ConnectionGuard]:
     if guarding is not None:
-        return WALLS[guarding]
+        return GUARDS[guarding]
     if source.boundary.guard == "names":
-        return NamesWall
+        return HostNameGuard
     raise UserError(
         f"{option}: nobody can guard the connections of {path}; let the class say `{DECLARED} = 'proxy'` if it takes "
         "the proxy in `request.meta`, or write `boundary: {guard: names}` if checking host names is enough"
@@ -110,7 +115,7 @@ def _wall_for(source: DataSource, guarding: Guarding | None, path: object, optio
 
 
 def _check_access(source: DataSource, option: str, guarding: Guarding | None) -> None:
-    """Refuse what a source needs for its servers, and only our own handler can do."""
+    """Raise `UserError` if the source needs an option that only the built-in handler supports."""
     unable = (
         f"{option}: this handler cannot do what the definition asks for: %s; leave it out, or the handler"
     )
@@ -118,22 +123,22 @@ def _check_access(source: DataSource, option: str, guarding: Guarding | None) ->
         raise UserError(unable % "client_certificates")
     if any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values()):
         raise UserError(unable % "authentication with NTLM")
-    if source.proxy.servers and guarding in _THROUGH_A_PROXY:
+    if source.proxy.servers and guarding in _BY_PROXY:
         raise UserError(unable % "proxy.servers")
 
 
 def _check_browser(settings: BaseSettings, option: str) -> None:
-    """Refuse settings of scrapy-playwright with which the browser would go past the proxy that guards it."""
+    """Raise `UserError` for settings of scrapy-playwright with which the browser would bypass its guarding proxy."""
     launch = settings.getdict("PLAYWRIGHT_LAUNCH_OPTIONS")
     contexts = settings.getdict("PLAYWRIGHT_CONTEXTS")
-    past = [name for name in _ELSEWHERE if settings.get(name)]
+    bypassing = [name for name in _REMOTE_BROWSER_SETTINGS if settings.get(name)]
     if settings.get("PLAYWRIGHT_BROWSER_TYPE", "chromium") != "chromium":
-        past.append("PLAYWRIGHT_BROWSER_TYPE")
+        bypassing.append("PLAYWRIGHT_BROWSER_TYPE")
     if "proxy" in launch or any(str(flag).startswith(_NETWORK_FLAGS) for flag in launch.get("args", ())):
-        past.append("PLAYWRIGHT_LAUNCH_OPTIONS")
-    if any(BrowserWall.goes_past(options or {}) for options in contexts.values()):
-        past.append("PLAYWRIGHT_CONTEXTS")
-    if past:
+        bypassing.append("PLAYWRIGHT_LAUNCH_OPTIONS")
+    if any(BrowserGuard.bypasses_proxy(options or {}) for options in contexts.values()):
+        bypassing.append("PLAYWRIGHT_CONTEXTS")
+    if bypassing:
         raise UserError(
-            f"{option}: with {past[0]} as it is set, nobody can guard the connections of the browser"
+            f"{option}: with {bypassing[0]} as it is set, nobody can guard the connections of the browser"
         )

@@ -1,4 +1,4 @@
-"""A proxy on loopback through which programs that open connections themselves reach allowed addresses only."""
+"""A proxy on the loopback interface that restricts third-party clients to allowed addresses."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ultracrawl.handlers.oversight import AddressGuard
+    from ultracrawl.handlers.download_control import AddressGuard
     from ultracrawl.model import Decision
 
 logger = logging.getLogger(__name__)
 
-LARGEST_HEAD = 256 << 10
-"""Bytes of the head of a request or an answer."""
-CONNECTING = 15.0
+MAX_HEAD_BYTES = 256 << 10
+"""Maximum bytes of the head of a request or response."""
+CONNECT_TIMEOUT = 15.0
 """Seconds for a connection, and for the head of a request."""
-REMEMBERED = 10_000
+MAX_REFUSED_HOSTS = 10_000
 """Hosts whose refusal is remembered; when there are more, all are forgotten."""
-_PIECE = 1 << 16
-_HOP = (b"proxy-", b"connection:", b"keep-alive:")
-"""How header lines begin that are for the proxy, and no further."""
+_CHUNK_BYTES = 1 << 16
+_HOP_BY_HOP = (b"proxy-", b"connection:", b"keep-alive:")
+"""Prefixes of header lines that are not forwarded."""
 _CLOSING = b"Content-Length: 0\r\nConnection: close\r\n\r\n"
-_LOGIN = (
+_LOGIN_REQUIRED = (
     b'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="egress"\r\n' + _CLOSING
 )
 _REFUSED = b"HTTP/1.1 403 Forbidden\r\n" + _CLOSING
@@ -41,16 +41,16 @@ class _Request(NamedTuple):
     host: str
     port: int
     head: bytes
-    """What the server gets as head; empty for a tunnel."""
+    """The head sent to the server; empty for a tunnel."""
     length: int
-    """Bytes of the body that follows."""
+    """Bytes of the body."""
 
 
 class EgressProxy:
-    """Opens tunnels, and forwards requests of http, one a connection, for those who know its password.
+    """Opens tunnels, and forwards http requests (one per connection), for clients with its password.
 
-    A name is looked up once, each of its addresses is checked, and an address that passed is connected to. Where
-    nothing can be connected to, http gets no answer at all: an invented one would be taken for the page.
+    It resolves a host once, checks each address, and connects to one that is allowed. If it cannot connect, an http
+    request gets no response at all: the client would take a response of the proxy for the page.
     """
 
     user = "crawl"
@@ -65,27 +65,27 @@ class EgressProxy:
 
     @property
     def url(self) -> str:
-        """Where the proxy is, without its password."""
+        """The URL of the proxy, without its password."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
     @property
     def authorization(self) -> str:
-        """The value of Proxy-Authorization that opens the proxy."""
+        """The value of Proxy-Authorization for the proxy."""
         return "Basic " + b64encode(f"{self.user}:{self.password}".encode()).decode()
 
     def refusal_of(self, host: str) -> Decision | None:
-        """Return the answer of the guard for a host to which it refused every connection."""
+        """Return the decision of the guard for a host whose addresses were all refused."""
         return self._refused.get(host)
 
     async def open(self) -> None:
-        """Take connections; those who came before have waited."""
+        """Start accepting connections; earlier ones wait in the backlog."""
         if self._server is None:
-            serving = asyncio.start_server(self._serve, sock=self._socket, limit=LARGEST_HEAD)
+            serving = asyncio.start_server(self._serve, sock=self._socket, limit=MAX_HEAD_BYTES)
             self._server = asyncio.ensure_future(serving)
         await asyncio.shield(self._server)
 
     async def close(self) -> None:
-        """Take no more connections, and end those that are open."""
+        """Stop accepting connections, and close the open ones."""
         if self._server is not None:
             (await self._server).close()
         self._socket.close()
@@ -98,18 +98,18 @@ class EgressProxy:
         assert task is not None
         self._clients.add(task)
         try:
-            await self._answer(reader, writer)
+            await self._handle(reader, writer)
         except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
             logger.debug("A connection through the guard ended: %s", error)
         finally:
             self._clients.discard(task)
-            await _end(writer)
+            await _close(writer)
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with asyncio.timeout(CONNECTING):
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with asyncio.timeout(CONNECT_TIMEOUT):
             head = await reader.readuntil(b"\r\n\r\n")
-        if not self._may_ask(head):
-            writer.write(_LOGIN)
+        if not self._is_authorized(head):
+            writer.write(_LOGIN_REQUIRED)
             return
         request = _read_head(head)
         try:
@@ -123,38 +123,38 @@ class EgressProxy:
                 await _forward(request, reader, writer, up_reader, up_writer)
             else:
                 writer.write(b"HTTP/1.1 200 Connection Established\r\n\r\n")
-                await _join(reader, writer, up_reader, up_writer)
+                await _relay(reader, writer, up_reader, up_writer)
         finally:
-            await _end(up_writer)
+            await _close(up_writer)
 
-    def _may_ask(self, head: bytes) -> bool:
-        given = next((line for line in _header_lines(head) if _name(line) == b"proxy-authorization"), b":")
-        return hmac.compare_digest(given.partition(b":")[2].strip(), self.authorization.encode())
+    def _is_authorized(self, head: bytes) -> bool:
+        header = next((line for line in _header_lines(head) if _name(line) == b"proxy-authorization"), b":")
+        return hmac.compare_digest(header.partition(b":")[2].strip(), self.authorization.encode())
 
     async def _connect(self, request: _Request) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connect to the first address of a host that may be connected to and answers. Raises OSError."""
+        """Connect to the first allowed address of a host that accepts the connection. Raises OSError."""
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)
+        resolved = await loop.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)
         error: OSError = ConnectionRefusedError(f"{request.host} has no address that may be connected to")
         refused: Decision | None = None
         passed = False
-        for address in dict.fromkeys(str(one[4][0]) for one in found):
+        for address in dict.fromkeys(str(info[4][0]) for info in resolved):
             decision = self._guard.check(address.partition("%")[0])
             if not decision.accept:
                 refused = decision
                 continue
             passed = True
             try:
-                async with asyncio.timeout(CONNECTING):
-                    return await asyncio.open_connection(address, request.port, limit=LARGEST_HEAD)
-            except OSError as failed:  # a time-out is one, too
+                async with asyncio.timeout(CONNECT_TIMEOUT):
+                    return await asyncio.open_connection(address, request.port, limit=MAX_HEAD_BYTES)
+            except OSError as failed:  # TimeoutError is a subclass
                 error = failed
         if refused is not None and not passed:
             self._note_refusal(request.host, refused)
         raise error
 
     def _note_refusal(self, host: str, decision: Decision) -> None:
-        if len(self._refused) >= REMEMBERED:
+        if len(self._refused) >= MAX_REFUSED_HOSTS:
             self._refused.clear()
         self._refused[host] = decision
 
@@ -172,7 +172,7 @@ def _name(line: bytes) -> bytes:
 
 
 def _read_head(head: bytes) -> _Request:
-    """Read what a client asks for. Raises ValueError for what this proxy does not do."""
+    """Parse the request of a client. Raises ValueError if it is invalid or not supported."""
     first, *lines = head.rstrip(b"\r\n").split(b"\r\n")
     method, target, _ = first.split(b" ")
     parts = urlsplit(f"//{target.decode('ascii')}" if method == b"CONNECT" else target.decode("ascii"))
@@ -187,7 +187,7 @@ def _read_head(head: bytes) -> _Request:
         raise ValueError("the length of the body is not said")
     length = _length(lines) or 0
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    kept = [line for line in lines if not line.lower().startswith(_HOP)]
+    kept = [line for line in lines if not line.lower().startswith(_HOP_BY_HOP)]
     rewritten = [b"%b %b HTTP/1.1" % (method, path.encode()), *kept, b"Connection: close", b"", b""]
     return _Request(method, parts.hostname, parts.port or 80, b"\r\n".join(rewritten), length)
 
@@ -199,14 +199,14 @@ async def _forward(
     up_reader: asyncio.StreamReader,
     up_writer: asyncio.StreamWriter,
 ) -> None:
-    """Pass on one request and its answer, and say that the connection ends: the next one may be for another server."""
+    """Forward one request and its response, then close the connection: the next request may be for another server."""
     up_writer.write(request.head)
     sending = asyncio.ensure_future(_send_body(request.length, reader, up_writer))
     try:
         while True:
             head = await up_reader.readuntil(b"\r\n\r\n")
             status, *lines = head.rstrip(b"\r\n").split(b"\r\n")
-            kept = [line for line in lines if not line.lower().startswith(_HOP)]
+            kept = [line for line in lines if not line.lower().startswith(_HOP_BY_HOP)]
             writer.write(b"\r\n".join([status, *kept, b"Connection: close", b"", b""]))
             if not _is_interim(status):
                 break
@@ -222,40 +222,43 @@ def _is_interim(status: bytes) -> bool:
 
 async def _send_body(length: int, reader: asyncio.StreamReader, up_writer: asyncio.StreamWriter) -> None:
     await _copy(reader, up_writer, length)
-    if not await reader.read(1):  # the client went away, or wants something else
+    if not await reader.read(1):  # the client disconnected
         up_writer.close()
 
 
-async def _join(
+async def _relay(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     up_reader: asyncio.StreamReader,
     up_writer: asyncio.StreamWriter,
 ) -> None:
-    """Pass bytes both ways until one side ends."""
-    ways = [asyncio.ensure_future(_copy(reader, up_writer)), asyncio.ensure_future(_copy(up_reader, writer))]
+    """Copy bytes in both directions until one side closes."""
+    copying = [
+        asyncio.ensure_future(_copy(reader, up_writer)),
+        asyncio.ensure_future(_copy(up_reader, writer)),
+    ]
     try:
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(copying, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
+        for task in copying:
+            task.cancel()
+        await asyncio.gather(*copying, return_exceptions=True)
 
 
 async def _copy(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int | None = None
 ) -> None:
-    """Pass on so many bytes, without a length all that come; fewer if one side ends."""
+    """Copy `length` bytes, None for all; fewer if one side closes."""
     while length is None or length > 0:
-        piece = await reader.read(_PIECE if length is None else min(length, _PIECE))
-        if not piece:
+        chunk = await reader.read(_CHUNK_BYTES if length is None else min(length, _CHUNK_BYTES))
+        if not chunk:
             return
-        length = None if length is None else length - len(piece)
-        writer.write(piece)
+        length = None if length is None else length - len(chunk)
+        writer.write(chunk)
         await writer.drain()
 
 
-async def _end(writer: asyncio.StreamWriter) -> None:
+async def _close(writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
         if not writer.transport.is_closing():
             await writer.drain()

@@ -1,7 +1,7 @@
-"""Connections of Twisted's reactor, checked where they are made: addresses of names, and peers before the first byte.
+"""Checks connections of Twisted's reactor: resolved addresses, and the peer before the first byte is sent.
 
-What is checked belongs to a `ConnectionAttempt`, which follows a request through callbacks as a context variable.
-Connections that nobody attempts in this way (other spiders, the console) pass as ever.
+Only connections of a `ConnectionAttempt` are checked, which follows a request through callbacks as a context variable.
+Other connections (of other spiders, of the console) pass unchecked.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from twisted.internet.abstract import isIPAddress, isIPv6Address
 from twisted.internet.tcp import Connector
 
 if TYPE_CHECKING:
-    from ultracrawl.handlers.oversight import AddressGuard
+    from ultracrawl.handlers.download_control import AddressGuard
     from ultracrawl.model import Decision
 
 _attempt: ContextVar[ConnectionAttempt | None] = ContextVar("attempt", default=None)
 
 
 class ConnectionAttempt:
-    """What connections a request may open; without a guard, any."""
+    """The connections of one request; without a guard, all are allowed."""
 
     def __init__(self, guard: AddressGuard | None) -> None:
         self._guard = guard
         self.refused: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
-        """Has the answer of the guard as soon as no address is left."""
+        """Set to the decision of the guard once all addresses are refused."""
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Have connections that are opened from here belong to this attempt."""
+        """Make connections opened within the context part of this attempt."""
         token = _attempt.set(self)
         try:
             yield
@@ -40,20 +40,20 @@ class ConnectionAttempt:
             _attempt.reset(token)
 
     def refusal_of(self, address: str) -> Decision | None:
-        """Return the answer of the guard for an address that it refuses."""
+        """Return the decision of the guard if it refuses an address, else None."""
         if self._guard is None:
             return None
         decision = self._guard.check(address.partition("%")[0])
         return None if decision.accept else decision
 
     def refuse(self, decision: Decision) -> None:
-        """Note that nothing is connected to."""
+        """Record that the connection is refused."""
         if not self.refused.done():
             self.refused.set_result(decision)
 
 
 def guard_reactor() -> None:
-    """Have the reactor check the connections of attempts; a resolver that was installed meanwhile is covered, too."""
+    """Install the checks in the reactor; called again, it wraps a resolver that was installed meanwhile."""
     from twisted.internet import reactor as installed  # noqa: PLC0415 - importing it installs one
 
     reactor: Any = installed
@@ -64,22 +64,22 @@ def guard_reactor() -> None:
 
 
 class _CheckingResolver:
-    """Finds names as the resolver before it, and passes on the addresses that may be connected to."""
+    """Wraps the resolver, and passes on the allowed addresses only."""
 
-    def __init__(self, before: Any) -> None:
-        self._before = before
+    def __init__(self, resolver: Any) -> None:
+        self._resolver = resolver
 
     def resolveHostName(self, receiver: Any, *options: Any, **more: Any) -> Any:  # noqa: N802 - Twisted's
-        """Look a name up; the method of Twisted's `IHostnameResolver`."""
+        """Look up a name; method of Twisted's `IHostnameResolver`."""
         attempt = _attempt.get()
         checked = receiver if attempt is None else _CheckingReceiver(receiver, attempt)
-        return self._before.resolveHostName(checked, *options, **more)
+        return self._resolver.resolveHostName(checked, *options, **more)
 
 
 class _CheckingReceiver:
-    """Takes the addresses of a name, from whatever thread they come, and goes on in the context of the attempt.
+    """Receives the addresses of a name from any thread, and completes in the context of the attempt.
 
-    Where all are refused it does not go on: the attempt is over, and a failure here would be one that nobody looks at.
+    If all are refused it does not complete: the attempt has ended, and nothing would handle a failure here.
     """
 
     def __init__(self, receiver: Any, attempt: ConnectionAttempt) -> None:
@@ -108,15 +108,15 @@ class _CheckingReceiver:
 
 
 class _CheckingConnect:
-    """The reactor's `connectTCP`, which neither tries an address that is refused nor speaks to such a peer."""
+    """Wraps the reactor's `connectTCP`: connects to no refused address, and sends nothing to a refused peer."""
 
     def __init__(self, reactor: Any) -> None:
-        self._reactor, self._before = reactor, reactor.connectTCP
+        self._reactor, self._connect_tcp = reactor, reactor.connectTCP
 
     def __call__(self, host: str, port: int, factory: Any, *options: Any, **more: Any) -> Any:
         attempt = _attempt.get()
         if attempt is None:
-            return self._before(host, port, factory, *options, **more)
+            return self._connect_tcp(host, port, factory, *options, **more)
         literal = isIPAddress(host) or isIPv6Address(host)
         refusal = attempt.refusal_of(host) if literal else None
         if refusal is not None:
@@ -124,7 +124,7 @@ class _CheckingConnect:
             raise ConnectionRefusedError(refusal.reason)
         checking = _CheckingFactory(factory, attempt)
         if literal:
-            return self._before(host, port, checking, *options, **more)
+            return self._connect_tcp(host, port, checking, *options, **more)
         return self._connect_to_name(host, port, checking, *options, **more)
 
     def _connect_to_name(
@@ -135,16 +135,16 @@ class _CheckingConnect:
         timeout: float = 30.0,
         bindAddress: Any = None,  # noqa: N803 - Twisted's
     ) -> Any:
-        """Do what `connectTCP` of Twisted does, whose name is looked up by and by, for this attempt alone."""
+        """Like Twisted's `connectTCP`, but the later lookup of the name belongs to this attempt."""
         connector = Connector(host, port, factory, timeout, bindAddress, _AttemptsReactor(self._reactor))
         connector.connect()
         return connector
 
 
 class _AttemptsReactor:
-    """The reactor for one connection, which looks its name up in the context of the attempt.
+    """The reactor for one connection, which looks up its name in the context of the attempt.
 
-    Twisted looks a name up when a timer is due, and runs all timers that are due in the context of who set the first.
+    Twisted looks up names in a timer, and runs all due timers in the context in which the first of them was set.
     """
 
     def __init__(self, reactor: Any) -> None:
@@ -155,12 +155,12 @@ class _AttemptsReactor:
         return getattr(self._reactor, name)
 
     def resolve(self, *options: Any, **more: Any) -> Any:
-        """Look a name up; the method of Twisted's `IReactorCore`."""
+        """Look up a name; method of Twisted's `IReactorCore`."""
         return self._context.copy().run(self._reactor.resolve, *options, **more)
 
 
 class _CheckingFactory:
-    """A factory that makes no protocol for a peer that is refused; Twisted then closes the connection."""
+    """Wraps a factory; creates no protocol for a refused peer, so that Twisted closes the connection."""
 
     def __init__(self, factory: Any, attempt: ConnectionAttempt) -> None:
         self._factory = factory
@@ -170,7 +170,7 @@ class _CheckingFactory:
         return getattr(self._factory, name)
 
     def buildProtocol(self, peer: Any) -> Any:  # noqa: N802 - Twisted's
-        """Return the protocol for a connection that stands; Twisted's name."""
+        """Return the protocol for an established connection, None for a refused peer."""
         refusal = self._attempt.refusal_of(peer.host)
         if refusal is None:
             return self._factory.buildProtocol(peer)

@@ -1,4 +1,4 @@
-"""What FTP servers say, as responses with the status that a web server would have sent."""
+"""Maps FTP replies to Scrapy responses with the equivalent HTTP status."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ultracrawl.content.ftp_listing import FTP_LISTING
 if TYPE_CHECKING:
     from scrapy import Request
 
-REPLY = "X-Ftp-Reply"
-"""The header with the reply of a server that refused: three digits and a text."""
+REPLY_HEADER = "X-Ftp-Reply"
+"""The header with the error reply of a server: three digits and a text."""
 
 _STATUSES = {
     "421": 503,
@@ -26,11 +26,11 @@ _STATUSES = {
     "551": 404,
     "553": 404,
 }
-"""Status by reply (RFC 959 4.2); others of 4xx pass (503), others of 5xx are refusals (403)."""
+"""HTTP status by reply code (RFC 959 4.2); other 4xx are transient (503), other 5xx refusals (403)."""
 
 
 def file_headers(url: str, modified: int = -1, size: int = -1) -> dict[str, str]:
-    """Return the headers for a file with its date (seconds since the epoch) and size; -1 for what is not known."""
+    """Return the headers for a file; `modified` in seconds since the epoch, -1 for an unknown date or size."""
     headers = {"Content-Type": media_type_of(url)}
     if modified >= 0:
         headers["Last-Modified"] = email.utils.formatdate(modified, usegmt=True)
@@ -41,20 +41,20 @@ def file_headers(url: str, modified: int = -1, size: int = -1) -> dict[str, str]
 def file_response(
     request: Request, headers: dict[str, str], body: bytes, flags: list[str] | None = None
 ) -> Response:
-    """Return the response with the bytes of a file."""
-    named = Headers(headers)
-    kind = responsetypes.from_args(headers=named, url=request.url, body=body)
-    return kind(request.url, status=200, headers=named, body=body, flags=flags)
+    """Return the response with the content of a file."""
+    scrapy_headers = Headers(headers)
+    response_class = responsetypes.from_args(headers=scrapy_headers, url=request.url, body=body)
+    return response_class(request.url, status=200, headers=scrapy_headers, body=body, flags=flags)
 
 
 def listing_response(request: Request, urls: list[str]) -> Response:
-    """Return the response with the entries of a directory."""
+    """Return the response with the URLs of the entries of a directory, one per line."""
     body = "\n".join(urls).encode()
     return Response(request.url, status=200, headers={"Content-Type": FTP_LISTING}, body=body)
 
 
 def refusal_response(request: Request, reply: str) -> Response:
-    """Return the response for a reply that refuses; `reply` begins with three digits."""
+    """Return the response for an error reply, which starts with three digits."""
     code = reply[:3]
     status = _STATUSES.get(code, 503 if code < "500" else 403)
-    return Response(request.url, status=status, headers={REPLY: reply})
+    return Response(request.url, status=status, headers={REPLY_HEADER: reply})

@@ -1,4 +1,4 @@
-"""What stands between a foreign download handler and addresses that a source may not reach."""
+"""Connection guards: they keep third-party download handlers from connecting to addresses a source may not reach."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.transport.outgoing import Send
-    from ultracrawl.handlers.oversight import AddressGuard
+    from ultracrawl.handlers.download_control import AddressGuard
     from ultracrawl.model import Decision
 
-BY_NAMES = (
+HOST_NAMES_ONLY_REMARK = (
     "the address guard is by names only, because {handler} opens its connections itself: a name that changes its "
     "address between check and connection is not noticed"
 )
 
 
-class Wall:
-    """Lets a handler send a request, or refuses. Its kinds differ in how they know what is connected to."""
+class ConnectionGuard:
+    """Base class: sends a request with a handler, or refuses it. Subclasses differ in how they check connections."""
 
-    def __init__(self, guard: AddressGuard) -> None:
-        self._guard = guard
+    def __init__(self, addresses: AddressGuard) -> None:
+        self._addresses = addresses
 
     @classmethod
     def for_crawl(cls, _crawler: Crawler, context: CrawlContext, _handler: Any) -> Self:
-        """Build the wall of a handler in a crawl."""
+        """Create the guard of a handler in a crawl."""
         return cls(context.rules.addresses)
 
     def forwards_headers(self, _request: Request) -> bool:
-        """Whether a handler would carry the headers of a request along to wherever it is redirected."""
+        """Whether a handler sends the headers of a request to the targets of redirects, too."""
         return False
 
     async def fetch(self, request: Request, send: Send) -> Response:
@@ -58,29 +58,29 @@ class Wall:
         raise NotImplementedError
 
     async def close(self) -> None:
-        """Release what the wall needed."""
+        """Release the resources of the guard."""
 
 
-class ReactorWall(Wall):
-    """For handlers that connect through Twisted's reactor, which is asked to check each address.
+class ReactorGuard(ConnectionGuard):
+    """For handlers that connect through Twisted's reactor, which checks each address.
 
-    What was refused stays refused for the rest of a crawl: Scrapy's HTTP/2 handler has requests wait in vain for a
-    connection that was not made.
+    Refusals are remembered for the rest of a crawl: in Scrapy's HTTP/2 handler, further requests would wait for ever
+    for a connection that was refused.
     """
 
-    def __init__(self, guard: AddressGuard) -> None:
-        super().__init__(guard)
+    def __init__(self, addresses: AddressGuard) -> None:
+        super().__init__(addresses)
         self._refused: dict[tuple[str, str], Decision] = {}
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request whose connections are checked when they are made."""
+        """Send a request whose connections are checked when they are opened."""
         trusted = TRUSTED in request.meta
         way = site_of(request.url), request.meta.get("proxy") or ""
         known = None if trusted else self._refused.get(way)
         if known is not None:
             raise AddressRefusedError(known)
         guard_reactor()
-        attempt = ConnectionAttempt(None if trusted else self._guard)
+        attempt = ConnectionAttempt(None if trusted else self._addresses)
         with attempt.current():
             sending = asyncio.ensure_future(send(request))
         try:
@@ -92,7 +92,7 @@ class ReactorWall(Wall):
             return sending.result()
         finally:
             sending.cancel()
-            # Looked at, so that what became of it is not reported as forgotten.
+            # Retrieve the exception, or asyncio logs that it never was.
             sending.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
@@ -100,12 +100,12 @@ def _succeeded(sending: asyncio.Future[Response]) -> bool:
     return sending.done() and not sending.cancelled() and sending.exception() is None
 
 
-class ProxyWall(Wall):
-    """For handlers that take the proxy in the meta of a request: ours, which connects to allowed addresses only."""
+class ProxyGuard(ConnectionGuard):
+    """For handlers that use `request.meta["proxy"]`: sets an `EgressProxy`, which checks addresses."""
 
-    def __init__(self, guard: AddressGuard) -> None:
-        super().__init__(guard)
-        self._egress = EgressProxy(guard)
+    def __init__(self, addresses: AddressGuard) -> None:
+        super().__init__(addresses)
+        self._egress = EgressProxy(addresses)
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request through the proxy."""
@@ -115,12 +115,12 @@ class ProxyWall(Wall):
         return await self._through(request, send_with(request, send, headers, {"proxy": self._egress.url}))
 
     async def _through(self, request: Request, sending: Any) -> Response:
-        """Wait for what is sent through the proxy; what it refused is no failure of the server."""
+        """Wait for a request through the proxy; raise `AddressRefusedError` if the proxy refused the connection."""
         await self._egress.open()
         try:
             response: Response = await sending
-        except Exception as error:  # whatever the handler makes of it
-            refused = self._egress.refusal_of(_host_in(request.url))
+        except Exception as error:  # handlers raise different exceptions
+            refused = self._egress.refusal_of(_host_of(request.url))
             if refused is not None:
                 raise AddressRefusedError(refused) from error
             raise
@@ -131,21 +131,21 @@ class ProxyWall(Wall):
         await self._egress.close()
 
 
-class BrowserWall(ProxyWall):
-    """For scrapy-playwright: its browser has our proxy and nothing else, its other requests go through the reactor."""
+class BrowserGuard(ProxyGuard):
+    """For scrapy-playwright: the browser may only use the proxy; other requests go through the reactor."""
 
-    def __init__(self, guard: AddressGuard) -> None:
-        super().__init__(guard)
-        self._reactor = ReactorWall(guard)
+    def __init__(self, addresses: AddressGuard) -> None:
+        super().__init__(addresses)
+        self._reactor = ReactorGuard(addresses)
 
     @classmethod
     def for_crawl(cls, crawler: Crawler, context: CrawlContext, handler: Any) -> Self:
-        """Build the wall and give its proxy to the browser, which is not started yet."""
-        wall = super().for_crawl(crawler, context, handler)
-        wall._lead_browser(handler.config)
-        return wall
+        """Create the guard, and set its proxy in the options of the browser, which is not started yet."""
+        guard = super().for_crawl(crawler, context, handler)
+        guard._set_browser_proxy(handler.config)
+        return guard
 
-    def _lead_browser(self, config: Any) -> None:
+    def _set_browser_proxy(self, config: Any) -> None:
         egress = self._egress
         flags = (
             f"--proxy-server={egress.url}",
@@ -159,41 +159,46 @@ class BrowserWall(ProxyWall):
         config.launch_options = options
 
     @staticmethod
-    def goes_past(context: dict[str, Any]) -> bool:
-        """Whether the options of a browser context lead past the proxy of the browser."""
+    def bypasses_proxy(context: dict[str, Any]) -> bool:
+        """Whether the options of a browser context bypass the proxy of the browser."""
         return bool({"proxy", "user_data_dir"} & context.keys())
 
     def forwards_headers(self, request: Request) -> bool:
-        """Whether the browser opens a page: it sends the headers of a request to each server of its redirects."""
+        """Whether the browser fetches the request: it sends its headers to the targets of redirects, too."""
         return bool(request.meta.get("playwright"))
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request by browser or reactor."""
+        """Send a request through the browser or the reactor."""
         if not request.meta.get("playwright"):
             return await self._reactor.fetch(request, send)
-        if self.goes_past(request.meta.get("playwright_context_kwargs") or {}):
+        if self.bypasses_proxy(request.meta.get("playwright_context_kwargs") or {}):
             raise ValueError("a browser context with a proxy or a profile of its own cannot be guarded")
         return await self._through(request, send(request))
 
 
-class NamesWall(Wall):
-    """For handlers that nobody can guard: names and literal addresses are checked before a request goes out."""
+class HostNameGuard(ConnectionGuard):
+    """For all other handlers: checks the addresses of the host before a request is sent.
 
-    def __init__(self, guard: AddressGuard, hosts: HostAddresses) -> None:
-        super().__init__(guard)
+    It cannot check the address that the handler connects to, so DNS rebinding is not detected.
+    """
+
+    def __init__(self, addresses: AddressGuard, hosts: HostAddresses) -> None:
+        super().__init__(addresses)
         self._hosts = hosts
 
     @classmethod
     def for_crawl(cls, crawler: Crawler, context: CrawlContext, handler: Any) -> Self:
-        """Build the wall, and have the report of the run say that it is a low one."""
-        context.hooks.run_ending.append(_repeat(context, BY_NAMES.format(handler=type(handler).__name__)))
+        """Create the guard, and add a remark on its weakness to the report of the run."""
+        context.hooks.run_ending.append(
+            _add_remark(context, HOST_NAMES_ONLY_REMARK.format(handler=type(handler).__name__))
+        )
         return cls(context.rules.addresses, feature_of(crawler, HostAddresses))
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request if every address of its host, or of its proxy, may be connected to."""
+        """Send a request if all addresses of its host or proxy are allowed."""
         if TRUSTED in request.meta:
             return await send(request)
-        host = _host_in(add_http_if_no_scheme(request.meta.get("proxy") or request.url))
+        host = _host_of(add_http_if_no_scheme(request.meta.get("proxy") or request.url))
         addresses = await asyncio.wrap_future(self._hosts.begin_look_up(host))
         if not addresses:
             raise CannotResolveHostError(host)
@@ -205,18 +210,18 @@ class NamesWall(Wall):
         return response
 
     def _check(self, address: str) -> None:
-        decision = self._guard.check(address)
+        decision = self._addresses.check(address)
         if not decision.accept:
             raise AddressRefusedError(decision)
 
 
-def _host_in(url: str) -> str:
+def _host_of(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def _repeat(context: CrawlContext, remark: str) -> Callable[..., None]:
-    def repeat(*, complete: bool) -> None:  # noqa: ARG001 - what hooks of the end are told
+def _add_remark(context: CrawlContext, remark: str) -> Callable[..., None]:
+    def add_remark(*, complete: bool) -> None:  # noqa: ARG001 - the signature of the hook
         if remark not in context.counters.remarks:
             context.counters.add_remark(remark)
 
-    return repeat
+    return add_remark

@@ -1,4 +1,4 @@
-"""What a crawl has to say about each download: which addresses it may go to, what it shows there, and who listens."""
+"""Parts of a crawl that download handlers use: address guard, credentials, and Scrapy's download signals."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ logger = logging.getLogger(__name__)
 
 
 class AddressGuard(Protocol):
-    """Answers whether an address may be connected to; `ultracrawl.rules.boundary.AddressPolicy` is one."""
+    """Decides whether an address may be connected to; implemented by `ultracrawl.rules.boundary.AddressPolicy`."""
 
     def check(self, address: str, /) -> Decision:
-        """Return the answer for the text of an IPv4 or IPv6 address."""
+        """Return the decision for the text of an IPv4 or IPv6 address."""
 
 
 def guard_of(crawler: Crawler) -> AddressGuard | None:
-    """Return the guard of a crawl's source; None for a spider that is not made from a definition."""
+    """Return the address guard of the source; None for a spider without a definition."""
     try:
         return context_of(crawler).rules.addresses
     except NotConfigured:
@@ -43,7 +43,7 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
 
 
 def access_of(crawler: Crawler) -> AuthChain | None:
-    """Return the credentials, cookies and proxies of a crawl's source; None for a spider without a definition."""
+    """Return the credentials, cookies and proxies of the source; None for a spider without a definition."""
     try:
         return feature_of(crawler, AuthChain)
     except NotConfigured:
@@ -51,70 +51,73 @@ def access_of(crawler: Crawler) -> AuthChain | None:
 
 
 _ANY = id(dispatcher.Any)
-_NOBODY: Mapping[Any, list[Any]] = {}
-_ALL = ("request", "spider", "signal", "sender", "headers", "body_length", "data")
-"""What the two signals of a download come with."""
+_NO_RECEIVERS: Mapping[Any, list[Any]] = {}
+_SIGNAL_ARGUMENTS = ("request", "spider", "signal", "sender", "headers", "body_length", "data")
+"""Names of the arguments of the two download signals."""
 
 
-def is_heard(sender: object, signal: object) -> bool:
+def has_receivers(sender: object, signal: object) -> bool:
     """Return whether a signal of a sender has receivers; sending it without any costs as much as a small page."""
-    own, others = dispatcher.connections.get(id(sender), _NOBODY), dispatcher.connections.get(_ANY, _NOBODY)
-    return signal in own or signal in others
+    connections = dispatcher.connections
+    return signal in connections.get(id(sender), _NO_RECEIVERS) or signal in connections.get(
+        _ANY, _NO_RECEIVERS
+    )
 
 
 _SIGNALS = (signals.headers_received, signals.bytes_received)
 
 
-class DownloadWatch:
-    """Sends `headers_received` and `bytes_received`; a receiver that raises `StopDownload` ends the download."""
+class DownloadSignals:
+    """Sends `headers_received` and `bytes_received`; a receiver may raise `StopDownload` to end the download."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._sender = crawler.signals.sender
 
     @property
-    def wanted(self) -> bool:
+    def has_receivers(self) -> bool:
         """Whether a signal has receivers; sending without any would cost more than the rest of a small download."""
-        return any(map(self._is_heard, _SIGNALS))
+        return any(map(self._has_receivers, _SIGNALS))
 
-    def headers(
+    def send_headers(
         self, request: Request, values: dict[bytes, list[bytes]], length: int | None
     ) -> StopDownload | None:
-        """Send `headers_received`; returns the `StopDownload` that a receiver raised."""
+        """Send `headers_received`; returns the `StopDownload` of a receiver."""
         headers = Headers()
-        dict.update(headers, values)  # the names are normal already
+        dict.update(headers, values)  # their names are normalised already
         return self._send(signals.headers_received, request, headers=headers, body_length=length)
 
-    def chunk(self, request: Request, data: bytes) -> StopDownload | None:
-        """Send `bytes_received`; returns the `StopDownload` that a receiver raised."""
-        if not self._is_heard(signals.bytes_received):
+    def send_bytes(self, request: Request, data: bytes) -> StopDownload | None:
+        """Send `bytes_received`; returns the `StopDownload` of a receiver."""
+        if not self._has_receivers(signals.bytes_received):
             return None
         return self._send(signals.bytes_received, request, data=data)
 
-    def _is_heard(self, signal: object) -> bool:
-        return is_heard(self._sender, signal)
+    def _has_receivers(self, signal: object) -> bool:
+        return has_receivers(self._sender, signal)
 
     def _send(self, signal: object, request: Request, **values: Any) -> StopDownload | None:
-        """Call the receivers of a signal as Scrapy does, but look at what each of them takes only once."""
+        """Call the receivers of a signal like Scrapy, but inspect the parameters of each receiver only once."""
         spider = self._crawler.spider
         values.update(request=request, spider=spider, signal=signal, sender=self._sender)
         stopped = None
         for receiver in list(dispatcher.liveReceivers(_receivers(self._sender, signal))):
             try:
-                receiver(**{name: values[name] for name in _taken(receiver) if name in values})
+                receiver(**{name: values[name] for name in _parameters(receiver) if name in values})
             except StopDownload as stop:
                 stopped = stopped or stop
             except Exception:
-                told = {"receiver": receiver}
                 logger.exception(
-                    "Error caught on signal handler: %(receiver)s", told, extra={"spider": spider}
+                    "Error caught on signal handler: %(receiver)s",
+                    {"receiver": receiver},
+                    extra={"spider": spider},
                 )
         return stopped
 
 
 def _receivers(sender: object, signal: object) -> list[Any]:
-    tables = [dispatcher.connections.get(known, _NOBODY) for known in (id(sender), _ANY)]
-    return list(dict.fromkeys(one for table in tables for one in table.get(signal, ())))
+    tables = [dispatcher.connections.get(key, _NO_RECEIVERS) for key in (id(sender), _ANY)]
+    return list(dict.fromkeys(receiver for table in tables for receiver in table.get(signal, ())))
 
 
 @lru_cache(maxsize=64)
@@ -122,10 +125,10 @@ def _names(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def _taken(receiver: Any) -> Iterable[str]:
-    """Return the names of what a receiver takes; of all that there is for one that takes anything."""
+def _parameters(receiver: Any) -> Iterable[str]:
+    """Return the parameter names of a receiver; the names of all arguments if it has `**kwargs`."""
     function = receiver if hasattr(receiver, "__code__") else getattr(receiver, "__func__", None)
     if function is None:
         function = type(receiver).__call__
     code: CodeType = function.__code__
-    return _ALL if code.co_flags & CO_VARKEYWORDS else _names(code)
+    return _SIGNAL_ARGUMENTS if code.co_flags & CO_VARKEYWORDS else _names(code)
