@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ultracrawl.content.mime import declared_type, effective_type, is_certain, type_matches
 from ultracrawl.model import Cause, CauseCode, StatusCode
-from ultracrawl.rules.boundary.expressions import covering
+from ultracrawl.rules.boundary.expressions import compile_fullmatch
 
 Header = Callable[[str], Sequence[str]]
 """Returns all values of a header, whose name may be written in any case."""
@@ -62,7 +62,7 @@ class Acceptance:
         self.truncate = truncate
         self._unreadable = unreadable or {}
         self._excluded = [
-            (name, [(text, covering(text)) for text in texts])
+            (name, [(text, compile_fullmatch(text)) for text in texts])
             for name, texts in (exclude_headers or {}).items()
         ]
 

@@ -12,7 +12,7 @@ from ultracrawl.crawl.writing.opening import idle_writer
 from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import restored
-from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
@@ -38,7 +38,7 @@ class Selection:
     def test(self) -> Callable[[UrlRecord], bool]:
         """Return what tells whether a record is meant. Raises `PatternError`."""
         urls, prefixes = frozenset(self.urls), self.prefixes
-        expressions = [compiled(expression) for expression in self.expressions]
+        expressions = [compile_pattern(expression) for expression in self.expressions]
         everything = self.everything
 
         def is_meant(record: UrlRecord) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from ultracrawl.rules.boundary.expressions import check_expression, compiled
+from ultracrawl.rules.boundary.expressions import check_expression, compile_pattern
 from ultracrawl.rules.boundary.rules import PatternError
 from ultracrawl.sources.mistakes import format_value, must_match, unusable_expression
 from ultracrawl.sources.values import one_or_list
@@ -31,7 +31,8 @@ HeaderName = Annotated[
     ),
 ]
 Expression = Annotated[
-    str, _accepted_by(compiled, "write an RE2 expression; it has no look-around and no back-references")
+    str,
+    _accepted_by(compile_pattern, "write an RE2 expression; it has no look-around and no back-references"),
 ]
 ExcludingExpression = Annotated[
     str,

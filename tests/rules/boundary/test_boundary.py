@@ -463,7 +463,7 @@ def test_remembered_sites_are_bounded() -> None:
     boundary = Boundary()
     for number in range(45_000):
         boundary.rejects(f"http://h{number}/")
-    assert len(boundary._sites) <= 20_000
+    assert len(boundary._origins) <= 20_000
 
 
 HOSTS = st.sampled_from(["a.b", "x.a.b", "xa.b", "c.d", "a.b:81", "[::1]", "", "A.b."])

@@ -76,7 +76,7 @@ def test_languages_kept__fast_175(languages: set[str], language: str, kept: bool
 )
 def test_hops_behind_a_document_with_0_1_and_2_hops(depth: int, hops: list[int]) -> None:
     policy = FocusPolicy({"en"}, depth)
-    assert [policy.hops_behind(before) for before in (0, 1, 2)] == hops
+    assert [policy.hops_of_links(before) for before in (0, 1, 2)] == hops
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from ultracrawl.rules.acceptance import Acceptance
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.expressions import (
-    LATER_LIMIT,
-    LIMIT,
-    PATIENCE,
+    MAX_TIMEOUTS,
+    REDUCED_TIME_LIMIT,
+    TIME_LIMIT,
     SlowExpression,
-    covering,
+    compile_fullmatch,
     slow_expression,
 )
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
@@ -79,7 +79,7 @@ def test_a_header_without_an_answer_in_time_refuses() -> None:
 
 def test_re2_remains_the_way_for_what_it_can_do() -> None:
     assert slow_expression(r".*\.pdf") is None
-    assert covering(r".*\.pdf")("a.pdf") is True
+    assert compile_fullmatch(r".*\.pdf")("a.pdf") is True
 
 
 @pytest.mark.parametrize("expression", ["(", "(?!x", r"\\2(a)(?P<n>", "["])
@@ -153,9 +153,9 @@ class _Clock:
 def test_an_expression_without_answers_gets_little_time() -> None:
     engine = _Clock()
     made = SlowExpression("x", engine)
-    for _ in range(PATIENCE + 10):
+    for _ in range(MAX_TIMEOUTS + 10):
         assert made.fullmatch("long") is None
-    assert engine.given == [LIMIT] * PATIENCE + [LATER_LIMIT] * 10
+    assert engine.given == [TIME_LIMIT] * MAX_TIMEOUTS + [REDUCED_TIME_LIMIT] * 10
     assert made.fullmatch("short") is True, "what is told at once is still told"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.http.cookies import CookieJar
 
 from ultracrawl.crawl.transport.outgoing import Send, send_with
-from ultracrawl.rules.boundary.masks import parsed_address
+from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.rules.urls.registrable import widest_own_domain
 
@@ -86,7 +86,7 @@ class CookieJars:
         own = host if "." in host else f"{host}.local"  # what Python's cookies make of a name without a dot
         for cookie in cookies:
             domain = cookie.domain.removeprefix(".")
-            if domain != own and (parsed_address(host) or domain not in _domains_of(host)):
+            if domain != own and (parse_address(host) or domain not in _domains_of(host)):
                 continue
             if len(cookie.name) + len(cookie.value or "") <= LARGEST:
                 yield cookie

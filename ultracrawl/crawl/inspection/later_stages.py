@@ -11,7 +11,7 @@ from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_address
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.rules.boundary.masks import parsed_address
+from ultracrawl.rules.boundary.masks import parse_address
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots
@@ -35,7 +35,7 @@ def later_stages(
     `dns` has the host looked up. Raises `UserError` if the filters cannot be used.
     """
     host = host_of(url)
-    address = host.strip("[]") if parsed_address(host) else next(iter(addresses_of(host)), "") if dns else ""
+    address = host.strip("[]") if parse_address(host) else next(iter(addresses_of(host)), "") if dns else ""
     yield from filter_stages(source, url, record.depth if record is not None else 0, address)
     yield from _addresses(source, rules, host, dns=dns)
     yield from access_stages(source, rules, url)
@@ -47,7 +47,7 @@ def later_stages(
 def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
     found: Iterable[str] = ()
     policy = rules.addresses
-    if parsed_address(host):
+    if parse_address(host):
         found = (host.strip("[]"),)
     elif dns:
         networks = [str(network) for network in source.boundary.networks]

@@ -10,7 +10,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.index.values import pack_document
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
-from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
 
@@ -31,7 +31,7 @@ class Succession:
         self._holders = holders
         self._listed = context.source.duplicates.listed
         always = context.source.duplicates.always_listed
-        self._always_listed = compiled(always) if always else None
+        self._always_listed = compile_pattern(always) if always else None
 
     def is_listed(self, url: str, others: list[UrlRecord]) -> bool:
         """Return whether a duplicate is remembered, `others` being those of the same content."""

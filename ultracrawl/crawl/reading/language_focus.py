@@ -34,7 +34,7 @@ class LanguageFocus:
         if self.policy.keeps(language):
             return NO_CAUSE
         key = visit.entry.key
-        hops = self.policy.hops_behind(state.queue.hops_to([key]).get(key, 0))
+        hops = self.policy.hops_of_links(state.queue.hops_to([key]).get(key, 0))
         visit.page = visit.page._replace(link_hops=hops)
         return Cause(CauseCode.LANGUAGE, language or "unknown")
 

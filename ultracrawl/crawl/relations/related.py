@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.index.values import pack_document, unpack_document
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import host_of, on_site, site_of, url_key
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 from ultracrawl.stores import Retained
@@ -192,7 +192,7 @@ class RelationLists:
         self._listed = source.relations.listed
         self._most_referrers = source.relations.referrers
         always = source.duplicates.always_listed
-        self._always = compiled(always) if always else None
+        self._always = compile_pattern(always) if always else None
         self._mirrors: dict[str, list[str]] = {}
         for alias, main in source.sites.aliases.items():
             self._mirrors.setdefault(main, []).append(alias)

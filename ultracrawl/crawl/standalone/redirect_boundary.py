@@ -48,7 +48,7 @@ class RedirectBoundary:
         if crawler.settings.get(SETTING) is None:
             raise NotConfigured(f"{SETTING} is not set")
         rules = definition_of(crawler).rules
-        if rules.boundary.asks_addresses:
+        if rules.boundary.needs_addresses:
             refuse(
                 crawler, f"settings - {SETTING} - rules about addresses need a definition; name hosts instead"
             )

@@ -10,7 +10,7 @@ import pycurl
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.rules.boundary.masks import parsed_address
+from ultracrawl.rules.boundary.masks import parse_address
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -73,4 +73,4 @@ def _class_by_suffix(suffix: str) -> type[Response] | None:
     return None if response_class is Response else response_class
 
 
-_address = lru_cache(maxsize=1024)(parsed_address)
+_address = lru_cache(maxsize=1024)(parse_address)

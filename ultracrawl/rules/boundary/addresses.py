@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.boundary.masks import IpAddress, parsed_address
+from ultracrawl.rules.boundary.masks import IpAddress, parse_address
 from ultracrawl.rules.boundary.rules import RuleError
 
 IpNetwork = IPv4Network | IPv6Network
@@ -36,17 +36,17 @@ _METADATA = tuple(map(ip_network, _METADATA_SERVICES.split()))
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
-_CARRIERS = (_MAPPED, IPv6Network("::/96"), _NAT64)
+_EMBEDDING_NETWORKS = (_MAPPED, IPv6Network("::/96"), _NAT64)
 _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Which addresses may be connected to; asked with the address of the connection, not with a name.
+    """Decides which addresses may be connected to, by the address of the connection rather than a host name.
 
-    Refused are the special-purpose ranges of IPv4 and IPv6 (IANA registries, RFC 6890) and cloud metadata
+    Refuses the special-purpose ranges of IPv4 and IPv6 (IANA registries, RFC 6890) and cloud metadata
     services, also inside IPv4-mapped, IPv4-compatible, NAT64, 6to4, Teredo and ISATAP addresses.
-    `allow_networks` opens networks of an intranet.
+    `allow_networks` permits networks of an intranet.
     """
 
     allow_networks: tuple[IpNetwork, ...] = ()
@@ -55,38 +55,35 @@ class AddressPolicy:
     def for_source(
         cls, seed_addresses: Iterable[str] = (), allow_networks: Iterable[str] = ()
     ) -> AddressPolicy:
-        """Return the policy of a source: its networks, and the very addresses its seeds name as literals.
+        """Return the policy of a source: its networks, and the addresses that its seeds contain as literals.
 
-        A cloud metadata service is opened only by `allow_networks`. A bad network raises `RuleError`.
+        Only `allow_networks` permits a cloud metadata service. Raises `RuleError` for an invalid network.
         """
         networks = [_network(text) for text in allow_networks]
         for text in seed_addresses:
-            address = parsed_address(text)
+            address = parse_address(text)
             if address is not None and not any(address in network for network in _METADATA):
                 networks.append(ip_network(address))
         return cls(tuple(networks))
 
     def refuses(self, address: str | IpAddress) -> str | None:
-        """Return the rule that refuses an address (`address loopback`), or None.
-
-        Text that is no address is refused.
-        """
-        parsed = parsed_address(address)
+        """Return the rule that refuses an address (`address loopback`), or None; invalid text is refused."""
+        parsed = parse_address(address)
         if parsed is None:
             return "address unknown"
         if self._allows(parsed):
             return None
-        carried = list(_carried(parsed))
-        for inner in carried:
+        embedded = list(_embedded(parsed))
+        for inner in embedded:
             if not self._allows(inner) and (name := _class_of(inner)) is not None:
                 return f"address {name}"
-        if carried and parsed in _MAPPED:
+        if embedded and parsed in _MAPPED:
             return None
-        name = None if carried and all(map(self._allows, carried)) else _class_of(parsed)
+        name = None if embedded and all(map(self._allows, embedded)) else _class_of(parsed)
         return name and f"address {name}"
 
     def check(self, address: str | IpAddress) -> Decision:
-        """Return the answer for an address with its reason."""
+        """Return the decision about an address."""
         rule = self.refuses(address)
         if rule is None:
             return Decision(True, "address", "address", f"{address} may be connected to")
@@ -106,7 +103,7 @@ def _network(text: str) -> IpNetwork:
 
 
 def _class_of(address: IpAddress) -> str | None:
-    """Return why an address is special, or None for a public one."""
+    """Return the class of a special-purpose address, None for a public one."""
     name = next((name for network, name in _CLASSES if address in network), None)
     if name is not None or isinstance(address, IPv4Address):
         return name
@@ -115,13 +112,13 @@ def _class_of(address: IpAddress) -> str | None:
     return "not global unicast"
 
 
-def _carried(address: IpAddress) -> Iterator[IPv4Address]:
-    """Yield the IPv4 addresses that an IPv6 address carries inside (RFC 4291, 6052, 3056, 4380, 5214)."""
+def _embedded(address: IpAddress) -> Iterator[IPv4Address]:
+    """Yield the IPv4 addresses embedded in an IPv6 address (RFC 4291, 6052, 3056, 4380, 5214)."""
     number = int(address)
     if isinstance(address, IPv4Address) or number <= 1:
         return
     low = IPv4Address(number & 0xFFFFFFFF)
-    if any(address in network for network in _CARRIERS) or (number >> 32) & 0xFFFFFFFF in _ISATAP:
+    if any(address in network for network in _EMBEDDING_NETWORKS) or (number >> 32) & 0xFFFFFFFF in _ISATAP:
         yield low
     elif address.sixtofour is not None:
         yield address.sixtofour

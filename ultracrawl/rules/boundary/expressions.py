@@ -1,4 +1,4 @@
-"""Expressions of rules: RE2 for whatever it can do, for the rest another engine with a limit of time for each text."""
+"""Regular expressions of rules: RE2 where it supports them, else the `regex` module with a time limit per text."""
 
 from __future__ import annotations
 
@@ -15,57 +15,57 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LIMIT = 0.1
-"""Seconds of processor time after which an expression has no answer for a text."""
-PATIENCE = 100
-"""Texts without an answer after which an expression gets `LATER_LIMIT` for each."""
-LATER_LIMIT = 0.001
-"""Seconds that it gets then: enough for ordinary texts, and next to nothing for those made to take long."""
+TIME_LIMIT = 0.1
+"""Seconds of CPU time after which the match of a text is given up."""
+MAX_TIMEOUTS = 100
+"""Number of time-outs after which an expression gets `REDUCED_TIME_LIMIT` per text."""
+REDUCED_TIME_LIMIT = 0.001
+"""Seconds; enough for ordinary texts, and next to nothing for those made to take long."""
 SET_MEMORY = 256 << 20
-"""Bytes that a set of expressions may take."""
+"""Maximum number of bytes of a set of expressions."""
 _PROBE = "\x00probe"
 
 
 class SlowExpression:
-    """An expression for a backtracking engine, where a hostile text may take any time."""
+    """An expression for a backtracking engine, which may take any time for a hostile text."""
 
-    __slots__ = ("_compiled", "_unanswered", "pattern")
+    __slots__ = ("_compiled", "_timeouts", "pattern")
 
     def __init__(self, pattern: str, compiled: regex.Pattern[str]) -> None:
         self.pattern = pattern
         self._compiled = compiled
-        self._unanswered = 0
+        self._timeouts = 0
 
     def fullmatch(self, text: str) -> bool | None:
-        """Return whether the expression covers a whole text; None if that did not come out in time, which is logged."""
-        impatient = self._unanswered >= PATIENCE
+        """Return whether the expression matches a whole text; None after a time-out, which is logged."""
+        reduced = self._timeouts >= MAX_TIMEOUTS
+        time_limit = REDUCED_TIME_LIMIT if reduced else TIME_LIMIT
         try:
-            return self._compiled.fullmatch(text, timeout=LATER_LIMIT if impatient else LIMIT) is not None
+            return self._compiled.fullmatch(text, timeout=time_limit) is not None
         except TimeoutError:
-            if not impatient:
-                self._note(text)
+            if not reduced:
+                self._note_timeout(text)
             return None
 
-    def _note(self, text: str) -> None:
-        self._unanswered += 1
-        logger.warning("%.500s has no answer after %g s for %.500s", self.pattern, LIMIT, text)
-        if self._unanswered == PATIENCE:
-            told = "%.500s had no answer for %d texts: it gets %g s for each from now on, and is not told of again"
-            logger.warning(told, self.pattern, PATIENCE, LATER_LIMIT)
+    def _note_timeout(self, text: str) -> None:
+        self._timeouts += 1
+        logger.warning("%.500s has no answer after %g s for %.500s", self.pattern, TIME_LIMIT, text)
+        if self._timeouts == MAX_TIMEOUTS:
+            message = "%.500s had no answer for %d texts: it gets %g s for each from now on, and is not told of again"
+            logger.warning(message, self.pattern, MAX_TIMEOUTS, REDUCED_TIME_LIMIT)
 
 
-def options(ignore_case: bool) -> re2.Options:
-    """Return how RE2 reads expressions."""
-    found = re2.Options()
-    found.log_errors = False
-    found.case_sensitive = not ignore_case
-    return found
+def _options(ignore_case: bool) -> re2.Options:
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    return options
 
 
-def compiled(pattern: str, ignore_case: bool = False) -> re2._Regexp:
-    """Compile one expression; `PatternError` says what RE2 does not take."""
+def compile_pattern(pattern: str, ignore_case: bool = False) -> re2._Regexp:
+    """Compile one expression. Raises `PatternError` if RE2 does not accept it."""
     try:
-        return re2.compile(pattern, options(ignore_case))
+        return re2.compile(pattern, _options(ignore_case))
     except re2.error as error:
         detail = error.args[0].decode("utf-8", "replace") if error.args else ""
         problem, _, offending = detail.partition(": ")  # sentence: RE2 gives both in one text
@@ -75,47 +75,50 @@ def compiled(pattern: str, ignore_case: bool = False) -> re2._Regexp:
 
 
 def expression_set(patterns: Iterable[str], *, search: bool = False, ignore_case: bool = False) -> re2.Set:
-    """Return expressions that RE2 takes, looked for in one pass: they cover a whole text, with `search` a part of it.
+    """Compile expressions to a set that RE2 matches in one pass, to the whole text or, with `search`, to a part of it.
 
     Raises `PatternError` if they are too large together.
     """
-    made = options(ignore_case)
-    made.max_mem = SET_MEMORY
-    found = re2.Set.SearchSet(made) if search else re2.Set.FullMatchSet(made)
-    several = list(patterns)
-    for pattern in several:
-        found.Add(pattern)
-    found.Add(_PROBE)
+    options = _options(ignore_case)
+    options.max_mem = SET_MEMORY
+    result = re2.Set.SearchSet(options) if search else re2.Set.FullMatchSet(options)
+    all_patterns = list(patterns)
+    for pattern in all_patterns:
+        result.Add(pattern)
+    result.Add(_PROBE)
     try:
-        found.Compile()
-        usable = bool(found.Match(_PROBE))
+        result.Compile()
+        usable = bool(result.Match(_PROBE))
     except re2.error:
         usable = False
     if not usable:
         raise PatternError(
-            next(iter(several), ""), f"{len(several)} expressions together are too large for RE2"
+            next(iter(all_patterns), ""), f"{len(all_patterns)} expressions together are too large for RE2"
         )
-    return found
+    return result
 
 
-def covering(pattern: str) -> Callable[[str], bool | None]:
-    """Return what tells whether an expression covers a whole text; None: no answer in time. Raises `PatternError`."""
+def compile_fullmatch(pattern: str) -> Callable[[str], bool | None]:
+    """Compile an expression to a function that tells whether it matches a whole text; None: time-out.
+
+    Raises `PatternError`.
+    """
     slow = slow_expression(pattern)
     if slow is not None:
         return slow.fullmatch
-    fullmatch = compiled(pattern).fullmatch
+    fullmatch = compile_pattern(pattern).fullmatch
     return lambda text: fullmatch(text) is not None
 
 
 def check_expression(pattern: str, ignore_case: bool = False) -> None:
-    """Raise `PatternError` for an expression that neither engine takes."""
+    """Raise `PatternError` for an expression that neither engine accepts."""
     slow_expression(pattern, ignore_case)
 
 
 def slow_expression(pattern: str, ignore_case: bool = False) -> SlowExpression | None:
-    """Return an expression that RE2 does not take in another engine, None if RE2 takes it. Raises `PatternError`."""
+    """Compile an expression with `regex` if RE2 does not accept it, else return None. Raises `PatternError`."""
     try:
-        compiled(pattern, ignore_case)
+        compile_pattern(pattern, ignore_case)
     except PatternError as refused:
         import regex  # noqa: PLC0415 - few definitions need it
 

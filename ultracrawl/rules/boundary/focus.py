@@ -1,4 +1,4 @@
-"""Focused crawling: which documents are kept by their language, and how far the links of others lead (FAST 5.18)."""
+"""Focused crawling by language (FAST 5.18)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
 
 FOCUSED = "focused"
-"""The rule that excludes what is not in one of the languages, and what lies too far behind it."""
+"""The rule that excludes documents in other languages, and URLs too many hops behind them."""
 
 NO_LINKS = -1
-"""Instead of a number of hops: the links of a page lead to nothing new."""
+"""In place of a number of hops: links of the page to new URLs are not followed."""
 
 
 class FocusPolicy:
     """Keeps documents in some languages; follows links `depth` hops through documents in others.
 
-    A URL has a number of hops: how many documents in other languages lead to it since the last one that was kept, on
-    the shortest way. Start URLs, entries of sitemaps and links of documents that are kept have 0. Documents of `exempt`
-    hosts are kept whatever their language. `languages` are codes of ISO 639-1, and `unknown` for documents whose
-    language cannot be told.
+    The hops of a URL are the documents in other languages on the shortest path to it since the last document that was
+    kept. Start URLs, sitemap entries and links of kept documents have 0. Documents of `exempt` hosts are kept whatever
+    their language. `languages` are ISO 639-1 codes, and `unknown` for documents of undetected language.
     """
 
     def __init__(self, languages: Iterable[str], depth: int = 0, exempt: Iterable[DomainRule] = ()) -> None:
@@ -30,16 +29,17 @@ class FocusPolicy:
         self._exempt = DomainTable(exempt)
 
     def exempts(self, host: str) -> bool:
-        """Whether documents of a host are kept unseen."""
+        """Return whether documents of a host are kept whatever their language."""
         return self._exempt.find(host) is not None
 
     def keeps(self, language: str) -> bool:
-        """Whether documents in a language (a code, empty for an unknown one) are kept."""
+        """Return whether documents in a language (a code, empty for unknown) are kept."""
         return (language or UNKNOWN) in self.languages
 
-    def hops_behind(self, hops: int) -> int:
-        """Return the hops of the links of a document that is not kept and has `hops` itself, or `NO_LINKS`.
+    def hops_of_links(self, hops: int) -> int:
+        """Return the hops of the links of a document with `hops` that is not kept, or `NO_LINKS`.
 
-        With a depth of 2, links of such a document get 1 hop, links of those behind it 2, and that is the end.
+        With a depth of 2, links of such a document have 1 hop, links of the next ones 2, and further ones are not
+        followed.
         """
         return hops + 1 if hops < self.depth else NO_LINKS

@@ -1,4 +1,4 @@
-"""Rules written one a line, as files of domain and URI rules hold them."""
+"""Parsing of files with one domain or URI rule per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rule = TypeVar("Rule", DomainRule, UriRule)
 
 @dataclass(frozen=True, slots=True)
 class LineError:
-    """A line that is no usable rule; `line` counts from 1."""
+    """A line that is not a valid rule; `line` counts from 1."""
 
     line: int
     text: str
@@ -23,7 +23,7 @@ class LineError:
 
 @dataclass(frozen=True, slots=True)
 class ParsedLines(Generic[Rule]):
-    """The rules of a text and the lines that are none."""
+    """The rules of a text, and the invalid lines."""
 
     rules: tuple[Rule, ...]
     errors: tuple[LineError, ...]
@@ -32,7 +32,7 @@ class ParsedLines(Generic[Rule]):
 def parse_domain_lines(
     text: str, action: Action = Action.INCLUDE, default: Kind = Kind.EXACT
 ) -> ParsedLines[DomainRule]:
-    """Read domain rules: `kind pattern` or `kind: pattern` a line; a line without a kind has the default one.
+    """Parse domain rules: `kind pattern` or `kind: pattern` per line; a line without a kind has the default one.
 
     Blank lines and lines that begin with `#` are skipped (FAST 5.2, option `file`). With the default
     `suffix` a trailing `*` makes a line without a kind a prefix (Ultra Search 9.1).
@@ -51,7 +51,7 @@ def parse_domain_lines(
 def parse_uri_lines(
     text: str, action: Action = Action.INCLUDE, default: Kind = Kind.EXACT
 ) -> ParsedLines[UriRule]:
-    """Read URI rules, written like domain rules; the kinds are exact, prefix, suffix and regexp."""
+    """Parse URI rules, in the syntax of domain rules; the kinds are exact, prefix, suffix and regexp."""
     return _parse(text, URI_KINDS, lambda kind, pattern: UriRule(kind or default, pattern, action))
 
 

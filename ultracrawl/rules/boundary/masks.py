@@ -12,7 +12,7 @@ IpAddress = IPv4Address | IPv6Address
 Span = tuple[int, int]
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-"""The hosts of URLs that lead to this machine: what is sent there comes by no network."""
+"""Hosts of URLs of this machine; data sent there does not pass a network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,16 @@ class BitMask:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Addresses of one version whose pieces (octets, or 16-bit groups) each lie in their span."""
+    """Addresses of one version whose octets (IPv4) or 16-bit groups (IPv6) each lie in their span."""
 
     version: int
     spans: tuple[Span, ...]
-    """Lowest and highest value of each piece, from the left."""
+    """Lowest and highest value of each octet or group, from the left."""
     embedded: tuple[Span, ...] = ()
-    """Spans of the four octets at the end of an IPv6 address that was written with an IPv4 part."""
+    """Spans of the last four octets of an IPv6 address written with an IPv4 part."""
 
     def matches(self, address: IpAddress) -> bool:
-        """Tell whether an address is covered."""
+        """Return whether an address is covered."""
         if address.version != self.version:
             return False
         packed = address.packed
@@ -53,11 +53,11 @@ def _inside(values: Iterable[int], spans: tuple[Span, ...]) -> bool:
 
 
 def parse_mask(text: str) -> AddressMask:
-    """Read one mask; `RuleError` says what is wrong with it. Blanks inside are ignored.
+    """Parse one mask; blanks are ignored. Raises `RuleError`.
 
     IPv4: `192.0.2.0-100` (any octet may be a range), `192.0.2.0/24`, `192.0.2.0:255.255.255.0`,
     `192.0.2.0:0xffffff00`. IPv6: `2001:db8:0:10-1f::` (any group may be a range, also octets of an IPv4
-    part), `2001:db8:7::/48`. Without any of these an address covers only itself.
+    part), `2001:db8:7::/48`. A plain address covers only itself.
     """
     compact = "".join(text.split())
     try:
@@ -88,11 +88,11 @@ def _address(text: str, version: int) -> IpAddress:
 
 
 def _masked(text: str) -> BitMask:
-    address, _, written = text.partition(":")
-    if written.lower().startswith("0x") and len(written) == 10:
-        mask = int(written[2:], 16)
+    address, _, mask_text = text.partition(":")
+    if mask_text.lower().startswith("0x") and len(mask_text) == 10:
+        mask = int(mask_text[2:], 16)
     else:
-        mask = int(_address(written, 4))
+        mask = int(_address(mask_text, 4))
     return BitMask(4, int(_address(address, 4)) & mask, mask)
 
 
@@ -117,22 +117,22 @@ def _octets(text: str) -> tuple[Span, ...]:
 
 def _groups(text: str) -> Ranges:
     embedded: tuple[Span, ...] = ()
-    wanted = 8
+    group_count = 8
     if "." in text:
         text, _, tail = text.rpartition(":")
         text += ":" if text.endswith(":") else ""
-        embedded, wanted = _octets(tail), 6
+        embedded, group_count = _octets(tail), 6
     left, gap, right = text.partition("::")
     first = [_span(group, 16, 0xFFFF) for group in left.split(":") if group or not gap]
     last = [_span(group, 16, 0xFFFF) for group in right.split(":") if right]
-    missing = wanted - len(first) - len(last)
+    missing = group_count - len(first) - len(last)
     if missing < (1 if gap else 0) or (missing and not gap):
         raise ValueError(f"an IPv6 address has eight groups{' or one gap' if not gap else ''}")
     return Ranges(6, (*first, *[(0, 0)] * missing, *last), embedded)
 
 
 class MaskTable:
-    """Finds the mask that covers an address: networks by set look-up per mask width, ranges one by one."""
+    """Finds the mask that covers an address: networks by look-up per mask width, ranges by linear search."""
 
     __slots__ = ("_networks", "_ranges")
 
@@ -147,9 +147,9 @@ class MaskTable:
                 self._ranges.append((mask, rule))
 
     def find(self, addresses: Iterable[IpAddress | str]) -> str | None:
-        """Return the rule that covers one of the addresses, or None; other text matches nothing."""
+        """Return the rule that covers one of the addresses, or None; invalid text matches nothing."""
         for address in addresses:
-            rule = self._find(parsed_address(address))
+            rule = self._find(parse_address(address))
             if rule is not None:
                 return rule
         return None
@@ -164,8 +164,8 @@ class MaskTable:
         return next((rule for ranges, rule in self._ranges if ranges.matches(address)), None)
 
 
-def parsed_address(address: IpAddress | str) -> IpAddress | None:
-    """Return an address of a text, which may have brackets and a zone; None for what is no address."""
+def parse_address(address: IpAddress | str) -> IpAddress | None:
+    """Parse an address, with or without brackets and zone; None for invalid text."""
     if not isinstance(address, str):
         return address
     try:

@@ -1,4 +1,4 @@
-"""Domain rules and URI rules: what makes one usable, tables that find the rule for a text, areas of other sources."""
+"""Domain rules and URI rules: validation, look-up tables, and the areas of other sources."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def _check_uri(rule: UriRule) -> None:
 
 
 NO_ANSWER = "no answer in time"
-"""Stands behind a rule that excludes a text because its expression could not be finished."""
+"""Appended to the name of a rule that excludes a text because its expression exceeded the time limit."""
 
 
 class PrefixTable:
-    """Finds the prefix that a text begins with; of nested prefixes the shortest answers for all.
+    """Finds the prefix that a text begins with; of nested prefixes the shortest wins.
 
-    Prefixes covered by a shorter one are left out, so no prefix begins with another: then the only
-    candidate is the last one in sorted order that is not greater than the text, found by bisection.
+    Prefixes that begin with a shorter one are dropped. The only candidate is then the last prefix in sorted order
+    that is not greater than the text, found by bisection.
     """
 
     __slots__ = ("_prefixes", "_rules")
@@ -74,7 +74,7 @@ class PrefixTable:
 
 
 class SuffixTable:
-    """Finds the suffix that a text ends with: a `PrefixTable` of everything read backwards."""
+    """Finds the suffix that a text ends with: a `PrefixTable` of reversed texts."""
 
     __slots__ = ("_reversed",)
 
@@ -87,10 +87,10 @@ class SuffixTable:
 
 
 class PatternTable:
-    """Finds the first of many regular expressions that covers a whole text, in one pass over it (RE2).
+    """Finds the first of many regular expressions that matches a whole text, in one pass over it (RE2).
 
-    Expressions that RE2 cannot do are looked at one by one after it, each with a limit of time. One that has no
-    answer by then covers the text in a table that `excludes`, and in no other.
+    Expressions that RE2 does not support are tried one by one after it, each with a time limit. One that exceeds
+    the limit counts as a match in a table that `excludes`, else as none.
     """
 
     __slots__ = ("_excludes", "_rules", "_set", "_slow")
@@ -111,26 +111,26 @@ class PatternTable:
         self._rules = list(fast.values())
 
     def find(self, text: str) -> str | None:
-        """Return the rule whose expression covers the text, or None; of several the first that RE2 can do."""
-        found: list[int] | None = self._set.Match(text)
-        if found:
-            return self._rules[min(found)]
+        """Return the first rule whose expression matches the text, or None; expressions of RE2 come first."""
+        matches: list[int] | None = self._set.Match(text)
+        if matches:
+            return self._rules[min(matches)]
         return self._find_slowly(text) if self._slow else None
 
     def _find_slowly(self, text: str) -> str | None:
         for expression, rule in self._slow:
-            covers = expression.fullmatch(text)
-            if covers:
+            matches = expression.fullmatch(text)
+            if matches:
                 return rule
-            if covers is None and self._excludes:
+            if matches is None and self._excludes:
                 return f"{rule} ({NO_ANSWER})"
         return None
 
 
 class TextTable:
-    """Exact texts, prefixes, suffixes and expressions in one table, looked at in that order.
+    """Exact texts, prefixes, suffixes and expressions in one table, tried in that order.
 
-    `excludes`: what cannot be told in time counts as found.
+    `excludes`: an expression that exceeds the time limit counts as a match.
     """
 
     __slots__ = ("_exact", "_finders", "empty")
@@ -171,18 +171,18 @@ Rule = TypeVar("Rule", DomainRule, UriRule)
 
 
 Addresses = Callable[[str], Iterable[IpAddress | str]]
-"""Gives the addresses of a host name for address masks; an unknown host has none."""
+"""Returns the IP addresses of a host name for address masks; none for an unknown host."""
 
 
 def no_addresses(_host: str) -> Iterable[IpAddress | str]:
-    """Return no addresses: every host counts as one that does not resolve."""
+    """Return no addresses, as for a host that does not resolve."""
     return ()
 
 
 class DomainTable:
-    """The domain rules of one action: finds the rule that matches a host; if it `excludes`, it fails closed."""
+    """The domain rules of one action; `excludes`: an expression that exceeds the time limit counts as a match."""
 
-    __slots__ = ("_masks", "_names", "asks_addresses", "empty")
+    __slots__ = ("_masks", "_names", "empty", "needs_addresses")
 
     def __init__(self, rules: Iterable[DomainRule], *, excludes: bool = False) -> None:
         texts: Texts = {kind: {} for kind in Kind}
@@ -192,11 +192,11 @@ class DomainTable:
         self._names = _text_table(texts, ignore_case=True, excludes=excludes)
         masks = {text: rule for kind in MASK_KINDS for text, rule in texts[kind].items()}
         self._masks = MaskTable(masks) if masks else None
-        self.asks_addresses = bool(masks)
+        self.needs_addresses = bool(masks)
         self.empty = self._names.empty and self._masks is None
 
     def find(self, host: str, addresses: Addresses = no_addresses) -> str | None:
-        """Return the rule that matches a host by its name, else by one of its addresses, else None."""
+        """Return the rule that matches a host by its name or else by one of its addresses, or None."""
         rule = self._names.find(host)
         if rule is None and self._masks is not None:
             rule = self._masks.find([host]) or self._masks.find(addresses(host))
@@ -204,7 +204,7 @@ class DomainTable:
 
 
 class UriTable:
-    """The URI rules of one action: finds the rule that matches a canonical URL; if it `excludes`, it fails closed."""
+    """The URI rules of one action, for canonical URLs; `excludes` as in `DomainTable`."""
 
     __slots__ = ("empty", "find")
 
@@ -213,7 +213,7 @@ class UriTable:
         policy = replace(policy, schemes=_ALL_SCHEMES)
         for rule in rules:
             check_rule(rule)
-            texts[rule.kind].setdefault(uri_text(rule, policy), str(rule))
+            texts[rule.kind].setdefault(normalise_uri(rule, policy), str(rule))
         table = _text_table(texts, excludes=excludes)
         self.find = table.find
         self.empty = table.empty
@@ -241,17 +241,17 @@ def _add_host(texts: Texts, rule: DomainRule) -> None:
         texts[rule.kind].setdefault(text, str(rule))
         return
     if rule.kind is Kind.DOMAIN:
-        name = host_text(text.removeprefix("*").removeprefix("."))
+        name = normalise_host(text.removeprefix("*").removeprefix("."))
         texts[Kind.EXACT].setdefault(name, str(rule))
         texts[Kind.SUFFIX].setdefault(f".{name}", str(rule))
     elif rule.kind is Kind.PREFIX:
-        texts[Kind.PREFIX].setdefault(host_text(text, keep_dot=True), str(rule))
+        texts[Kind.PREFIX].setdefault(normalise_host(text, keep_dot=True), str(rule))
     else:
-        texts[rule.kind].setdefault(host_text(text), str(rule))
+        texts[rule.kind].setdefault(normalise_host(text), str(rule))
 
 
-def host_text(text: str, keep_dot: bool = False) -> str:
-    """Return a host text as host names are compared: lower case, labels in DNS form, no dot at the end."""
+def normalise_host(text: str, keep_dot: bool = False) -> str:
+    """Return the text of a host rule as host names are compared: lower case, labels in DNS form, no final dot."""
     text = text.lower() if keep_dot else text.lower().removesuffix(".")
     return text if text.isascii() else ".".join(map(_label, text.split(".")))
 
@@ -261,8 +261,8 @@ def _label(label: str) -> str:
     return host_of(url) if url else label
 
 
-def uri_text(rule: UriRule, policy: UrlPolicy) -> str:
-    """Return the text of a rule as canonical URLs are compared with it; an expression as it stands."""
+def normalise_uri(rule: UriRule, policy: UrlPolicy) -> str:
+    """Return the text of a URI rule as canonical URLs are compared with it; an expression is unchanged."""
     text = rule.text.strip()
     if rule.kind is Kind.REGEXP:
         return text
@@ -282,7 +282,7 @@ def _uri_prefix(text: str, policy: UrlPolicy) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AreaRules:
-    """What belongs to another source: what one of its inclusions names (without any, everything) and none excepts."""
+    """The URLs of another source: those that match an inclusion (or all, if there is none) and no exception."""
 
     owner: str
     hosts: tuple[DomainRule, ...] = ()
@@ -296,7 +296,7 @@ class Area:
 
     def __init__(self, rules: AreaRules, policy: UrlPolicy) -> None:
         self.rule = f"belongs to {rules.owner}"
-        """What is said of a URL inside."""
+        """The name of the rule that refuses its URLs."""
         self._hosts, self._uris = (
             DomainTable(rules.hosts, excludes=True),
             UriTable(rules.uris, policy, excludes=True),
@@ -304,11 +304,11 @@ class Area:
         self._not_hosts = DomainTable(rules.except_hosts)
         self._not_uris = UriTable(rules.except_uris, policy)
         self._whole = self._hosts.empty and self._uris.empty
-        self.asks_addresses = self._hosts.asks_addresses or self._not_hosts.asks_addresses
-        """Whether address masks look at the addresses of hosts."""
+        self.needs_addresses = self._hosts.needs_addresses or self._not_hosts.needs_addresses
+        """Whether address masks match the IP addresses of hosts."""
 
     def covers(self, host: str, url: str, addresses: Addresses) -> bool:
-        """Return whether a canonical URL, with its host, is inside."""
+        """Return whether a canonical URL with its host is inside."""
         inside = self._whole or self._uris.find(url) or self._hosts.find(host, addresses)
         if not inside or self._not_uris.find(url):
             return False

@@ -1,4 +1,4 @@
-"""Path rules, port rules and extension lists, compiled per host."""
+"""Path rules and port rules compiled per host, and the list of excluded extensions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.rules.urls.canonical import unify
 
 
 class HostPaths:
-    """The path rules that hold for one host."""
+    """The path rules that apply to one host."""
 
     __slots__ = ("_closed", "_exclude", "_follow_only", "_include")
 
@@ -41,15 +41,15 @@ class HostPaths:
 
 
 def _table(action: str, rules: Sequence[PathRules], prefixes: Iterable[Iterable[str]]) -> PrefixTable:
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for rule, texts in zip(rules, prefixes, strict=True):
         for text in texts:
-            written = text.strip()
-            if not written:
+            path = text.strip()
+            if not path:
                 raise RuleError(f"{action} path of {rule.host}: the rule has no text")
-            prefix = written if written.startswith("/") else f"/{written}"
-            found.setdefault(unify(prefix), f"{action} path {rule.host}{prefix}")
-    return PrefixTable(found)
+            prefix = path if path.startswith("/") else f"/{path}"
+            names.setdefault(unify(prefix), f"{action} path {rule.host}{prefix}")
+    return PrefixTable(names)
 
 
 class PathTable:
@@ -71,7 +71,7 @@ class PathTable:
 
 
 class PortTable:
-    """Finds whether a port of a host is crawled; a host without rules has all its ports open."""
+    """Decides whether a port of a host is crawled; a host without rules has all ports open."""
 
     __slots__ = ("_hosts",)
 
@@ -83,7 +83,7 @@ class PortTable:
             self._hosts[host] = PortRules(host, known.include | rule.include, known.exclude | rule.exclude)
 
     def refusal(self, host: str, port: int) -> str | None:
-        """Return the rule that refuses a port, or None. Rules for every host count where a host has none."""
+        """Return the rule that refuses a port, or None. Rules for `*` apply to hosts without rules of their own."""
         rule = self._rules_of(host)
         if rule is not None and rule.include and port not in rule.include:
             return self.exclusion(host, port) or f"no include port of {rule.host} matches"
@@ -106,7 +106,7 @@ def _host(text: str) -> str:
 
 
 class ExtensionTable:
-    """Finds the excluded extension of the last path segment; case and the query do not count."""
+    """Finds the excluded extension of the last path segment; case and query are ignored."""
 
     __slots__ = ("_compound", "_rules")
 

@@ -1,4 +1,4 @@
-"""Redirects: which are followed, what is recorded for the old URL, which URL is shown for the target."""
+"""Redirects: which are followed, the status code of the old URL, and the display URL of the target."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ OUTSIDE_MESSAGE = 30040
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """One redirect as it was received.
+    """A redirect as received.
 
-    `status` is the HTTP status, or 0 for a META refresh or a Refresh header. `target` is the canonical URL it
-    leads to, empty if there is a target that is no usable URL, None if there is none (no Location).
-    `display_url` is the URL that an earlier temporary redirect or a rewriter fixed for showing, else empty.
-    `hops` counts the redirects that led to `source`; `depth` is the depth of `source`.
+    `status` is the HTTP status, or 0 for a META refresh or a Refresh header. `target` is the canonical target URL,
+    empty if it is not a usable URL, None if there is none (no Location).
+    `display_url` is the display URL set by an earlier temporary redirect or a rewriter, else empty.
+    `hops` is the number of redirects before `source`; `depth` is the depth of `source`.
     """
 
     status: int
@@ -37,12 +37,12 @@ class Redirect:
 
     @property
     def is_temporary(self) -> bool:
-        """Whether the old URL stays the address of the document."""
+        """Whether the old URL remains the URL of the document."""
         return self.status in TEMPORARY
 
     @property
     def kind(self) -> LinkKind:
-        """As what its target is found."""
+        """The link kind of its target."""
         return LinkKind.META_REFRESH if self.is_refresh else LinkKind.REDIRECT
 
     def __str__(self) -> str:
@@ -51,10 +51,10 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class RedirectDecision:
-    """What becomes of a redirect.
+    """The decision about a redirect.
 
-    `code` is recorded for the old URL; 200 means that the page is to be taken as it is (it only reloads
-    itself). `display_url` is the URL to show for the target's document, empty when it is not followed.
+    `code` is recorded for the old URL; 200 means that the page is processed as it is (it only reloads
+    itself). `display_url` is the display URL of the target's document, empty if the redirect is not followed.
     `message` is 30040 for a refused target, else 0.
     """
 
@@ -71,17 +71,17 @@ class RedirectDecision:
 
 @dataclass(frozen=True, slots=True)
 class RedirectPolicy:
-    """The table of Ultra Search 9.6.
+    """The rules of Ultra Search 9.6.
 
-    302, 303 and 307 are followed even outside the boundary rules; 301, 308 and META refresh only inside.
-    `strict` checks every kind. Scheme and, where set, `fwdredirects` count for all of them.
+    302, 303 and 307 are followed even outside the boundary; 301, 308 and META refresh only inside it.
+    `strict` checks all of them. Scheme and, if set, `fwdredirects` apply to all of them.
     """
 
     strict: bool = False
     max_hops: int = 10
 
     def decide(self, redirect: Redirect, boundary: Boundary) -> RedirectDecision:
-        """Decide one redirect; robots.txt and address of the target are checked later, as for every URL."""
+        """Decide about a redirect; robots.txt and IP address of the target are checked later, as for every URL."""
         if redirect.target is None:
             return _refused("redirect without Location", "the answer names no target", StatusCode.NO_LOCATION)
         if not redirect.target:
@@ -93,10 +93,10 @@ class RedirectPolicy:
         if redirect.hops >= self.max_hops:
             reason = f"more than {self.max_hops} redirects in a row"
             return _refused("too many redirects", reason, StatusCode.HTTP_FAILURE)
-        return self._followed(redirect, redirect.target, boundary)
+        return self._decide_target(redirect, redirect.target, boundary)
 
     def candidate(self, redirect: Redirect) -> Candidate:
-        """Return the target of a redirect as the stages of the boundary judge it."""
+        """Return the target of a redirect as a candidate for the stages of the boundary."""
         return Candidate(
             redirect.target or "",
             redirect.depth,
@@ -105,10 +105,10 @@ class RedirectPolicy:
             hop=redirect.is_temporary and not self.strict,
         )
 
-    def _followed(self, redirect: Redirect, target: str, boundary: Boundary) -> RedirectDecision:
+    def _decide_target(self, redirect: Redirect, target: str, boundary: Boundary) -> RedirectDecision:
         code = StatusCode.META_REDIRECT if redirect.is_refresh else StatusCode.HTTP_REDIRECT
         if redirect.is_temporary and not self.strict:
-            refusal = boundary.refuses_hop(target, redirect.source)
+            refusal = boundary.rejects_redirect(target, redirect.source)
             reason = "a temporary redirect may leave the boundary"
         else:
             refusal = boundary.rejects(target, redirect.depth, kind=redirect.kind, parent=redirect.source)

@@ -1,4 +1,4 @@
-"""Boundary rules as values: what a definition says, before it is compiled."""
+"""Boundary rules of a definition as values, before compilation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class RuleError(UserError):
 class PatternError(RuleError):
     """A regular expression that cannot be used.
 
-    `pattern` is the whole text, `problem` what RE2 says, `offending` the part it points at and `position`
-    where that part begins (-1 if RE2 points nowhere). Look-around and back-references are not part of RE2;
-    rules that are asked about URLs and headers run them in another engine, with a limit of time.
+    `pattern` is the whole text, `problem` the message of RE2, `offending` the part that it names and `position`
+    the start of that part (-1 if it names none). RE2 has no look-around and no back-references;
+    rules for URLs and headers run such expressions in another engine, with a time limit.
     """
 
     def __init__(self, pattern: str, problem: str, offending: str = "") -> None:
@@ -32,22 +32,22 @@ class PatternError(RuleError):
 
 
 class Kind(StrEnum):
-    """How the text of a rule is compared; only `REGEXP` reads an expression, the others are literal."""
+    """How the text of a rule is compared; all kinds but `REGEXP` are literal."""
 
     EXACT = "exact"
     PREFIX = "prefix"
     SUFFIX = "suffix"
     DOMAIN = "domain"
-    """The host itself and every host below it; unlike `suffix` it ends at a label: not `notexample.com`."""
+    """The host itself and its subdomains; unlike `suffix` it matches whole labels: not `notexample.com`."""
     REGEXP = "regexp"
-    """Must cover the whole host or URL."""
+    """Must match the whole host or URL."""
     IPMASK = "ipmask"
-    """An IPv4 or IPv6 address mask; compared with the addresses of the host."""
+    """An IPv4 or IPv6 address mask, compared with the addresses of the host."""
     IP6MASK = "ip6mask"
 
 
 class Action(StrEnum):
-    """What a matching rule does; `exclude` always overrides the others."""
+    """The effect of a matching rule; `exclude` overrides the others."""
 
     INCLUDE = "include"
     EXCLUDE = "exclude"
@@ -57,7 +57,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DomainRule:
-    """A rule about host names (or, for the mask kinds, about the addresses behind them)."""
+    """A rule about host names or, for the mask kinds, about their IP addresses."""
 
     kind: Kind
     text: str
@@ -69,7 +69,7 @@ class DomainRule:
 
 @dataclass(frozen=True, slots=True)
 class UriRule:
-    """A rule about whole URLs, scheme and query included; mask kinds and `domain` are refused."""
+    """A rule about whole URLs including scheme and query; mask kinds and `domain` are not allowed."""
 
     kind: Kind
     text: str
@@ -81,9 +81,9 @@ class UriRule:
 
 @dataclass(frozen=True, slots=True)
 class PathRules:
-    """Path prefixes of one host, compared case-sensitively with path and query; `*` stands for every host.
+    """Path prefixes of one host (`*`: every host), compared case-sensitively with path and query.
 
-    A host without rules is open; with inclusions a path must begin with one of them; exclusion wins.
+    A host without rules is open; if there are inclusions, a path must begin with one of them; exclusion wins.
     """
 
     host: str
@@ -94,7 +94,7 @@ class PathRules:
 
 @dataclass(frozen=True, slots=True)
 class PortRules:
-    """Either the ports of a host that are crawled, or those that are not; `*` stands for every host."""
+    """Either the ports of a host (`*`: every host) that are crawled, or those that are not."""
 
     host: str
     include: frozenset[int] = frozenset()
@@ -112,16 +112,16 @@ class PortRules:
 
 @dataclass(frozen=True, slots=True)
 class CrawlMode:
-    """How far and over which hosts links lead (FAST 5.27, Ultra Search 9.5)."""
+    """The crawl depth, and which links to other hosts are followed (FAST 5.27, Ultra Search 9.5)."""
 
     depth: int | None = None
-    """Most link steps from a seed, which has depth 0; None is no limit."""
+    """Maximum number of link steps from a seed, which has depth 0; None is no limit."""
     fwdlinks: bool = True
     """Follow links to another host name."""
     fwdredirects: bool = True
     """Follow redirects to another host name."""
     reset_level: bool = False
-    """Count from 0 again when a link leads to another host name."""
+    """Reset the depth to 0 when a link leads to another host name."""
 
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 0:
@@ -129,17 +129,17 @@ class CrawlMode:
 
 
 class Combine(StrEnum):
-    """How the inclusions of domain rules and URI rules work together; exclusions always count each."""
+    """How inclusions of domain rules and URI rules are combined; every exclusion applies in any case."""
 
     ALL = "all"
-    """Both must include the URL, where both have inclusions (Ultra Search 9.3)."""
+    """If both have inclusions, both must include the URL (Ultra Search 9.3)."""
     ANY = "any"
-    """One of them is enough (FAST 3.2)."""
+    """An inclusion of one is enough (FAST 3.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundaryRules:
-    """Everything that a source says about its boundary; the default lets every http and https URL in."""
+    """All boundary rules of a source; the default admits every http and https URL."""
 
     domains: tuple[DomainRule, ...] = ()
     uris: tuple[UriRule, ...] = ()
@@ -148,10 +148,10 @@ class BoundaryRules:
     schemes: frozenset[str] = frozenset({"http", "https"})
     exclude_extensions: tuple[str, ...] = ()
     max_uri_recursion: int = 0
-    """Copies of a run of path segments that make a URL a trap (FAST's default: 5); 0 is no check."""
+    """Number of repetitions of path segments that make a URL a trap (FAST's default: 5); 0 is no check."""
     mode: CrawlMode = CrawlMode()
     combine: Combine = Combine.ALL
     index_dynamic: bool = True
-    """False: a URL with a question mark is followed only (Ultra Search 12.5)."""
+    """False: a URL with a query is followed but not indexed (Ultra Search 12.5)."""
     seeds_exempt: bool = True
-    """Domain rules do not apply to seeds (Ultra Search); FAST wants its start URIs inside."""
+    """Domain rules do not apply to seeds (Ultra Search); in FAST they do."""

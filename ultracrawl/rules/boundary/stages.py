@@ -1,4 +1,4 @@
-"""The stages of a boundary: what each refuses, and its answer spelled out, also behind a refusal of another."""
+"""The stages of a boundary: the refusals of each, and its decisions for `explain` and reports."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from enum import StrEnum
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary.matcher import Addresses, Area, AreaRules, UriTable, by_action
+from ultracrawl.rules.boundary.origin import CLOSED_DOMAINS, Origin, OriginJudge
 from ultracrawl.rules.boundary.paths import ExtensionTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, Combine
-from ultracrawl.rules.boundary.site import CLOSED_DOMAINS, Site, SiteJudge
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of, path_of
 from ultracrawl.rules.urls.recursion import repeats
 
@@ -21,30 +21,30 @@ DYNAMIC = "dynamic pages are not indexed"
 NO_RULE = "no rule refuses it"
 REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
 RULE_STAGES = frozenset({"domain", "port", "path", "uri", "area"})
-"""Stages that ask what is said about hosts and URLs, beside schemes, extensions, depth and the way there."""
-HOP_STAGES = frozenset({"scheme", "link"})
-"""The stages that hold even for redirects out of the boundary."""
+"""The stages that candidates with `rules_hold` False skip."""
+TEMPORARY_REDIRECT_STAGES = frozenset({"scheme", "link"})
+"""The stages that apply to redirects that may leave the boundary."""
 
 
 class LinkRule(StrEnum):
-    """Rules that refuse the way to a URL, and not the URL."""
+    """Rules that refuse a link rather than its URL."""
 
     FWDLINKS = "fwdlinks no"
     FWDREDIRECTS = "fwdredirects no"
 
 
-class Refusals:
-    """The rules of a boundary by stage: each gives the rule that refuses, or None."""
+class StageRules:
+    """The compiled rules of a boundary by stage; each method returns the rule that refuses, or None."""
 
     def __init__(
         self, rules: BoundaryRules, policy: UrlPolicy, addresses: Addresses, areas: Iterable[AreaRules]
     ) -> None:
-        self.judge = judge = SiteJudge(rules, addresses)
-        """Judges hosts; another one takes its place when the rules let a further host in."""
+        self.judge = judge = OriginJudge(rules, addresses)
+        """Replaced when a further host is admitted."""
         self.rules = rules
         self._addresses = addresses
         self.scheme_rule = judge.scheme_rule
-        self.areas = tuple(Area(one, policy) for one in areas)
+        self.areas = tuple(Area(area, policy) for area in areas)
         self.extensions = ExtensionTable(rules.exclude_extensions)
         self.recursion = rules.max_uri_recursion
         self.max_depth = sys.maxsize if rules.mode.depth is None else rules.mode.depth
@@ -56,166 +56,165 @@ class Refusals:
         self._unindexed_uri = UriTable(followed, policy, excludes=True)
         self._any = rules.combine is Combine.ANY
         self._uris_closed = not self._included_uri.empty
-        self._closed_domains = judge.closed and not self._any
-        closed_both = self._any and judge.closed
-        self.looks_at_uris = not self._excluded_uri.empty or self._uris_closed or closed_both
-        self.looks_at_links = not (rules.mode.fwdlinks and rules.mode.fwdredirects)
+        self._domains_closed = judge.closed and not self._any
+        both_closed = self._any and judge.closed
+        self.has_uri_rules = not self._excluded_uri.empty or self._uris_closed or both_closed
+        self.has_link_rules = not (rules.mode.fwdlinks and rules.mode.fwdredirects)
 
-    def exempt(self, seed: bool) -> bool:
-        """Whether rules about domains do not hold: for start URLs, unless the definition says otherwise."""
+    def is_exempt(self, seed: bool) -> bool:
+        """Return whether domain rules do not apply: for seeds, unless the definition says otherwise."""
         return seed and self.rules.seeds_exempt
 
-    def domain_refusal(self, site: Site, seed: bool) -> str | None:
-        """Return the domain rule that refuses a site."""
-        if site.excluded is None and not (self._closed_domains and site.included is None):
+    def domain_refusal(self, origin: Origin, seed: bool) -> str | None:
+        """Return the domain rule that refuses an origin."""
+        if origin.excluded is None and not (self._domains_closed and origin.included is None):
             return None
-        return None if self.exempt(seed) else site.excluded or CLOSED_DOMAINS
+        return None if self.is_exempt(seed) else origin.excluded or CLOSED_DOMAINS
 
-    def uri_refusal(self, site: Site, url: str, seed: bool) -> str | None:
-        """Return the rule about URIs that refuses a URL; an inclusion of its site may be enough."""
+    def uri_refusal(self, origin: Origin, url: str, seed: bool) -> str | None:
+        """Return the URI rule that refuses a URL; with `Combine.ANY` an inclusion of its host is enough."""
         rule = self.uri_exclusion(url)
-        if rule is not None or (self._any and (site.included is not None or self.exempt(seed))):
+        if rule is not None or (self._any and (origin.included is not None or self.is_exempt(seed))):
             return rule
-        closed_both = self._any and self.judge.closed
-        if (self._uris_closed or closed_both) and self.uri_inclusion(url) is None:
-            return CLOSED_BOTH if closed_both else CLOSED_URIS
+        both_closed = self._any and self.judge.closed
+        if (self._uris_closed or both_closed) and self.uri_inclusion(url) is None:
+            return CLOSED_BOTH if both_closed else CLOSED_URIS
         return None
 
-    def area_refusal(self, site: Site, url: str) -> str | None:
+    def area_refusal(self, origin: Origin, url: str) -> str | None:
         """Return the rule by which a URL belongs to another source."""
-        found = (area.rule for area in self.areas if area.covers(site.host, url, self._addresses))
-        return next(found, None)
+        rules = (area.rule for area in self.areas if area.covers(origin.host, url, self._addresses))
+        return next(rules, None)
 
     def uri_exclusion(self, url: str) -> str | None:
-        """Return the rule about URIs that excludes a URL."""
+        """Return the URI rule that excludes a URL."""
         return self._excluded_uri.find(url)
 
     def uri_inclusion(self, url: str) -> str | None:
-        """Return the rule about URIs that includes a URL."""
+        """Return the URI rule that includes a URL."""
         return self._included_uri.find(url) or self._followed_uri.find(url)
 
-    def link_refusal(self, site: Site, kind: LinkKind, parent: str) -> str | None:
-        """Return the rule that refuses the way from a page or a redirect of another host."""
+    def link_refusal(self, origin: Origin, kind: LinkKind, parent: str) -> str | None:
+        """Return the rule that refuses a link or redirect from another host."""
         is_redirect = kind in REDIRECTS
         allowed = self.rules.mode.fwdredirects if is_redirect else self.rules.mode.fwdlinks
-        if allowed or host_of(parent) == site.host:
+        if allowed or host_of(parent) == origin.host:
             return None
         return (LinkRule.FWDREDIRECTS if is_redirect else LinkRule.FWDLINKS).value
 
-    def index_refusal(self, site: Site, url: str) -> str | None:
-        """Return the rule that keeps an admitted URL out of the index, though its links are followed."""
-        rule = site.follow_only or self._unindexed_uri.find(url)
-        if rule is None and site.paths is not None:
-            rule = site.paths.follow_only(path_of(url))
+    def index_refusal(self, origin: Origin, url: str) -> str | None:
+        """Return the rule that keeps an admitted URL out of the index although its links are followed."""
+        rule = origin.follow_only or self._unindexed_uri.find(url)
+        if rule is None and origin.paths is not None:
+            rule = origin.paths.follow_only(path_of(url))
         if rule is None and not self.rules.index_dynamic and "?" in url:
             rule = DYNAMIC
         return rule
 
 
 class BoundaryStage:
-    """One stage of a boundary: what the rules of its name say of a URL of a site."""
+    """One stage of a boundary."""
 
-    __slots__ = ("_answer", "_site_of", "name")
+    __slots__ = ("_decide", "_origin_of", "name")
 
     def __init__(
         self,
         name: str,
-        site_of: Callable[[str], Site],
-        answer: Callable[[Site, Candidate], Decision | None],
+        origin_of: Callable[[str], Origin],
+        decide: Callable[[Origin, Candidate], Decision | None],
     ) -> None:
         self.name = name
-        self._site_of = site_of
-        self._answer = answer
+        self._origin_of = origin_of
+        self._decide = decide
 
     def judge(self, candidate: Candidate) -> Decision | None:
-        """Return whether a candidate is inside as far as this stage goes; None if it does not concern it."""
+        """Return the decision about a candidate; None if the stage does not apply to it."""
         if not candidate.rules_hold and self.name in RULE_STAGES:
             return None
-        if candidate.hop and self.name not in HOP_STAGES:
+        if candidate.hop and self.name not in TEMPORARY_REDIRECT_STAGES:
             return None
-        return self._answer(self._site_of(candidate.url), candidate)
+        return self._decide(self._origin_of(candidate.url), candidate)
 
 
-def spelled_out(refusals: Refusals, site_of: Callable[[str], Site]) -> tuple[BoundaryStage, ...]:
-    """Return the stages of a boundary in their order; those without rules are left out."""
-    answers = _Answers(refusals)
+def build_stages(rules: StageRules, origin_of: Callable[[str], Origin]) -> tuple[BoundaryStage, ...]:
+    """Return the stages of a boundary in their order, without those that have no rules."""
+    decisions = _StageDecisions(rules)
     stages = (
-        (True, "scheme", answers.scheme),
-        (refusals.extensions, "extension", answers.extension),
-        (refusals.recursion, "recursion", answers.recursion),
-        (True, "depth", answers.depth),
-        (True, "domain", answers.domain),
-        (True, "port", answers.port),
-        (True, "path", answers.path),
-        (refusals.looks_at_uris, "uri", answers.uri),
-        (refusals.areas, "area", answers.area),
-        (refusals.looks_at_links, "link", answers.link),
-        (True, "index", answers.index),
+        (True, "scheme", decisions.scheme),
+        (rules.extensions, "extension", decisions.extension),
+        (rules.recursion, "recursion", decisions.recursion),
+        (True, "depth", decisions.depth),
+        (True, "domain", decisions.domain),
+        (True, "port", decisions.port),
+        (True, "path", decisions.path),
+        (rules.has_uri_rules, "uri", decisions.uri),
+        (rules.areas, "area", decisions.area),
+        (rules.has_link_rules, "link", decisions.link),
+        (True, "index", decisions.index),
     )
-    return tuple(BoundaryStage(name, site_of, answer) for there, name, answer in stages if there)
+    return tuple(BoundaryStage(name, origin_of, decide) for has_rules, name, decide in stages if has_rules)
 
 
-class _Answers:
-    """The decision of each stage, refusal or not."""
+class _StageDecisions:
+    """The decision of each stage."""
 
-    def __init__(self, refusals: Refusals) -> None:
-        self._refusals = refusals
+    def __init__(self, rules: StageRules) -> None:
+        self._rules = rules
 
-    def scheme(self, site: Site, _: Candidate) -> Decision:
-        return _answer("scheme", site.scheme_refusal, self._refusals.scheme_rule)
+    def scheme(self, origin: Origin, _: Candidate) -> Decision:
+        return _decision("scheme", origin.scheme_refusal, self._rules.scheme_rule)
 
-    def extension(self, _: Site, candidate: Candidate) -> Decision:
-        return _answer(
-            "extension", self._refusals.extensions.find(path_of(candidate.url)), "excluded extensions"
-        )
+    def extension(self, _: Origin, candidate: Candidate) -> Decision:
+        refusal = self._rules.extensions.find(path_of(candidate.url))
+        return _decision("extension", refusal, "excluded extensions")
 
-    def recursion(self, _: Site, candidate: Candidate) -> Decision:
-        most = self._refusals.recursion or 0
-        rule = f"max_uri_recursion {most}"
-        return _answer("recursion", rule if repeats(path_of(candidate.url), most) else None, rule)
+    def recursion(self, _: Origin, candidate: Candidate) -> Decision:
+        limit = self._rules.recursion or 0
+        rule = f"max_uri_recursion {limit}"
+        return _decision("recursion", rule if repeats(path_of(candidate.url), limit) else None, rule)
 
-    def depth(self, _: Site, candidate: Candidate) -> Decision:
-        depth, most = candidate.depth, self._refusals.max_depth
-        if most == sys.maxsize:
+    def depth(self, _: Origin, candidate: Candidate) -> Decision:
+        depth, limit = candidate.depth, self._rules.max_depth
+        if limit == sys.maxsize:
             return Decision(True, "depth", "no depth limit", f"{depth} steps from a seed")
-        reason = f"{depth} steps from a seed; {most} are allowed"
-        return Decision(depth <= most, "depth", self._refusals.depth_rule, reason)
+        reason = f"{depth} steps from a seed; {limit} are allowed"
+        return Decision(depth <= limit, "depth", self._rules.depth_rule, reason)
 
-    def domain(self, site: Site, candidate: Candidate) -> Decision:
-        exempt = self._refusals.exempt(candidate.seed) and (site.excluded or site.included is None)
-        acceptance = "seed" if exempt else site.included or NO_RULE
-        return _answer("domain", self._refusals.domain_refusal(site, candidate.seed), acceptance)
+    def domain(self, origin: Origin, candidate: Candidate) -> Decision:
+        is_exempt = self._rules.is_exempt(candidate.seed) and (origin.excluded or origin.included is None)
+        acceptance = "seed" if is_exempt else origin.included or NO_RULE
+        return _decision("domain", self._rules.domain_refusal(origin, candidate.seed), acceptance)
 
-    def port(self, site: Site, _: Candidate) -> Decision:
-        return _answer("port", site.port_refusal, "ports")
+    def port(self, origin: Origin, _: Candidate) -> Decision:
+        return _decision("port", origin.port_refusal, "ports")
 
-    def path(self, site: Site, candidate: Candidate) -> Decision | None:
-        if site.paths is None:
+    def path(self, origin: Origin, candidate: Candidate) -> Decision | None:
+        if origin.paths is None:
             return None
         path = path_of(candidate.url)
-        return _answer("path", site.paths.refusal(path), site.paths.inclusion(path) or NO_RULE)
+        return _decision("path", origin.paths.refusal(path), origin.paths.inclusion(path) or NO_RULE)
 
-    def uri(self, site: Site, candidate: Candidate) -> Decision:
-        included = self._refusals.uri_inclusion(candidate.url) or NO_RULE
-        return _answer("uri", self._refusals.uri_refusal(site, candidate.url, candidate.seed), included)
+    def uri(self, origin: Origin, candidate: Candidate) -> Decision:
+        included = self._rules.uri_inclusion(candidate.url) or NO_RULE
+        return _decision("uri", self._rules.uri_refusal(origin, candidate.url, candidate.seed), included)
 
-    def area(self, site: Site, candidate: Candidate) -> Decision:
-        return _answer("area", self._refusals.area_refusal(site, candidate.url), NO_RULE)
+    def area(self, origin: Origin, candidate: Candidate) -> Decision:
+        return _decision("area", self._rules.area_refusal(origin, candidate.url), NO_RULE)
 
-    def link(self, site: Site, candidate: Candidate) -> Decision | None:
+    def link(self, origin: Origin, candidate: Candidate) -> Decision | None:
         if not candidate.parent or candidate.seed:
             return None
-        refusal = self._refusals.link_refusal(site, candidate.kind, candidate.parent)
-        return _answer("link", refusal, "fwdlinks, fwdredirects")
+        refusal = self._rules.link_refusal(origin, candidate.kind, candidate.parent)
+        return _decision("link", refusal, "fwdlinks, fwdredirects")
 
-    def index(self, site: Site, candidate: Candidate) -> Decision | None:
-        followed = self._refusals.index_refusal(site, candidate.url)
-        if followed is None:
+    def index(self, origin: Origin, candidate: Candidate) -> Decision | None:
+        rule = self._rules.index_refusal(origin, candidate.url)
+        if rule is None:
             return None
-        return Decision(True, "index", followed, "its links are followed, it is not indexed", index=False)
+        return Decision(True, "index", rule, "its links are followed, it is not indexed", index=False)
 
 
-def _answer(stage: str, refusal: str | None, acceptance: str) -> Decision:
+def _decision(stage: str, refusal: str | None, acceptance: str) -> Decision:
     if refusal is not None:
         return Decision(False, stage, refusal, f"outside the boundary ({stage})")
     return Decision(True, stage, acceptance, "passes")

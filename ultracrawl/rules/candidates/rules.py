@@ -147,7 +147,7 @@ class CandidateRules:
         """Return the rule that keeps out a URL that is known already, or a start URL: nothing is counted for these."""
         if known.rules_hold:
             return self._boundary.rejects(known.url, known.depth, seed=known.seed)
-        return self._boundary.rejects_anyway(known.url, known.depth)
+        return self._boundary.rejects_exempt(known.url, known.depth)
 
     def decisions(self, candidate: Candidate) -> Iterator[Decision]:
         """Yield the answer of every stage that a candidate concerns, in order, also of those behind a refusal."""
@@ -169,7 +169,7 @@ class CandidateRules:
         rule = (
             boundary.rejects(url, depth, parent=parent)
             if rules_hold
-            else boundary.rejects_anyway(url, depth, parent)
+            else boundary.rejects_exempt(url, depth, parent)
         )
         return rule or closed or self._traps.rejects(url, site)
 

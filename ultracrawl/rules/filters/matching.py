@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import re2
 
-from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.boundary.rules import PatternError
 from ultracrawl.rules.filters.function import FilterError
 from ultracrawl.rules.filters.resource import CASELESS
@@ -26,7 +26,7 @@ def expression_of(text: str, *, ignore_case: bool = False) -> str:
     """
     expression = _NOTHING_BEFORE.sub(".*", _ANYTHING.sub(".*", text))
     try:
-        compiled(expression)
+        compile_pattern(expression)
     except PatternError as error:
         raise FilterError(
             f"the expression {text!r} is none: {error.problem}", "write a POSIX expression"

@@ -10,7 +10,7 @@ from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.boundary.matcher import host_text
+from ultracrawl.rules.boundary.matcher import normalise_host
 from ultracrawl.rules.filters.matching import Match, Test, any_of
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME, named_host
 
@@ -140,7 +140,7 @@ class SiteRules:
             site = _Site(order, definition, _steps(definition, depth), list(_used(definition, known)))
             for host in definition.hosts or (SiteHost(definition.name),):
                 table = self._domains if definition.kind is SiteKind.DOMAIN else self._exact
-                name = host_text(host.name)
+                name = normalise_host(host.name)
                 table.setdefault(NUMBERED_WWW.sub("www.", name) if fold_www else name, []).append(
                     (site, host)
                 )
@@ -200,10 +200,10 @@ def implicit_sites(sites: Iterable[SiteDefinition], starts: Iterable[str]) -> li
 
     They use no rules but those that `SiteRules` is told of.
     """
-    named = {host_text(host.name) for site in sites for host in site.hosts or (SiteHost(site.name),)}
+    named = {normalise_host(host.name) for site in sites for host in site.hosts or (SiteHost(site.name),)}
     made: dict[str, list[str]] = {}
     for url in starts:
-        host = host_text(named_host(urlsplit(url)))
+        host = normalise_host(named_host(urlsplit(url)))
         if host and host not in named:
             made.setdefault(host, []).append(url)
     return [

@@ -55,7 +55,7 @@ class CandidateFilter:
         """Returns the URL of each link that has one, by link as written."""
         self._boundary = boundary
         self._resets_depth = boundary.rules.mode.reset_level
-        self._look_up = look_up if boundary.asks_addresses else None
+        self._look_up = look_up if boundary.needs_addresses else None
         self._state = state
         self._clock = clock
         self._count_excluded = count_excluded

@@ -325,7 +325,7 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
     except UserError as error:
         yield PathFinding(("boundary",), str(error), "correct the rule")
         return
-    if boundary.asks_addresses:
+    if boundary.needs_addresses:
         return  # checks do not resolve host names
     policy = compile_url_policy(source)
     for number, url in enumerate(source.start_urls):

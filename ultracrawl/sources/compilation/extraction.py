@@ -18,7 +18,7 @@ from ultracrawl.rules.attributes.making import (
     template_names,
 )
 from ultracrawl.rules.attributes.schema import SearchAttribute
-from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.urls.canonical import UrlPolicy
@@ -82,7 +82,7 @@ def _made(name: str, rule: ExtractRule) -> MadeValue | None:
         return Template(name, rule.template, applies)
     if rule.regexp is None:
         return None
-    expression = compiled(rule.regexp)
+    expression = compile_pattern(rule.regexp)
 
     def matches(text: str) -> list[Found]:
         return list(islice(expression.finditer(text), MOST_VALUES))

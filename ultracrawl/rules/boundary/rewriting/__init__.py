@@ -1,1 +1,1 @@
-"""What becomes of a URL before any rule is asked: rewrite rules, copies of hosts, the user's own rewriter."""
+"""Rewriting of URLs before any rule applies: rewrite rules, host aliases, w3lib steps, the user's rewriter."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import re2
 
-from ultracrawl.rules.boundary.expressions import compiled, expression_set
+from ultracrawl.rules.boundary.expressions import compile_pattern, expression_set
 from ultracrawl.rules.boundary.rules import PatternError, RuleError
 
 _GROUP = re.compile(r"\\(?:g<(?P<name>\w+)>|(?P<number>\d{1,2})|(?P<other>.)|$)", re.DOTALL)
@@ -16,14 +16,14 @@ _GROUP = re.compile(r"\\(?:g<(?P<name>\w+)>|(?P<number>\d{1,2})|(?P<other>.)|$)"
 
 @dataclass(frozen=True, slots=True)
 class RewriteRule:
-    r"""A pattern and what each of its matches becomes; `\1` and `\g<name>` stand for groups, `\\` for `\`."""
+    r"""A pattern and its replacement; in that, `\1` and `\g<name>` are groups, `\\` is `\`."""
 
     pattern: str
     replacement: str
 
     @classmethod
     def parse(cls, member: str) -> RewriteRule:
-        """Read `@pattern@replacement@`; the first character is the separator and stands three times."""
+        """Parse `@pattern@replacement@`; the first character is the separator and occurs three times."""
         parts = member.strip()[1:].split(member.strip()[:1] or " ")
         if len(parts) != 3 or parts[2]:
             raise RuleError(
@@ -40,7 +40,7 @@ class _CompiledRule:
     __slots__ = ("_parts", "_regexp")
 
     def __init__(self, rule: RewriteRule) -> None:
-        self._regexp = compiled(rule.pattern)
+        self._regexp = compile_pattern(rule.pattern)
         self._parts = _template(rule, self._regexp)
 
     def apply(self, text: str) -> str:
@@ -51,9 +51,9 @@ class _CompiledRule:
 
 
 class RewriteRules:
-    """The compiled rewrite rules of a source: applied in order, each to the result of the one before.
+    """The compiled rewrite rules of a source, applied in order, each to the result of the one before.
 
-    A URL that no rule matches costs one pass over it, however many rules there are.
+    A URL that no rule matches costs one pass, however many rules there are.
     """
 
     __slots__ = ("_any", "_rules", "rules")
@@ -64,10 +64,7 @@ class RewriteRules:
         self._any = expression_set((rule.pattern for rule in self.rules), search=True)
 
     def rewrite(self, url: str) -> str:
-        """Return the rewritten text; the caller puts it into canonical form again.
-
-        A text that no encoding can carry (a lone surrogate) is rewritten with `?` in the place of the surrogate.
-        """
+        """Return the rewritten text, which is not canonical; a lone surrogate in it becomes `?`."""
         if not self._rules:
             return url
         try:

@@ -1,4 +1,4 @@
-"""The URL rewriter: the user's class that sees every extracted link before it is queued (Ultra Search 10)."""
+"""The URL rewriter: a user class that may change or drop every link before it is queued (Ultra Search 10)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class UrlRewriteError(WorkError):
 
 
 class Candidate:
-    """A link on its way into the queue, as a rewriter sees and changes it.
+    """A link that a rewriter may change before it is queued.
 
-    Before the call the display URL is the link itself, there is no access URL, and nothing is discarded.
+    Before the call the display URL is the link itself, the access URL is None, and `discard` is False.
     """
 
     __slots__ = ("_url", "access_url", "discard", "display_url")
@@ -53,7 +53,7 @@ class UrlRewriter:
 
 
 class RewriteOutcome(StrEnum):
-    """What becomes of a link after the rewriter saw it."""
+    """The effect of a rewriter on a link."""
 
     KEPT = "kept"
     REWRITTEN = "rewritten"
@@ -63,7 +63,7 @@ class RewriteOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RewriteResult:
-    """The URLs to queue, or why there are none; both are canonical, and empty when nothing is queued.
+    """The canonical URLs to queue, or why there are none; both are empty if nothing is queued.
 
     The access URL still has to pass the boundary.
     """
@@ -75,13 +75,13 @@ class RewriteResult:
 
     @property
     def decision(self) -> Decision:
-        """The result as an answer of the stage `rewrite`."""
+        """The result as a decision of the stage `rewrite`."""
         accept = self.outcome in (RewriteOutcome.KEPT, RewriteOutcome.REWRITTEN)
         return Decision(accept, "rewrite", f"url rewriter {self.outcome}", self.reason or self.access_url)
 
 
 def apply_rewriter(rewriter: UrlRewriter, url: str, policy: UrlPolicy = DEFAULT_POLICY) -> RewriteResult:
-    """Put one canonical URL through a rewriter; whatever it does or raises, the answer is a value."""
+    """Apply a rewriter to a canonical URL; an exception that it raises becomes a result."""
     candidate = Candidate(url)
     try:
         changed = rewriter.rewrite(candidate)

@@ -1,4 +1,4 @@
-"""URL policies that rewrite: every URL by rewrite rules, and those of alias hosts to the main host."""
+"""URL policies that rewrite: by rewrite rules, and from alias hosts to their main host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ultracrawl.rules.urls.canonical import Canonical, UrlPolicy, host_of, on_si
 
 _REWRITTEN, _ALIAS = "rewrite_rules", "aliases"
 _LONGEST = 65_536
-"""Characters of a URL as rules see it: more than a canonical one may have, as a rule may shorten it."""
+"""Maximum characters of a URL before rewriting: more than a canonical one may have, as a rule may shorten it."""
 _SCHEMES = frozenset({"http", "https", "ftp", "file"})
 
 
@@ -19,13 +19,13 @@ _SCHEMES = frozenset({"http", "https", "ftp", "file"})
 class RewritingPolicy(UrlPolicy):
     """Rewrites every URL of a source: links, start URLs and redirect targets (FAST 5.1 B7, B8).
 
-    A URL is brought into canonical form, without the parameters to remove, then rewritten, then brought into
-    canonical form again; parameters are sorted, and length and scheme are looked at, after rewriting.
+    A URL is brought into canonical form without the parameters to remove, then rewritten, then brought into
+    canonical form again; parameters are sorted, and length and scheme checked, after rewriting.
     """
 
     rules: RewriteRules = field(default_factory=RewriteRules)
     _given: UrlPolicy = field(init=False, repr=False, compare=False)
-    """The form in which rules see a URL."""
+    """Makes the form to which the rules apply."""
     _final: UrlPolicy = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -39,16 +39,16 @@ class RewritingPolicy(UrlPolicy):
 
     @property
     def without_rewriting(self) -> UrlPolicy:
-        """The policy that gives the canonical form and nothing else."""
+        """The policy that only makes the canonical form."""
         return self._final
 
     def canonical(self, href: str, base: str | None = None) -> str | None:
-        """Return the rewritten canonical URL of a link, or None if it leads to nothing that can be fetched."""
+        """Return the rewritten canonical URL of a link, or None if it cannot be fetched."""
         url = self._given.canonical(href, base)
         return None if url is None else self._final.canonical(self.rules.rewrite(url))
 
     def canonicalise(self, href: str, base: str | None = None) -> Canonical:
-        """Return the rewritten URL with the decision that explains it; its stage is `rewrite` if a rule matched."""
+        """Return the rewritten URL with its decision, whose stage is `rewrite` if a rule matched."""
         given = self._given.canonicalise(href, base)
         if given.url is None:
             return given
@@ -65,16 +65,16 @@ class RewritingPolicy(UrlPolicy):
 
 @dataclass(frozen=True)
 class AliasPolicy(UrlPolicy):
-    """Gives URLs of alias hosts the main host (FAST 5.1 B10), after rewriting and sorting; port and path stay."""
+    """Moves URLs of alias hosts to the main host (FAST 5.1 B10), after rewriting and sorting; port and path stay."""
 
     inner: UrlPolicy = field(default_factory=UrlPolicy)
-    """The policy that gives the canonical form."""
+    """The policy that makes the canonical form."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Main host by alias host, both in lower case."""
 
     @classmethod
     def around(cls, inner: UrlPolicy, aliases: Mapping[str, str]) -> AliasPolicy:
-        """Put aliases behind a policy."""
+        """Add aliases to a policy."""
         return cls(
             inner.sort_query_params,
             inner.remove_params,
@@ -87,7 +87,7 @@ class AliasPolicy(UrlPolicy):
 
     @property
     def without_rewriting(self) -> UrlPolicy:
-        """The policy that gives the canonical form, on the main host, and rewrites nothing else."""
+        """The policy that makes the canonical form on the main host and does not rewrite."""
         return self.around(self.inner.without_rewriting, self.aliases)
 
     def canonical(self, href: str, base: str | None = None) -> str | None:
@@ -96,7 +96,7 @@ class AliasPolicy(UrlPolicy):
         return None if url is None else self._on_main(url)
 
     def canonicalise(self, href: str, base: str | None = None) -> Canonical:
-        """Return the canonical URL with the decision that explains it; its stage is `rewrite` for an alias."""
+        """Return the canonical URL with its decision, whose stage is `rewrite` for an alias."""
         given = self.inner.canonicalise(href, base)
         if given.url is None:
             return given
@@ -112,9 +112,9 @@ class AliasPolicy(UrlPolicy):
 
 
 def parse_alias_lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the hosts of each line of an alias file, the main host first.
+    """Yield line number and hosts of each line of an alias file, the main host first.
 
-    Hosts are separated by blanks or commas; a colon may stand behind the main host; `#` begins a comment.
+    Hosts are separated by blanks or commas; a colon may follow the main host; `#` begins a comment.
     """
     for number, line in enumerate(text.splitlines(), 1):
         hosts = [word.rstrip(":").lower() for word in line.partition("#")[0].replace(",", " ").split()]

@@ -1,4 +1,4 @@
-"""Steps of w3lib by their names, as rewriting takes them beside its rules: `canonicalize_url` and the like."""
+"""Functions of w3lib as rewriting steps: `canonicalize_url` and similar."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ STEPS: Mapping[str, Callable[..., str]] = {
         "url_query_cleaner",
     )
 }
-"""Functions of `w3lib.url` that make a URL of a URL."""
+"""Functions of `w3lib.url` that map a URL to a URL."""
 _EXAMPLE = "https://www.example.com/a?b=c"
 
 
 def is_step(written: object) -> bool:
-    """Return whether this names a step of w3lib: its name alone, or a group of its name and its arguments."""
+    """Return whether this is a w3lib step: a name, or a mapping of a name to arguments."""
     return isinstance(written, Mapping) or (isinstance(written, str) and written.strip() in STEPS)
 
 
 def parse_step(written: object) -> UrlStep:
-    """Return a step, written as `"canonicalize_url"` or `{"url_query_cleaner": {"parameterlist": ["id"]}}`.
+    """Parse a step such as `"canonicalize_url"` or `{"url_query_cleaner": {"parameterlist": ["id"]}}`.
 
     Raises `RuleError`.
     """
@@ -47,7 +47,7 @@ def parse_step(written: object) -> UrlStep:
         step = partial(function, **arguments)
         if not isinstance(step(_EXAMPLE), str):
             raise TypeError("it makes no text of a URL")
-    except Exception as error:  # whatever w3lib says of arguments that it cannot use
+    except Exception as error:  # w3lib raises various exceptions for bad arguments
         raise RuleError(f"the step `{name}` cannot be used: {error}") from error
     return step
 

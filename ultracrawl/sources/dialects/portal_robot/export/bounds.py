@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ultracrawl.rules.boundary.boundary import Boundary
-from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.boundary.matcher import MASK_KINDS
 from ultracrawl.rules.boundary.rules import (
     ANY_HOST,
@@ -195,7 +195,7 @@ class BoundsWriter:
     def _test(self, verb: str, expression: str, source: str) -> str:
         """Return a directive, also with an expression that no robot takes: without it more would be crawled."""
         try:
-            compiled(expression)
+            compile_pattern(expression)
         except PatternError:
             problem = f"a robot does not take the expression `{expression[:200]}`, and does not start with it"
             instead = "write it without look-around and back-references"

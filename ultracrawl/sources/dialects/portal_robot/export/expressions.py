@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ultracrawl.rules.boundary.matcher import host_text, uri_text
+from ultracrawl.rules.boundary.matcher import normalise_host, normalise_uri
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, PortRules, UriRule
 from ultracrawl.rules.urls.canonical import UrlPolicy, unify
 
@@ -27,7 +27,7 @@ def literal(text: str) -> str:
 
 def host_expression(rule: DomainRule) -> str:
     """Return the expression for the hosts of a rule that is not about addresses."""
-    text = literal(host_text(rule.text.strip().lstrip("." if rule.kind is Kind.DOMAIN else "")))
+    text = literal(normalise_host(rule.text.strip().lstrip("." if rule.kind is Kind.DOMAIN else "")))
     match rule.kind:
         case Kind.REGEXP:
             return rule.text.strip()
@@ -58,7 +58,7 @@ def urls_of_ports(host: str, ports: Iterable[int], path: str = f"/{ANYTHING}") -
 
 def urls_of_rule(rule: UriRule, policy: UrlPolicy) -> str:
     """Return the expression for the URLs of a rule."""
-    text = uri_text(rule, policy)
+    text = normalise_uri(rule, policy)
     match rule.kind:
         case Kind.REGEXP:
             return text

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ultracrawl.rules.boundary.boundary import Boundary
-from ultracrawl.rules.boundary.matcher import host_text
+from ultracrawl.rules.boundary.matcher import normalise_host
 from ultracrawl.rules.boundary.rules import ANY_HOST, DomainRule, Kind, PathRules, PortRules
 from ultracrawl.rules.filters.matching import By, Match
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition, SiteHost, SiteKind, StartingPoint, Use
@@ -36,7 +36,7 @@ class SiteMaker:
         domains = [_name(rule) for rule in include if rule.kind is Kind.DOMAIN]
         exact = dict.fromkeys(_name(rule) for rule in include if rule.kind is Kind.EXACT)
         own = [*(rule.host for rule in rules.paths), *(rule.host for rule in rules.ports)]
-        for host in map(host_text, own):
+        for host in map(normalise_host, own):
             if any(host == domain or host.endswith(f".{domain}") for domain in domains):
                 exact.setdefault(host)
         self.sites = [self._site(host, SiteKind.SERVER) for host in exact if host != ANY_HOST]
@@ -47,7 +47,7 @@ class SiteMaker:
 
     def _site(self, name: str, kind: SiteKind) -> SiteDefinition:
         own = name if kind is SiteKind.SERVER else ANY_HOST
-        paths = [rule for rule in self._rules.paths if host_text(rule.host) in (own, ANY_HOST)]
+        paths = [rule for rule in self._rules.paths if normalise_host(rule.host) in (own, ANY_HOST)]
         ports = self._ports_of(own)
         hosts = host_expression(DomainRule(Kind.EXACT if own == name else Kind.DOMAIN, name))
         label = name if kind is SiteKind.SERVER else f"{name} and below"
@@ -58,7 +58,7 @@ class SiteMaker:
 
     def _ports_of(self, host: str) -> list[PortRules]:
         """Return the rules about the ports of a host; those for every host count where it has none."""
-        own = [rule for rule in self._rules.ports if host_text(rule.host) == host]
+        own = [rule for rule in self._rules.ports if normalise_host(rule.host) == host]
         return own or [rule for rule in self._rules.ports if rule.host == ANY_HOST]
 
     def _excluding(
@@ -113,7 +113,7 @@ class SiteMaker:
 
 
 def _name(rule: DomainRule) -> str:
-    return host_text(rule.text.strip().removeprefix("*").removeprefix("."))
+    return normalise_host(rule.text.strip().removeprefix("*").removeprefix("."))
 
 
 def _with_start(site: SiteDefinition) -> SiteDefinition:

@@ -1,4 +1,4 @@
-"""What the boundary says of one origin (scheme, host and port): worked out once, then remembered."""
+"""The verdict of the boundary rules about one origin (scheme, host and port)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CLOSED_DOMAINS = "no include domain matches"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """The answers of all rules that look at scheme, host and port only; None is "no rule"."""
+class Origin:
+    """The verdicts of the rules that depend only on scheme, host and port; None means "no rule"."""
 
     host: str
     scheme_refusal: str | None
@@ -27,8 +27,8 @@ class Site:
     paths: HostPaths | None
 
 
-class SiteJudge:
-    """Works out the `Site` of a URL."""
+class OriginJudge:
+    """Determines the `Origin` of a URL."""
 
     __slots__ = (
         "_addresses",
@@ -39,8 +39,8 @@ class SiteJudge:
         "_ports",
         "_schemes",
         "_unindexed",
-        "asks_addresses",
         "closed",
+        "needs_addresses",
     )
 
     def __init__(self, rules: BoundaryRules, addresses: Addresses) -> None:
@@ -53,24 +53,24 @@ class SiteJudge:
         self._ports = PortTable(rules.ports)
         self._paths = PathTable(rules.paths)
         self._addresses = addresses
-        self.asks_addresses = any(
-            table.asks_addresses for table in (self._exclude, self._include, self._follow_only)
+        self.needs_addresses = any(
+            table.needs_addresses for table in (self._exclude, self._include, self._follow_only)
         )
-        """Whether address masks look at the addresses of hosts."""
+        """Whether address masks match the IP addresses of hosts."""
         self.closed = not self._include.empty
-        """Whether there are inclusions, so that a host needs one."""
+        """Whether only included hosts are inside."""
 
     @property
     def scheme_rule(self) -> str:
         """The name of the scheme rule."""
         return f"schemes {' '.join(sorted(self._schemes))}"
 
-    def judge(self, url: str) -> Site:
-        """Return what the rules say of the origin of a URL."""
+    def judge(self, url: str) -> Origin:
+        """Return the verdicts about the origin of a URL."""
         scheme, host, port, _ = split(url)
         host = host.lower().removesuffix(".")
         find = (host, self._addresses)
-        return Site(
+        return Origin(
             host=host,
             scheme_refusal=None if scheme in self._schemes else self.scheme_rule,
             excluded=self._exclude.find(*find),
