@@ -10,7 +10,7 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.crawl.logs.candidate_logs import LONGEST_URL, ExcludedLinksLog, read_excluded
+from ultracrawl.crawl.logs.candidate_logs import MAX_URL_LENGTH, ExcludedLinksLog, read_excluded
 from ultracrawl.errors import WorkError
 
 
@@ -149,7 +149,7 @@ def test_endless_urls_are_cut_and_torn_lines_left_out(tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write('{"time": "19')
     (line,) = read_excluded(path)
-    assert len(line["url"]) == len(line["parent"]) == LONGEST_URL
+    assert len(line["url"]) == len(line["parent"]) == MAX_URL_LENGTH
     assert line["time"] == "1970-01-01T00:00:00Z"
     assert json.loads(path.read_text().splitlines()[0]) == line
 

@@ -20,7 +20,7 @@ from scrapy.settings import Settings
 from support.context import made_context
 from twisted.internet.defer import Deferred, succeed
 
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED
+from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import UserError
@@ -232,7 +232,7 @@ def test_the_proxy_of_a_request_is_what_is_connected_to() -> None:
     request = Request("http://in.example/", meta={"proxy": "proxy.example:8080"})
     with pytest.raises(AddressRefusedError):
         fetched(request, in_example=("8.8.8.8",), proxy_example=("127.0.0.1",))
-    trusted = Request("http://in.example/", meta={"proxy": "http://proxy.example:1", TRUSTED: "p"})
+    trusted = Request("http://in.example/", meta={"proxy": "http://proxy.example:1", TRUSTED_KEY: "p"})
     assert fetched(trusted, proxy_example=("127.0.0.1",)).status == 200
 
 

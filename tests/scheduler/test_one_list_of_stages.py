@@ -237,9 +237,9 @@ def test_the_crawl_and_the_list_give_the_same_verdict_by_the_same_rule(fed: Feed
     crawl.log.flush()
     record = read_candidates(crawl.log.path, 1)
     assert record is not None
-    assert len(record.found) == expected
+    assert len(record.candidates) == expected
     anew = with_filters(compile_source(fed.source, fed.project), filtering_of(fed.source, None))
-    for verdict in verdicts_on_record(fed.source, anew, record.found):
+    for verdict in verdicts_on_record(fed.source, anew, record.candidates):
         told = verdict.refusal
         said = (told.stage, told.rule) if told else ("", "")
         assert said == (verdict.judged.stage, verdict.judged.rule), verdict.judged
@@ -257,9 +257,9 @@ def test_explain_as_of_a_run_says_what_was_counted_then(tmp_path: Path) -> None:
     crawl.log.flush()
     record = read_candidates(crawl.log.path, 1)
     assert record is not None
-    rules = Counter(one.rule for one in record.found)
+    rules = Counter(one.rule for one in record.candidates)
     assert {"limits.urls_per_site 300", "limits.query_variations 2", FOCUSED, REFRESH_ONLY, ""} <= set(rules)
-    by_rule = {one.rule: one for one in record.found}
+    by_rule = {one.rule: one for one in record.candidates}
     anew = compile_source(fed.source, project)
     for rule, last in by_rule.items():
         (*_, found) = past_verdicts(project, fed.source, anew, 1, {last.candidate.url})

@@ -28,7 +28,7 @@ from support.leaping_loop import LeapingLoop
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED
+from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.handlers.curl.wire import checked_method, header_lines, target_url
 
@@ -110,7 +110,7 @@ class NetworkClient:
         assert not request.meta.get("proxy"), "there are no proxies: mark the test with `processes`"
         url = urlsplit(target_url(request))
         host, port = url.hostname or "", url.port or _PORTS[url.scheme]
-        address = self._address(host, trusted=TRUSTED in request.meta)
+        address = self._address(host, trusted=TRUSTED_KEY in request.meta)
         answer = _network.find(address, port)
         if answer is None:
             raise DownloadConnectionRefusedError(

@@ -149,7 +149,7 @@ class CrawlFeatures:
         self.limits = RunLimits(context)
         self.statistics = ScrapyStatistics(crawler.stats)
         restarts = getattr(crawler.spidercls, "restarts", 0)
-        self.verdict = FilterVerdict(context, restarts, self.limits.end_run, self.logs.say_error)
+        self.verdict = FilterVerdict(context, restarts, self.limits.end_run, self.logs.log_robot_error)
         if self.filtering is not None:
             self.filtering.on_verdict = self.verdict.follow_answer
         self.running = RunningCrawl(context, self.control, self.verdict)

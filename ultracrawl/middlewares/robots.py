@@ -68,7 +68,7 @@ class RobotsMiddleware:
             site_robots = SiteRobots.from_crawler(crawler)
             return cls(site_robots, site_robots)
         robots, errors = feature_of(crawler, RobotsCache), feature_of(crawler, RetryPolicy)
-        return cls(robots, VisitGate(context_of(crawler), robots.network_error, errors.handle_unasked))
+        return cls(robots, VisitGate(context_of(crawler), robots.network_error, errors.handle_unrequested))
 
     async def process_request(self, request: Request) -> None:
         """Pass a request that robots.txt allows. Raises `IgnoreRequest` for others."""

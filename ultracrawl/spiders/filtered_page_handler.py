@@ -174,7 +174,7 @@ class FilteredPageHandler:
         base = (page.base if page else "") or response.url
         new = self._context.queue.follow(visit, result.links, base, page.links if page is not None else ())
         if self._logs.robot is not None:
-            self._logs.robot.enumerated(visit.url, len(result.links), new)
+            self._logs.robot.note_enumerated(visit.url, len(result.links), new)
 
     def _should_follow(self, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
         """Whether links are followed: never in a listed source or a page with nofollow.

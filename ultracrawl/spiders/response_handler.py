@@ -144,7 +144,7 @@ class ResponseHandler:
         if page is None:
             return ()
         if self._logs.robot is not None:
-            self._logs.robot.converted(visit.url)
+            self._logs.robot.note_converted(visit.url)
         if self._filtered is not None:
             return self._filtered.documents(visit, response, page)
         return self._pages.handle(visit, response, page)

@@ -9,7 +9,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.crawl.auth.authenticator import REFUSALS, Authenticator
+from ultracrawl.crawl.auth.authenticator import MAX_REFUSALS, Authenticator
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme
@@ -75,8 +75,8 @@ def test_what_is_sent(challenge: str, scheme: Scheme, facts: dict[str, str], sen
 @pytest.mark.parametrize("scheme", [Scheme.BASIC, Scheme.AUTO])
 def test_a_password_that_is_refused_is_sent_so_often_and_no_more(scheme: Scheme) -> None:
     site = Asked("Basic realm=R", scheme, takes=False)
-    assert site.ask(REFUSALS + 3) == [401] * (REFUSALS + 3)
-    assert site.sent.count("Basic") == REFUSALS
+    assert site.ask(MAX_REFUSALS + 3) == [401] * (MAX_REFUSALS + 3)
+    assert site.sent.count("Basic") == MAX_REFUSALS
     assert site.sent[-1] == "", "the page is asked for without it"
     assert len(site.problems) == 1
 
@@ -91,7 +91,7 @@ def test_of_requests_at_once_one_shows_an_unproven_password_and_those_that_waite
     good, wrong = (Asked("Basic realm=R", Scheme.BASIC, takes=takes) for takes in (True, False))
     assert asyncio.run(at_once(good)) == [200] * 8
     assert asyncio.run(at_once(wrong)) == [401] * 8
-    assert wrong.sent.count("Basic") == REFUSALS
+    assert wrong.sent.count("Basic") == MAX_REFUSALS
 
 
 def test_nothing_goes_to_urls_that_it_is_not_for() -> None:

@@ -10,7 +10,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.crawl.auth.cookie_jars import LARGEST, MOST, CookieJars
+from ultracrawl.crawl.auth.cookie_jars import MAX_COOKIE_LENGTH, MAX_COOKIES_PER_DOMAIN, CookieJars
 
 
 class Web:
@@ -96,7 +96,9 @@ class Web:
         pytest.param("http://a.example/", "a=1; Max-Age=0", "http://a.example/", False, id="deleted"),
         pytest.param("http://a.example/", "a=1; HttpOnly", "http://a.example/", True, id="http-only"),
         pytest.param("http://localhost/", "a=1", "http://localhost/", True, id="no-dot"),
-        pytest.param("http://a.example/", "a=" + "x" * LARGEST, "http://a.example/", False, id="too-large"),
+        pytest.param(
+            "http://a.example/", "a=" + "x" * MAX_COOKIE_LENGTH, "http://a.example/", False, id="too-large"
+        ),
     ],
 )
 def test_ultra_search_12_3_where_cookies_go(setter: str, cookie: str, url: str, sent: bool) -> None:
@@ -142,6 +144,6 @@ def test_groups_share_cookies_and_others_have_none() -> None:
 
 def test_a_domain_has_so_many_cookies_at_most() -> None:
     web = Web()
-    for number in range(MOST + 50):
+    for number in range(MAX_COOKIES_PER_DOMAIN + 50):
         web.get("http://a.example/", f"n{number}=1")
-    assert web.get("http://a.example/").count("=") == MOST
+    assert web.get("http://a.example/").count("=") == MAX_COOKIES_PER_DOMAIN

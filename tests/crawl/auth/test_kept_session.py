@@ -51,40 +51,40 @@ def cookie(value: str) -> Cookie:
 def test_a_later_session_is_taken_once_with_its_age_and_its_cookies() -> None:
     store = Store()
     one, two = store.session(), store.session(name="called otherwise")
-    assert two.take_later() is None
-    one.keep_cookies([cookie("first")])
-    assert one.take_later() is None, "it is its own"
+    assert two.load_newer() is None
+    one.store_cookies([cookie("first")])
+    assert one.load_newer() is None, "it is its own"
     store.now += 5
-    taken = two.take_later()
+    taken = two.load_newer()
     assert taken is not None
     age, cookies = taken
     assert age == 5
     assert list(map(vars, cookies)) == [vars(cookie("first"))]
-    assert two.take_later() is None
-    two.keep_cookies([cookie("second")])
-    assert [one.value for one in (one.take_later() or (0, []))[1]] == ["second"]
+    assert two.load_newer() is None
+    two.store_cookies([cookie("second")])
+    assert [one.value for one in (one.load_newer() or (0, []))[1]] == ["second"]
 
 
 def test_a_session_older_than_its_ttl_is_over() -> None:
     store = Store()
-    store.session().keep_cookies([cookie("x")])
+    store.session().store_cookies([cookie("x")])
     store.now += 10
-    assert store.session(ttl=10.0).take_later() is None
-    assert store.session(ttl=10.1).take_later() is not None
-    assert store.session().take_later() is not None
+    assert store.session(ttl=10.0).load_newer() is None
+    assert store.session(ttl=10.1).load_newer() is not None
+    assert store.session().load_newer() is not None
 
 
 def test_who_logs_in_with_anything_else_or_has_another_key_gets_nothing() -> None:
     store = Store()
-    store.session().keep_cookies([cookie("x")])
-    assert store.session(pw="another").take_later() is None
-    assert store.session(action="https://a.example/enter").take_later() is None
-    assert store.session(key=KEY[::-1]).take_later() is None
+    store.session().store_cookies([cookie("x")])
+    assert store.session(pw="another").load_newer() is None
+    assert store.session(action="https://a.example/enter").load_newer() is None
+    assert store.session(key=KEY[::-1]).load_newer() is None
 
 
 def test_a_jar_gives_the_cookies_that_are_kept() -> None:
     store, jar = Store(), CookieJar()
     jar.set_cookie(cookie("of a jar"))
-    store.session().keep_cookies(jar)
-    _, cookies = store.session().take_later() or (0, [])
+    store.session().store_cookies(jar)
+    _, cookies = store.session().load_newer() or (0, [])
     assert [one.value for one in cookies] == ["of a jar"]

@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from ultracrawl.crawl.auth.cookie_jars import CookieJars
-from ultracrawl.crawl.auth.form_login import USELESS, LoginSession
+from ultracrawl.crawl.auth.form_login import MAX_USELESS_LOGINS, LoginSession
 from ultracrawl.crawl.download_errors.kinds import LoginFailedError
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
@@ -73,9 +73,9 @@ def test_pages_that_always_ask_for_a_login_are_taken_as_they_are_after_a_few() -
             site.inside = False
             return await site.send(request)
 
-        for _ in range(USELESS + 2):
+        for _ in range(MAX_USELESS_LOGINS + 2):
             await site.session.fetch(Request(f"{ROOT}/login-help"), never)
-        assert site.logins == 1 + USELESS
+        assert site.logins == 1 + MAX_USELESS_LOGINS
 
     run(work)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.crawl.logs import link_lists
-from ultracrawl.crawl.logs.link_lists import BUFFERED, LinkLists
+from ultracrawl.crawl.logs.link_lists import MAX_BUFFERED, LinkLists
 from ultracrawl.errors import WorkError
 
 PAGE = "http://www.example.com/docs/page.html"
@@ -40,7 +40,7 @@ def test_fast_108_memory_is_bounded_and_most_links_are_joined_by_a_plus(
     hrefs = [f"{'/docs/' * (number % 2)}chapter/{number}.html" for number in range(500)]
     for _ in range(20):
         lists.add(hrefs, PAGE)
-    assert sum(file.stat().st_size for file in tmp_path.iterdir()) > 20 * 500 * 30 - 2 * BUFFERED
+    assert sum(file.stat().st_size for file in tmp_path.iterdir()) > 20 * 500 * 30 - 2 * MAX_BUFFERED
 
 
 def test_fast_108_a_folder_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.logs.run_log import LINKS, RunLog, run_logs
+from ultracrawl.crawl.logs.run_log import MAX_EXCLUDED_LINKS, RunLog, run_logs
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import IndexStoreError, WorkError
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, RunReport, UrlOutcome, UrlRecord
@@ -104,7 +104,7 @@ def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path:
     log = log_in(tmp_path, size=500)
     for number in range(100):
         log.note_visit(ended(f"http://h/{number}", UrlOutcome.GONE, 404))
-    log.results(RunReport("docs", "7", "", scheduled=1), "finished")
+    log.note_results(RunReport("docs", "7", "", scheduled=1), "finished")
     log.flush()
     text = log.path.read_text()
     assert 5 < text.count("not found") < 12
@@ -114,7 +114,7 @@ def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path:
 
 def test_warnings_of_the_program_are_in_it_until_it_is_closed(tmp_path: Path) -> None:
     log, logger = log_in(tmp_path), logging.getLogger("ultracrawl.crawl.anything")
-    log.started(RunReport("docs", "7", "", scheduled=3))
+    log.note_run_start(RunReport("docs", "7", "", scheduled=3))
     logger.warning("a %s", "warning")
     logger.debug("a detail")
     try:
@@ -138,7 +138,7 @@ def test_the_results_have_every_number_of_the_statistics__ultra_search_126(tmp_p
     report.status_codes.update({200: 1, 503: 1})
     report.problems.append("something broke")
     log = log_in(tmp_path)
-    log.results(report, "finished")
+    log.note_results(report, "finished")
     log.flush()
     before, _, block = log.path.read_text().partition("\nCrawling results\n")
     assert "ERROR   something broke" in before
@@ -185,12 +185,12 @@ def test_the_number_of_the_message_stands_in_the_line(
 
 def test_links_that_were_excluded_have_lines_up_to_a_number(tmp_path: Path) -> None:
     log = log_in(tmp_path, size=10_000_000)
-    for number in range(LINKS + 5):
-        log.link_excluded(f"http://other/{number}", "domains", "30027 URL outside the boundary")
-    log.results(RunReport("docs", "1", ""), "finished")
+    for number in range(MAX_EXCLUDED_LINKS + 5):
+        log.note_excluded(f"http://other/{number}", "domains", "30027 URL outside the boundary")
+    log.note_results(RunReport("docs", "1", ""), "finished")
     log.flush()
     text = log.path.read_text()
-    assert text.count("30027 URL outside the boundary: http://other/") == LINKS
+    assert text.count("30027 URL outside the boundary: http://other/") == MAX_EXCLUDED_LINKS
     assert "5 further links were excluded" in text
 
 

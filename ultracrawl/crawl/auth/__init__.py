@@ -1,1 +1,1 @@
-"""What a crawl shows to servers that do not let everybody in: log-ins, credentials, cookies, headers, proxies."""
+"""Access to protected servers: form logins, credentials, cookies, headers, client certificates, proxies."""

@@ -1,4 +1,4 @@
-"""Everything that a source shows to servers which do not let everybody in, around any download handler."""
+"""The chain of authentication and proxy layers around a download handler."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 
 class Layer(Protocol):
-    """One step between the crawl and the network; it sees each request on its way out and the answer on its way in."""
+    """One step between the crawl and the network, which may change requests and responses."""
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Return the answer to a request; `send` is the next step."""
+        """Return the response to a request; `send` is the next layer."""
 
 
 class AuthChain:
-    """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
+    """Holds all secrets of one crawl. Raises `UserError` if one cannot be read."""
 
     def __init__(
         self,
@@ -58,18 +58,18 @@ class AuthChain:
         lanes: bool = True,
         ask: AskCredential | None = None,
     ) -> None:
-        """`last` sees each request as it goes out, with all that was added to it.
+        """`last` is the innermost layer; it sees requests with everything that was added.
 
-        `ask` gives passwords that are not written. `lanes` tells whether requests may have a connection of their own,
-        which NTLM is about.
+        `ask` returns credentials that are not configured. `lanes`: whether connections can be reserved for one user,
+        which NTLM requires.
         """
         source, rules = context.source, context.rules
         secrets = SecretReader(os.environ, context.project.key_file)
         own = rules.trusted_urls
-        self._proofs: list[Layer] = []
-        """What says who asks, outermost first."""
-        self._ways: list[Layer] = []
-        """What every request passes on its way."""
+        self._auth_layers: list[Layer] = []
+        """Layers that identify the crawler, outermost first."""
+        self._network_layers: list[Layer] = []
+        """Layers that every request passes."""
         self.certificates = compile_certificates(source, own, secrets)
         """The client certificate of each https site, by host and port."""
         logins = compile_logins(source, secrets)
@@ -77,54 +77,56 @@ class AuthChain:
         jars = CookieJars(_groups(context, logins), source.cookies.session_age, lasting=lasting)
         if logins:
             kept = _kept_sessions(context, logins, secrets)
-            self._proofs.append(FormLogin(logins, rules.headers, jars, context.run.note_problem, kept))
+            self._auth_layers.append(FormLogin(logins, rules.headers, jars, context.run.note_problem, kept))
         if source.site_headers:
-            self._proofs.append(SiteHeaders(compile_site_headers(source, secrets)))
+            self._auth_layers.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
-            self._proofs.append(jars)
+            self._auth_layers.append(jars)
         if (
             any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
             and not ntlm_installed()
         ):
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication or ask is not None:
-            book = compile_credentials(source, own, secrets)
-            self._proofs.append(Authenticator(book, context.run.note_problem, lanes=lanes, ask=ask))
+            credentials = compile_credentials(source, own, secrets)
+            self._auth_layers.append(
+                Authenticator(credentials, context.run.note_problem, lanes=lanes, ask=ask)
+            )
         if self.certificates:
-            self._proofs.append(SiteCertificates(self.certificates))
+            self._auth_layers.append(SiteCertificates(self.certificates))
         if any(url.startswith("https:") for url in proxy_addresses(source)):
             require_libcurl(f"source {source.name}: speaking TLS with a proxy")
         if source.proxy.servers:
-            roster, bypass = compile_proxies(source, secrets)
-            self._ways.append(ProxySelector(roster, bypass, rules.addresses))
+            pool, bypass = compile_proxies(source, secrets)
+            self._network_layers.append(ProxySelector(pool, bypass, rules.addresses))
         if last is not None:
-            self._ways.append(last)
+            self._network_layers.append(last)
 
     def around(self, send: Send) -> Send:
-        """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
+        """Return `send` wrapped in all layers; `send` itself if there are none."""
         bare = self.around_bare(send)
-        if not self._proofs:
+        if not self._auth_layers:
             return bare
-        proven = _through(self._proofs, bare)
+        authenticated = _wrap(self._auth_layers, bare)
 
-        async def chosen(request: Request) -> Response:
-            return await (bare if BARE in request.meta else proven)(request)
+        async def send_request(request: Request) -> Response:
+            return await (bare if BARE in request.meta else authenticated)(request)
 
-        return chosen
+        return send_request
 
     def around_bare(self, send: Send) -> Send:
-        """Return a sender that goes the way of all requests, and shows nothing that says who asks."""
-        return _through(self._ways, send)
+        """Return `send` wrapped in the layers that do not identify the crawler."""
+        return _wrap(self._network_layers, send)
 
 
-def _through(layers: Sequence[Layer], send: Send) -> Send:
+def _wrap(layers: Sequence[Layer], send: Send) -> Send:
     for layer in reversed(layers):
         send = partial(layer.fetch, send=send)
     return send
 
 
 def _groups(context: CrawlContext, logins: Sequence[Login]) -> Callable[[str], str | None]:
-    """Return what gives the group of a host whose hosts share cookies; None for hosts without cookies."""
+    """Return a function from host to the group of hosts with which it shares cookies; None: it has no cookies."""
     by_host: dict[str, str] = {}
     for login in logins:
         for host in login.own_hosts:
@@ -140,7 +142,7 @@ def _groups(context: CrawlContext, logins: Sequence[Login]) -> Callable[[str], s
 def _kept_sessions(
     context: CrawlContext, logins: Sequence[Login], secrets: SecretReader
 ) -> dict[str, KeptSession]:
-    """Return the sessions that outlive the run, by the name of their login. Raises `UserError` without a key."""
+    """Return the sessions to keep for later runs, by login name. Raises `UserError` without a key."""
     kept = [login for login in logins if login.keep_session]
     if not kept:
         return {}
@@ -149,9 +151,9 @@ def _kept_sessions(
 
 
 def ftp_access_of(source: DataSource, key_file: Path | None) -> FtpAccess:
-    """Return how a source speaks to FTP servers; `key_file` is for encrypted passwords.
+    """Return options and passwords for FTP servers; `key_file` decrypts passwords.
 
-    Raises `UserError` if it is to and cannot.
+    Raises `UserError` if the source crawls FTP servers but libcurl is missing.
     """
     if "ftp" not in source.boundary.schemes:
         return FtpAccess()

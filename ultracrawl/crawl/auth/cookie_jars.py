@@ -1,4 +1,4 @@
-"""Cookies of one crawl, in memory: taken from answers, sent back where RFC 6265 lets them go."""
+"""Cookies of one crawl in memory, by the rules of RFC 6265."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-LARGEST = 4096
+MAX_COOKIE_LENGTH = 4096
 """Characters of name and value together (RFC 6265, 6.1)."""
-MOST = 180
-"""Cookies of one domain; a server that sets more has no use for them."""
+MAX_COOKIES_PER_DOMAIN = 180
+"""Further cookies of a domain are ignored."""
 
 
 class CookieJars:
-    """One jar for each group of hosts; hosts without a group have no cookies at all.
+    """One cookie jar for each group of hosts; hosts without a group have no cookies.
 
-    A cookie may be for the host that sets it and, unless that is an address, for domains above it down to the
-    registrable one. A cookie without a date is forgotten `session_age` seconds after it was set (FAST 5.1 I57), but
-    those of `lasting` groups as long as the run.
+    A host may set cookies for itself and, unless it is an address, for its parent domains down to the registrable
+    one. Session cookies expire `session_age` seconds after they were set (FAST 5.1 I57), except those of `lasting`
+    groups, which last as long as the run.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class CookieJars:
         self._jars: dict[str, CookieJar] = {}
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request with the cookies of its group, and keep those that come with the answer."""
+        """Send a request with the cookies of its group, and store those of the response."""
         group = self._group_of(host_of(request.url))
         if group is None:
             return await send(request)
@@ -54,14 +54,14 @@ class CookieJars:
         cookies = _cookies_for(jar, request)
         response = await (send_with(request, send, {"Cookie": cookies}) if cookies else send(request))
         if "Set-Cookie" in response.headers:
-            self._take(jar, request, response, ages=group not in self._lasting)
+            self._store(jar, request, response, ages=group not in self._lasting)
         return response
 
     def jar(self, group: str) -> CookieJar:
         """Return the jar of a group."""
         jar = self._jars.get(group)
         if jar is None:
-            # Without it, Python sends a cookie that names no domain to the hosts below its own, too.
+            # Otherwise Python sends cookies without a Domain attribute to subdomains, too.
             policy = DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)
             jar = self._jars[group] = CookieJar(policy)
         return jar
@@ -70,30 +70,32 @@ class CookieJars:
         """Delete the cookies of a group."""
         self._jars.pop(group, None)
 
-    def _take(self, jar: CookieJar, request: Request, response: Response, *, ages: bool) -> None:
+    def _store(self, jar: CookieJar, request: Request, response: Response, *, ages: bool) -> None:
         host = host_of(request.url)
         encrypted = request.url.startswith("https:")
         for cookie in self._acceptable(jar.make_cookies(_with_bytes(response), request), host):
-            if not _keeps_its_promise(cookie, encrypted=encrypted):
+            if not _satisfies_prefix(cookie, encrypted=encrypted):
                 continue
             if cookie.expires is None and ages:
                 cookie.expires = int(self._clock() + self._session_age)
-            if _count(jar, cookie.domain) < MOST:
+            if _count(jar, cookie.domain) < MAX_COOKIES_PER_DOMAIN:
                 jar.set_cookie_if_ok(cookie, request)
 
     @staticmethod
     def _acceptable(cookies: Iterable[Cookie], host: str) -> Iterable[Cookie]:
-        own = host if "." in host else f"{host}.local"  # what Python's cookies make of a name without a dot
+        own = (
+            host if "." in host else f"{host}.local"
+        )  # the domain that http.cookiejar gives to hosts without a dot
         for cookie in cookies:
             domain = cookie.domain.removeprefix(".")
             if domain != own and (parse_address(host) or domain not in _domains_of(host)):
                 continue
-            if len(cookie.name) + len(cookie.value or "") <= LARGEST:
+            if len(cookie.name) + len(cookie.value or "") <= MAX_COOKIE_LENGTH:
                 yield cookie
 
 
 def _with_bytes(response: Response) -> Response:
-    """Return a response whose cookies are read byte by byte, so that each goes back as it came."""
+    """Return a response whose cookies decode byte by byte, so that they are sent back unchanged."""
     lines = response.headers.getlist("Set-Cookie")
     if all(line.isascii() for line in lines):
         return response
@@ -102,8 +104,8 @@ def _with_bytes(response: Response) -> Response:
     return response.replace(headers=headers)
 
 
-def _keeps_its_promise(cookie: Cookie, *, encrypted: bool) -> bool:
-    """Whether a cookie is what its name says (RFC 6265bis 4.1.3), and none that is for https alone came by http."""
+def _satisfies_prefix(cookie: Cookie, *, encrypted: bool) -> bool:
+    """Whether a cookie satisfies its name prefix (RFC 6265bis 4.1.3), and a secure one was not set over http."""
     name = cookie.name.lower()
     if cookie.secure and not encrypted:
         return False
@@ -113,7 +115,7 @@ def _keeps_its_promise(cookie: Cookie, *, encrypted: bool) -> bool:
 
 
 def _cookies_for(jar: CookieJar, request: Request) -> bytes:
-    """Return the Cookie header of a request; empty if it has one already, or none belongs to it."""
+    """Return the Cookie header for a request; empty if it has one already or no cookie matches."""
     if "Cookie" in request.headers or not jar._cookies:
         return b""
     copy = request.replace()
@@ -126,7 +128,7 @@ def _count(jar: CookieJar, domain: str) -> int:
 
 
 def _domains_of(host: str) -> set[str]:
-    """Return a host and the domains above it, down to the registrable one."""
+    """Return a host and its parent domains, down to the registrable one."""
     lowest = widest_own_domain(host)
     labels = host.split(".")
     above = {".".join(labels[start:]) for start in range(len(labels))}

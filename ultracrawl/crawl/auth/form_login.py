@@ -1,4 +1,4 @@
-"""Form logins in one crawl: before the first page of their sites, and again when a session is lost."""
+"""Form logins: before the first page of their sites, and again when a session is lost."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-USELESS = 3
-"""New logins after which a page asked for yet another one; from then on such pages are taken as they are."""
+MAX_USELESS_LOGINS = 3
+"""Consecutive logins after which pages still require a login; then such pages are accepted as they are."""
 
 
 def cookie_group(login: Login) -> str:
-    """Return the group of hosts that share the cookies of a login."""
+    """Return the name of the cookie group of a login."""
     return f"login {login.name}"
 
 
 class FormLogin:
-    """Sees to it that the sites of a login are asked only by who is logged in. robots.txt needs no login."""
+    """Logs in before the sites of a login are requested. robots.txt needs no login."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class FormLogin:
         note: Callable[[WorkError], None],
         kept: Mapping[str, KeptSession],
     ) -> None:
-        """`kept` are the sessions that outlive the run, by the name of the login."""
+        """`kept` are the sessions that are kept for later runs, by login name."""
         self._sessions: dict[str, LoginSession] = {}
         for login in logins:
             session = LoginSession(login, headers, jars, note, kept=kept.get(login.name))
@@ -53,7 +53,7 @@ class FormLogin:
                 self._sessions.setdefault(host, session)
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request within the session of its site. Raises `LoginFailedError`."""
+        """Send a request in the session of its site. Raises `LoginFailedError`."""
         session = self._sessions.get(host_of(request.url))
         if session is None or path_of(request.url) == "/robots.txt":
             return await send(request)
@@ -61,7 +61,7 @@ class FormLogin:
 
 
 class LoginSession:
-    """One login: whether it stands, since when, and what became of attempts to renew it."""
+    """The session of one login and the attempts to renew it."""
 
     def __init__(
         self,
@@ -80,36 +80,37 @@ class LoginSession:
         self._kept = kept
         self._lock = asyncio.Lock()
         self._tried = 0.0
-        """When a login was tried last; 0 for never."""
+        """Time of the last login attempt; 0 for none."""
         self._failure: LoginFailedError | None = None
         self._count = 0
+        """Number of sessions so far."""
         self._useless = 0
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request once logged in; if the session turns out to be lost, log in anew and send it once more."""
-        count = await self._ready(send)
-        response = await self._ask(request, send)
-        if not self._lost(response) or self._failure is not None or self._useless >= USELESS:
+        """Send a request after the login; if the response shows that the session is lost, log in and send it again."""
+        count = await self._log_in_if_due(send)
+        response = await self._send_request(request, send)
+        if not self._is_lost(response) or self._failure is not None or self._useless >= MAX_USELESS_LOGINS:
             return response
         async with self._lock:
             if self._count == count and self._failure is None:
                 logger.info("The session of login %s is lost", self._login.name)
                 await self._log_in(send)
         self._raise_if_needed()
-        response = await self._ask(request, send)
-        self._useless = self._useless + 1 if self._lost(response) else 0
+        response = await self._send_request(request, send)
+        self._useless = self._useless + 1 if self._is_lost(response) else 0
         return response
 
-    async def _ask(self, request: Request, send: Send) -> Response:
+    async def _send_request(self, request: Request, send: Send) -> Response:
         if not self._login.lost_text:
             return await send(request)
         return await send_with(request, send, {"Accept-Encoding": "identity"})
 
-    async def _ready(self, send: Send) -> int:
-        """Log in if that is due; returns the number of the login that stands. Raises `LoginFailedError`."""
-        if self._due():
+    async def _log_in_if_due(self, send: Send) -> int:
+        """Log in if that is due; returns the number of the current session. Raises `LoginFailedError`."""
+        if self._is_due():
             async with self._lock:
-                if self._due():
+                if self._is_due():
                     await self._log_in(send)
         self._raise_if_needed()
         return self._count
@@ -118,7 +119,7 @@ class LoginSession:
         if self._failure is not None and self._login.required:
             raise LoginFailedError(str(self._failure))
 
-    def _due(self) -> bool:
+    def _is_due(self) -> bool:
         if not self._tried:
             return True
         ttl = self._login.ttl
@@ -126,12 +127,12 @@ class LoginSession:
             return False
         return self._clock() - self._tried >= ttl
 
-    def _go_on(self) -> bool:
-        """Go on with a later session, of another crawl or of a run before; returns whether there is one."""
-        later = self._kept.take_later() if self._kept else None
-        if later is None:
+    def _adopt_stored(self) -> bool:
+        """Adopt a newer stored session of another crawl or an earlier run; returns whether there is one."""
+        stored = self._kept.load_newer() if self._kept else None
+        if stored is None:
             return False
-        age, cookies = later
+        age, cookies = stored
         group = cookie_group(self._login)
         self._jars.forget(group)
         for cookie in cookies:
@@ -144,7 +145,7 @@ class LoginSession:
     async def _log_in(self, send: Send) -> None:
         name = self._login.name
         try:
-            if self._go_on():
+            if self._adopt_stored():
                 return
         except StateError as error:
             self._note(error)
@@ -162,12 +163,12 @@ class LoginSession:
             logger.info("Logged in: %s", name)
             try:
                 if self._kept is not None:
-                    self._kept.keep_cookies(self._jars.jar(cookie_group(self._login)))
+                    self._kept.store_cookies(self._jars.jar(cookie_group(self._login)))
             except StateError as error:
                 self._note(error)
         self._tried = self._clock()
 
-    def _lost(self, response: Response) -> bool:
+    def _is_lost(self, response: Response) -> bool:
         login = self._login
         if login.leads_to_form(response.status, header_of(response, "Location"), response.url):
             return True

@@ -1,4 +1,4 @@
-"""The session of a log-in, kept for later runs and for other sources that log in with the same."""
+"""Stored login sessions, for later runs and for other sources with the same login."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KeptSession:
-    """The cookies of one log-in in the store of sites, sealed; whoever logs in with anything else never sees them.
+    """The encrypted cookies of one login in the site store; only sources with an identical login can read them.
 
     Methods raise `StateError`.
     """
@@ -25,17 +25,17 @@ class KeptSession:
     def __init__(
         self, sites: Callable[[], SiteStore], cipher: SessionCipher, login: Login, clock: Callable[[], float]
     ) -> None:
-        """`sites` returns the store when the crawl has it open; `clock` tells seconds since the epoch."""
+        """`sites` returns the store once the crawl has opened it; `clock` returns seconds since the epoch."""
         self._sites = sites
         self._cipher = cipher
         self._ttl = login.ttl
         self._clock = clock
         self._name = cipher.name_of(login.identity)
         self._since = 0.0
-        """When the log-in was with which this crawl goes on; 0 for none."""
+        """Time of the login whose session this crawl uses; 0 for none."""
 
-    def take_later(self) -> tuple[float, list[Cookie]] | None:
-        """Return age (seconds) and cookies of a later log-in, of another crawl or an earlier run, unless it is over."""
+    def load_newer(self) -> tuple[float, list[Cookie]] | None:
+        """Return age (seconds) and cookies of a stored session; None if it is expired, or not newer than ours."""
         stored = self._sites().get_session(self._name)
         if stored is None or stored.since <= self._since:
             return None
@@ -44,14 +44,14 @@ class KeptSession:
         if text is None or (self._ttl and age >= self._ttl):
             return None
         self._since = stored.since
-        return age, [_cookie(**one) for one in json.loads(text)]
+        return age, [_cookie(**values) for values in json.loads(text)]
 
-    def keep_cookies(self, cookies: Iterable[Cookie]) -> None:
-        """Keep the cookies of a log-in that was made just now."""
+    def store_cookies(self, cookies: Iterable[Cookie]) -> None:
+        """Store the cookies of a login that was just made."""
         self._since = self._clock()
-        text = json.dumps([vars(one) for one in cookies])
+        text = json.dumps([vars(cookie) for cookie in cookies])
         self._sites().put_session(self._name, StoredSession(self._since, self._cipher.seal(text, self._name)))
 
 
 def _cookie(_rest: dict[str, str], **values: object) -> Cookie:
-    return Cookie(**values, rest=_rest)  # type: ignore[arg-type]  # as they were written
+    return Cookie(**values, rest=_rest)  # type: ignore[arg-type]  # as `store_cookies` wrote them

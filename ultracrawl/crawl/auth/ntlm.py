@@ -1,4 +1,4 @@
-"""NTLM: it vouches for a connection, not for a request, so each of its connections is kept for one user."""
+"""NTLM, which authenticates a connection instead of a request: each connection is reserved for one user."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
     from ultracrawl.rules.access.credentials import Credential
 
-CONNECTIONS = 4
+MAX_CONNECTIONS = 4
 """Connections of one user to one site."""
 _UNAUTHORISED = 401
 _LEVEL = "LM_COMPAT_LEVEL"
-"""Where pyspnego, as gss-ntlmssp, reads which versions of NTLM are spoken."""
+"""Environment variable from which pyspnego, like gss-ntlmssp, reads the NTLM versions to use."""
 _LEVELS = {Scheme.NTLM_V1: "2"}
-"""Version 1 with the session security of version 2 where the server has it, and never the answers of LAN Manager."""
+"""Version 1 with the session security of version 2 if the server supports it, never LAN Manager responses."""
 _VERSION_2 = "3"
 
 
 def ntlm_installed() -> bool:
-    """Whether the extra `ntlm` is there."""
+    """Whether the extra `ntlm` is installed."""
     return find_spec("spnego") is not None
 
 
 class NtlmConnections:
-    """The connections of one user to one site: as many as are needed at once, within bounds."""
+    """The connections of one user to one site, at most `MAX_CONNECTIONS`."""
 
     def __init__(self, credential: Credential, site: str) -> None:
         self._credential = credential
@@ -49,33 +49,33 @@ class NtlmConnections:
         self._connections: list[_NtlmConnection] = []
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request on a connection of the user; 401 if the server does not take him."""
-        free = next((one for one in self._connections if not one.lock.locked()), None)
-        if free is None and len(self._connections) < CONNECTIONS:
+        """Send a request on a connection of the user; the response is 401 if the server refuses the user."""
+        free = next((connection for connection in self._connections if not connection.lock.locked()), None)
+        if free is None and len(self._connections) < MAX_CONNECTIONS:
             lane = f"{self._credential.name} {self._site} {len(self._connections)}"
             free = _NtlmConnection(self._credential, lane)
             self._connections.append(free)
-        chosen = free or min(self._connections, key=lambda one: one.waiting)
+        chosen = free or min(self._connections, key=lambda connection: connection.waiting)
         return await chosen.fetch(request, send)
 
 
 class _NtlmConnection:
-    """One connection; the server knows the user from the first handshake on, until one of both closes it."""
+    """One connection, authenticated from its first handshake until either side closes it."""
 
     def __init__(self, credential: Credential, lane: str) -> None:
         self._credential = credential
         self._lane = lane
-        self._known = False
+        self._authenticated = False
         self.lock = asyncio.Lock()
         self.waiting = 0
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request, after a handshake where one is needed; requests of one connection take turns."""
+        """Send a request, after a handshake if needed; requests of one connection are sent one at a time."""
         self.waiting += 1
         try:
             async with self.lock:
-                if self._known and request.method in REPEATABLE:
-                    response = await self._ask(request, send, b"")
+                if self._authenticated and request.method in REPEATABLE:
+                    response = await self._send_token(request, send, b"")
                     if response.status != _UNAUTHORISED:
                         return response
                 return await self._handshake(request, send)
@@ -87,27 +87,29 @@ class _NtlmConnection:
 
         context = _context(self._credential, host_of(request.url))
         fresh = request.method not in REPEATABLE
-        response = await self._ask(request, send, context.step() or b"", fresh=fresh)
+        response = await self._send_token(request, send, context.step() or b"", fresh=fresh)
         token = _token(response)
         if response.status == _UNAUTHORISED and token:
             try:
                 answer = context.step(token) or b""
-            except (SpnegoError, ValueError):  # the server's token is none
+            except (SpnegoError, ValueError):  # the token of the server is invalid
                 return response
-            response = await self._ask(request, send, answer)
-        self._known = response.status != _UNAUTHORISED
+            response = await self._send_token(request, send, answer)
+        self._authenticated = response.status != _UNAUTHORISED
         return response
 
-    async def _ask(self, request: Request, send: Send, token: bytes, *, fresh: bool = False) -> Response:
+    async def _send_token(
+        self, request: Request, send: Send, token: bytes, *, fresh: bool = False
+    ) -> Response:
         headers = {"Authorization": f"NTLM {b64encode(token).decode()}"} if token else {}
         return await send_with(request, send, headers, {LANE: self._lane, FRESH: fresh})
 
 
 def _context(credential: Credential, host: str) -> ContextProxy:
-    """Return what makes the messages of a handshake with a host."""
+    """Return the client context of a handshake with a host."""
     import spnego  # noqa: PLC0415 - an extra
 
-    # At its level DEBUG the library logs the messages, from which the password can be worked out.
+    # At level DEBUG the library logs the messages, from which the password can be recovered.
     logging.getLogger("spnego").setLevel(logging.INFO)
     with _level(_LEVELS.get(credential.scheme, _VERSION_2)):
         return spnego.client(
@@ -117,7 +119,7 @@ def _context(credential: Credential, host: str) -> ContextProxy:
 
 @contextmanager
 def _level(level: str) -> Iterator[None]:
-    """Have the library make contexts of a level; it takes that from the environment, and nowhere else."""
+    """Set the NTLM level for contexts created in the block; the library reads it only from the environment."""
     before = os.environ.get(_LEVEL)
     os.environ[_LEVEL] = level
     try:
@@ -130,9 +132,9 @@ def _level(level: str) -> Iterator[None]:
 
 
 def _token(response: Response) -> bytes:
-    """Return what the server answered to the first step; empty if that is nothing."""
+    """Return the token of the server after the first step; empty if there is none."""
     offered = challenges_in(values_of(response)("WWW-Authenticate"))
-    text = next((one.token for one in offered if one.scheme == "ntlm"), "")
+    text = next((challenge.token for challenge in offered if challenge.scheme == "ntlm"), "")
     try:
         return b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""The way through proxies: which one, how many at a time, and what if one fails."""
+"""Sends requests through the proxies of a source, with failover."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TRUSTED = "ultracrawl_proxy"
-"""Set in the meta of a request whose proxy the definition names: its address needs no other permission."""
+TRUSTED_KEY = "ultracrawl_proxy"
+"""Key in `Request.meta` for a proxy of the definition, whose address is exempt from the address guard."""
 _FAILURES = (DownloadConnectionRefusedError, CannotResolveHostError, ProxyLoginError)
-"""What a proxy fails with; what a server fails with behind a proxy is the proxy's answer."""
-_LOGIN = 407
-TIMEOUTS = 2
-"""Proxies through which a request may time out; after that it may well be its server that is silent."""
+"""Errors of the proxy itself; errors of the server behind it arrive as responses of the proxy."""
+_PROXY_AUTH_REQUIRED = 407
+MAX_TIMEOUTS = 2
+"""Proxies through which a request may time out; after that its server is probably the cause."""
 
 
 class ProxySelector:
-    """Sends requests through proxies. None goes out directly but those to `bypass` hosts."""
+    """Sends requests through proxies; only those to `bypass` hosts are sent directly."""
 
     def __init__(self, pool: ProxyPool, bypass: DomainTable, addresses: AddressPolicy) -> None:
         self._pool = pool
@@ -42,33 +42,30 @@ class ProxySelector:
         self._freed = asyncio.Condition()
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request through the next proxy, or another one if that fails. Raises what the last one failed with."""
+        """Send a request through the next proxy, and through others if it fails. Raises the error of the last one."""
         host = host_of(request.url)
-        if "proxy" in request.meta or self._goes_directly(host):
+        if "proxy" in request.meta or self._bypass.find(host) is not None:
             return await send(request)
         self._check(host)
         tried: set[str] = set()
-        patience = TIMEOUTS if request.method in REPEATABLE else 1
+        timeouts_left = MAX_TIMEOUTS if request.method in REPEATABLE else 1
         while True:
-            proxy = await self._place(tried)
+            proxy = await self._acquire(tried)
             tried.add(proxy.name)
             last = not self._pool.knows_other(tried)
-            begun = time.monotonic()
+            started = time.monotonic()
             try:
-                response = await self._through(proxy, request, send, last=last)
+                response = await self._send_through(proxy, request, send, last=last)
             except DownloadTimeoutError as error:
-                patience -= 1
-                if not self._hangs(proxy, begun, error) or last or not patience:
+                timeouts_left -= 1
+                if not self._hangs(proxy, started, error) or last or not timeouts_left:
                     raise
                 continue
             if response is not None:
                 return response
 
-    def _goes_directly(self, host: str) -> bool:
-        return self._bypass.find(host) is not None
-
     def _check(self, host: str) -> None:
-        """Refuse addresses that the source may not reach: a proxy would reach them from where it stands."""
+        """Raise `AddressRefusedError` for literal addresses that the source may not reach: a proxy could reach them."""
         local = host == "localhost" or host.endswith(".localhost")
         address = "127.0.0.1" if local else host.strip("[]")
         if not (local or ":" in address or address.replace(".", "").isdigit()):
@@ -77,7 +74,7 @@ class ProxySelector:
         if not decision.accept:
             raise AddressRefusedError(decision)
 
-    async def _place(self, tried: set[str]) -> Proxy:
+    async def _acquire(self, tried: set[str]) -> Proxy:
         async with self._freed:
             while True:
                 proxy = self._pool.acquire_proxy(time.monotonic(), tried)
@@ -85,36 +82,38 @@ class ProxySelector:
                     return proxy
                 await self._freed.wait()
 
-    async def _through(self, proxy: Proxy, request: Request, send: Send, *, last: bool) -> Response | None:
-        """Return the answer that came through a proxy; None if the proxy failed and there is another."""
+    async def _send_through(
+        self, proxy: Proxy, request: Request, send: Send, *, last: bool
+    ) -> Response | None:
+        """Return the response through a proxy; None if the proxy failed and there is another one."""
         headers = {"Proxy-Authorization": proxy.authorization} if proxy.authorization else {}
         try:
-            response = await send_with(request, send, headers, {"proxy": proxy.url, TRUSTED: proxy.name})
+            response = await send_with(request, send, headers, {"proxy": proxy.url, TRUSTED_KEY: proxy.name})
         except _FAILURES as error:
-            self._failed(proxy, error)
+            self._note_failure(proxy, error)
             if last:
                 raise
             return None
         finally:
-            await self._give_back(proxy)
-        if response.status == _LOGIN:
-            self._failed(proxy, ProxyLoginError("407"))
+            await self._return_proxy(proxy)
+        if response.status == _PROXY_AUTH_REQUIRED:
+            self._note_failure(proxy, ProxyLoginError("407"))
             return response if last else None
         self._pool.note_answer(proxy, time.monotonic())
         return response
 
-    def _hangs(self, proxy: Proxy, begun: float, error: Exception) -> bool:
-        """Whether a request timed out because of its proxy: other servers have not answered through it, either."""
-        if not self._pool.hangs(proxy, begun):
+    def _hangs(self, proxy: Proxy, started: float, error: Exception) -> bool:
+        """Whether a request timed out because of its proxy, through which other servers have not answered either."""
+        if not self._pool.hangs(proxy, started):
             return False
-        self._failed(proxy, error)
+        self._note_failure(proxy, error)
         return True
 
-    def _failed(self, proxy: Proxy, error: Exception) -> None:
+    def _note_failure(self, proxy: Proxy, error: Exception) -> None:
         if self._pool.note_failure(proxy, time.monotonic()):
             logger.warning("The proxy %s failed: %s", proxy.name, error)
 
-    async def _give_back(self, proxy: Proxy) -> None:
+    async def _return_proxy(self, proxy: Proxy) -> None:
         self._pool.give_back(proxy)
         async with self._freed:
             self._freed.notify_all()

@@ -1,4 +1,4 @@
-"""Headers of a definition that only a part of the web gets, and certificates that only a site gets to see."""
+"""Adds headers by URL prefix and client certificates by site."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-CERTIFICATE = "ultracrawl_certificate"
-"""Where the meta of a request has the certificate that may be shown for it."""
+CERTIFICATE_KEY = "ultracrawl_certificate"
+"""Key in `Request.meta` of the client certificate for the request."""
 
 
 class SiteHeaders:
-    """Adds the headers of every prefix that covers a URL; where two set the same one, the longer prefix wins."""
+    """Adds the headers of every prefix that covers a URL; for the same header, the longest prefix wins."""
 
     def __init__(self, headers: Sequence[tuple[UrlPrefix, Mapping[str, str]]]) -> None:
-        self._headers = sorted(headers, key=lambda one: len(one[0]))
+        self._headers = sorted(headers, key=lambda entry: len(entry[0]))
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Send a request with the headers that belong to its URL."""
-        found: dict[str, str] = {}
+        """Send a request with the headers of its URL."""
+        added: dict[str, str] = {}
         for prefix, headers in self._headers:
             if prefix.covers(request.url):
-                found.update((name.title(), value) for name, value in headers.items())
-        return await (send_with(request, send, found) if found else send(request))
+                added.update((name.title(), value) for name, value in headers.items())
+        return await (send_with(request, send, added) if added else send(request))
 
 
 class SiteCertificates:
-    """Gives each request to an https site the client certificate that is for this site."""
+    """Adds the client certificate of its site to each https request."""
 
     def __init__(self, certificates: Mapping[tuple[str, int], ClientCertificate]) -> None:
         self._certificates = certificates
@@ -42,5 +42,7 @@ class SiteCertificates:
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request with its certificate."""
         parts = split(request.url)
-        found = self._certificates.get((parts.host, parts.port)) if parts.scheme == "https" else None
-        return await (send_with(request, send, {}, {CERTIFICATE: found}) if found else send(request))
+        certificate = self._certificates.get((parts.host, parts.port)) if parts.scheme == "https" else None
+        if certificate is None:
+            return await send(request)
+        return await send_with(request, send, {}, {CERTIFICATE_KEY: certificate})

@@ -1,4 +1,4 @@
-"""What a source would show to the server of a URL, in words; no secret is read for it."""
+"""Describes the credentials, headers and proxies of a request for `explain`, without reading secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STAGE = "access"
 
 
 def access_stages(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
-    """Yield one decision for each thing that a request for a URL would have with it."""
+    """Yield a decision for each login, header, credential, certificate and proxy that a request for a URL would use."""
     yield from _logins(source, url)
     yield from _headers(source, url)
     yield from _credentials(source, rules, url)
@@ -25,7 +25,7 @@ def access_stages(source: DataSource, rules: CompiledSource, url: str) -> Iterat
     yield from _proxies(source, url)
 
 
-def _said(option: str, reason: str) -> Decision:
+def _decision(option: str, reason: str) -> Decision:
     return Decision(True, _STAGE, option, reason)
 
 
@@ -33,14 +33,14 @@ def _logins(source: DataSource, url: str) -> Iterator[Decision]:
     host = host_of(url)
     for name, entry in source.logins.items():
         if host in (entry.sites or (host_of(entry.page or entry.action or ""),)):
-            yield _said(f"logins.{name}", "it is asked for after this login")
+            yield _decision(f"logins.{name}", "it is asked for after this login")
             return
 
 
 def _headers(source: DataSource, url: str) -> Iterator[Decision]:
     for name, entry in source.site_headers.items():
         if UrlPrefix.parse(entry.url).covers(url):
-            yield _said(f"site_headers.{name}", f"it gets {', '.join(entry.headers)}")
+            yield _decision(f"site_headers.{name}", f"it gets {', '.join(entry.headers)}")
 
 
 def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
@@ -48,14 +48,14 @@ def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterato
         when = "at once" if credential.unasked else "when the server asks"
         where = f" for the realm {credential.realm}" if credential.realm else ""
         how = "" if credential.scheme is Scheme.AUTO else f" by {credential.scheme}"
-        yield _said(f"authentication.{credential.name}", f"user and password are sent{how} {when}{where}")
+        yield _decision(f"authentication.{credential.name}", f"user and password are sent{how} {when}{where}")
 
 
 def _certificates(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
     for name, entry in source.client_certificates.items():
         sites = (UrlPrefix.parse(entry.url),) if entry.url else sites_of(rules.trusted_urls)
         if any(site.scheme == "https" and site.covers(url) for site in sites):
-            yield _said(f"client_certificates.{name}", "the certificate is shown if the server asks")
+            yield _decision(f"client_certificates.{name}", "the certificate is shown if the server asks")
             return
 
 
@@ -65,6 +65,6 @@ def _proxies(source: DataSource, url: str) -> Iterator[Decision]:
         return
     bypass = DomainTable(DomainRule(pattern.kind, pattern.text) for pattern in section.bypass)
     if bypass.find(host_of(url)) is not None:
-        yield _said("proxy.bypass", "the server is reached directly")
+        yield _decision("proxy.bypass", "the server is reached directly")
     else:
-        yield _said("proxy.servers", f"it goes through {' or '.join(section.servers)}")
+        yield _decision("proxy.servers", f"it goes through {' or '.join(section.servers)}")

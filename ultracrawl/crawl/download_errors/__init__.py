@@ -1,1 +1,1 @@
-"""Errors of downloads: what they mean for a URL, and what follows."""
+"""Download errors: their outcome, and the retry policy."""

@@ -1,4 +1,4 @@
-"""Exceptions of a download, as outcome and status code (Ultra Search 14.1)."""
+"""Maps exceptions of downloads to outcome, status code and cause (Ultra Search 14.1)."""
 
 from __future__ import annotations
 
@@ -20,36 +20,37 @@ from ultracrawl.model import Cause, CauseCode, Decision, StatusCode, UrlOutcome
 
 
 class AddressRefusedError(IgnoreRequest):
-    """The address guard refused every address that a request would have been sent to.
+    """The address guard refused all addresses of a request; no connection was made.
 
-    No byte was sent, no connection was made. It is an `IgnoreRequest`, so that Scrapy does not try again.
+    A subclass of `IgnoreRequest`, so that Scrapy does not retry.
     """
 
     def __init__(self, decision: Decision) -> None:
         super().__init__(decision.reason)
         self.decision = decision
-        """The answer of the address policy, with the rule that refused."""
+        """The decision of the address policy, with the rule that refused."""
 
 
 class ProxyLoginError(DownloadFailedError):
-    """A proxy wants a user and a password, or refused those that it got (407)."""
+    """A proxy requires user and password, or refused them (407)."""
 
 
 class LoginFailedError(Exception):
-    """A form login failed, and the site may not be asked without it. Its text holds nothing secret."""
+    """A required form login failed. The message contains no secrets."""
 
 
 class Failure(NamedTuple):
-    """What an exception means for its URL; `again` tells whether trying again may help."""
+    """The meaning of a download error for its URL."""
 
     outcome: UrlOutcome
     status: int
     cause: Cause
-    again: bool = False
+    retryable: bool = False
+    """Whether a retry may help."""
 
     @property
     def ending(self) -> Ending:
-        """How a visit ends that it leaves nothing to."""
+        """The ending of a visit that is not retried."""
         return Ending(self.outcome, self.status, self.cause)
 
 
@@ -71,11 +72,11 @@ _KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, CauseCode, bool
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Return what an exception of a download means; an unknown one is a failure of our own processing."""
+    """Return the failure for an exception; an unknown one is a failure of our own processing."""
     detail = " ".join(str(error).split())[:300]
-    for kind, outcome, status, code, again in _KINDS:
+    for kind, outcome, status, code, retryable in _KINDS:
         if isinstance(error, kind):
             cause = Cause(code, detail) if code is CauseCode.STATED else Cause(code, detail=detail)
-            return Failure(outcome, status, cause, again)
+            return Failure(outcome, status, cause, retryable)
     cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)
     return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)

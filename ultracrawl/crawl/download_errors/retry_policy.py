@@ -1,4 +1,4 @@
-"""What follows an error: another try, a count towards deletion, the end of the visit, by the source's error rules."""
+"""Applies the error rules of a source to failed visits: retry, count towards deletion, or end."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ _BY_OUTCOME = {UrlOutcome.NETWORK_ERROR: NET, UrlOutcome.FAILED: INTERNAL}
 
 
 def error_of(failure: Failure) -> str:
-    """Return the name by which error rules know a failed download; empty for what is no error."""
+    """Return the name that error rules match for a failed download; empty if it is no error."""
     return TIMEOUT if failure.status == StatusCode.READ_TIMEOUT else _BY_OUTCOME.get(failure.outcome, "")
 
 
 class RetryPolicy:
-    """Decides over the errors of one crawl. Every try that fails counts, those of one visit too."""
+    """Handles the errors of one crawl. Each failed attempt counts as an error, also within one visit."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self._limits = context.source.limits
 
     def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
-        """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
+        """Handle an error status; `passes`: such errors are often temporary."""
         code, cause = recorded_status(status), Cause(CauseCode.STATUS, str(status))
-        self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, cause, passes))
+        self._apply_rules(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, cause, passes))
 
     def handle_ftp_reply(self, visit: Visit, reply: str) -> None:
-        """Act on a reply of an FTP server; those of 4xx tend to pass (RFC 959 4.2.1)."""
+        """Handle a reply of an FTP server; 4xx are temporary errors (RFC 959 4.2.1)."""
         cause, passes = Cause(CauseCode.FTP_REPLY, reply), reply.startswith("4")
         failure = Failure(UrlOutcome.HTTP_ERROR, visit.fetch.status, cause, passes)
-        self._act(visit, reply[:3], failure)
+        self._apply_rules(visit, reply[:3], failure)
 
     def handle_failure(self, visit: Visit, failure: Failure) -> None:
-        """Act on a download, or its processing, that failed."""
+        """Handle a failed download or a failure of its processing."""
         visit.note_error(str(failure.cause) if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
         error = error_of(failure)
         if error:
-            self._act(visit, error, failure)
+            self._apply_rules(visit, error, failure)
         else:
             self._context.endings.end_visit(visit, failure.ending)
 
     def handle_exception(self, visit: Visit, error: BaseException) -> None:
-        """Act on a download, or its processing, that raised; a visit that ended already stays as it is."""
+        """Handle an exception of a download or its processing; does nothing if the visit has ended."""
         if not visit.done:
             self.handle_failure(visit, failure_of(error))
 
-    def handle_unasked(self, visit: Visit, network_error: Failure, cause: Cause) -> None:
-        """Act on a URL that was not asked for, because its server met the request before it with a network error."""
+    def handle_unrequested(self, visit: Visit, network_error: Failure, cause: Cause) -> None:
+        """Handle a URL that was not requested because the preceding request to its server had a network error."""
         failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, cause)
-        self._act(visit, error_of(network_error), failure, asked=False)
+        self._apply_rules(visit, error_of(network_error), failure, requested=False)
 
-    def _act(self, visit: Visit, error: str, failure: Failure, *, asked: bool = True) -> None:
+    def _apply_rules(self, visit: Visit, error: str, failure: Failure, *, requested: bool = True) -> None:
         context, limits = self._context, self._limits
         rules = context.rules
         policy = rules.ftp_error_rules if visit.url.startswith("ftp:") else rules.error_rules
@@ -68,15 +68,17 @@ class RetryPolicy:
         errors = 0
         if rule.delete_after is not None and not visit.tentative:
             errors = context.store.visits.count_failure(visit.entry.key, rule.pattern)
-        verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
+        verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.retryable else 0)
         if verdict.delete:
             cause = failure.cause
             if errors != 1:
                 cause = cause.with_detail(f"error {errors} by rule {rule}")
-            context.endings.end_visit(visit, Ending(UrlOutcome.GONE, failure.status, cause, requested=asked))
-        elif verdict.again and asked and not context.run.failed and not visit.tentative:
-            for note in context.hooks.visit_retried:
-                note(visit, error)
+            context.endings.end_visit(
+                visit, Ending(UrlOutcome.GONE, failure.status, cause, requested=requested)
+            )
+        elif verdict.again and requested and not context.run.failed and not visit.tentative:
+            for notify in context.hooks.visit_retried:
+                notify(visit, error)
             context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
-            context.endings.end_visit(visit, replace(failure.ending, requested=asked))
+            context.endings.end_visit(visit, replace(failure.ending, requested=requested))

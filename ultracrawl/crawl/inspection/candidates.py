@@ -108,12 +108,12 @@ def past_verdicts(
             f"run {run} of {source.name} left no log of candidates in {path}; "
             "`log: {candidates: true}` in the definition has further runs keep one"
         )
-    if not record.found:
-        lost = "" if record.begins else "; a part of its log is lost (`logs.size` bounds it)"
+    if not record.candidates:
+        lost = "" if record.is_whole else "; a part of its log is lost (`logs.size` bounds it)"
         raise UserError(
             f"run {run} of {source.name} judged no such URL: it was not found, or was known already{lost}"
         )
-    return list(verdicts_on_record(source, rules, record.found))
+    return list(verdicts_on_record(source, rules, record.candidates))
 
 
 def verdicts_on_record(

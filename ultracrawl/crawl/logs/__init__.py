@@ -1,1 +1,1 @@
-"""The logs that a crawl writes: of the run, of the robot, of links that were excluded, of single events."""
+"""Log files of a crawl: of runs, of the robot, of excluded links and candidates, and of single events."""

@@ -1,4 +1,4 @@
-"""Log files of bounded size that lines are appended to a few times a second."""
+"""Log files of bounded size, written with each flush."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from pathlib import Path
 from ultracrawl.errors import WorkError
 from ultracrawl.sources import Project
 
-LONGEST_LINE = 4096
-"""Characters of a line; what sites send may be of any length."""
+MAX_TEXT_LENGTH = 4096
+"""Characters of a text in a line; longer texts from sites are cut."""
 
 
 def log_path(project: Project, source: str, name: str) -> Path:
-    """Return the file of one log of a source, as `handbook.fetch.log`."""
+    """Return the path of a log of a source, for instance `handbook.fetch.log`."""
     return project.logs.path / f"{source}.{name}.log"
 
 
-def older(path: Path) -> Path:
-    """Return the name that a full log is kept under."""
+def rotated_path(path: Path) -> Path:
+    """Return the path to which a full log is renamed."""
     return path.with_name(f"{path.name}.1")
 
 
 class AppendedLog:
-    """Collects lines in memory and appends them when `flush` is called, a few times a second.
+    """Collects lines in memory and appends them to a file when `flush` is called, a few times a second.
 
-    When the file would grow beyond `size` bytes it is kept under its name with `.1` behind, and the one before that
-    is lost.
+    A file that would exceed `size` bytes is renamed with the suffix `.1`, which replaces the previous one.
     """
 
     def __init__(self, path: Path, size: int, clock: Callable[[], float]) -> None:
@@ -39,26 +38,26 @@ class AppendedLog:
         self._second = 0
         self._moment = ""
         self.given_up = False
-        """Whether it could not be written, so that it takes no further lines, and nothing piles up."""
+        """Whether the file could not be written; further lines are dropped, so that they use no memory."""
 
     def append_line(self, line: str) -> None:
-        """Take a line, with its line end."""
+        """Add a line, which includes its line end."""
         if not self.given_up:
             self._lines.append(line)
 
     def flush(self) -> None:
-        """Write what was noted. Raises `WorkError` if it cannot be written; what was noted is then forgotten."""
+        """Write the collected lines. Raises `WorkError` if that fails; the lines are lost then."""
         if not self._lines:
             return
         text, self._lines = "".join(self._lines), []
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.path.exists() and self.path.stat().st_size + len(text) > self._size:
-                os.replace(self.path, older(self.path))
+                os.replace(self.path, rotated_path(self.path))
             with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
         except OSError as error:
-            raise unwritable(self.path, error) from error
+            raise write_error(self.path, error) from error
 
     def _now(self) -> str:
         """Return the time in ISO 8601 (UTC), to the second."""
@@ -70,30 +69,30 @@ class AppendedLog:
 
 
 class TimedLog(AppendedLog):
-    """Has lines `[HH:MM:SS] text` (local time); line ends and control characters are escaped."""
+    """Log with lines `[HH:MM:SS] text` (local time); line ends and control characters are escaped."""
 
     def add(self, text: str) -> None:
-        """Note one line."""
+        """Add a line."""
         moment = datetime.fromtimestamp(self._clock()).strftime("%H:%M:%S")
         self.append_line(f"[{moment}] {printable(text)}\n")
 
 
 class ColumnLog(AppendedLog):
-    """Begins each line with the time (ISO 8601, UTC); tabs and line ends inside fields are escaped."""
+    """Log with tab-separated fields after the time (ISO 8601, UTC); tabs and line ends in fields are escaped."""
 
     def add(self, *fields: str | int) -> None:
-        """Note one event."""
-        columns = "\t".join([printable(one) if isinstance(one, str) else str(one) for one in fields])
+        """Add an event."""
+        columns = "\t".join([printable(field) if isinstance(field, str) else str(field) for field in fields])
         self.append_line(f"{self._now()}\t{columns}\n")
 
     def add_element(self, name: str, attributes: str) -> None:
-        """Note one event as an XML element of its own line; `attributes` are quoted already."""
+        """Add an event as an XML element on one line; `attributes` are already quoted."""
         self.append_line(f'<{name} time="{self._now()}" {attributes}/>\n')
 
 
 def printable(text: str) -> str:
-    """Return a text with its line ends, tabs and control characters escaped, and cut if it is endless."""
-    shown = text[:LONGEST_LINE]
+    """Return a text with line ends, tabs and control characters escaped, cut to `MAX_TEXT_LENGTH` characters."""
+    shown = text[:MAX_TEXT_LENGTH]
     return shown if shown.isprintable() else "".join(map(_escaped, shown))
 
 
@@ -101,6 +100,6 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else f"\\u{ord(character):04x}"
 
 
-def unwritable(path: Path, error: OSError) -> WorkError:
-    """Return what is said of a log that cannot be written."""
+def write_error(path: Path, error: OSError) -> WorkError:
+    """Return the error for a log that cannot be written."""
     return WorkError(f"the log {path} cannot be written: {error.strerror or error}")

@@ -1,4 +1,4 @@
-"""The logs that a crawl writes: of the run itself, of links that were excluded, of single events."""
+"""The feature that opens, writes and closes the logs of a crawl."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
 
 
 class CrawlLogs(Feature):
-    """Opens, writes and closes the logs that a source keeps; one that cannot be written never ends a crawl."""
+    """Opens, writes and closes the logs that a source has switched on; write errors never end a crawl."""
 
     def __init__(self, context: CrawlContext, settings: BaseSettings, filtering: Filtering | None) -> None:
         self._context = context
         self._settings = settings
         self._filtering = filtering
         self.events = EventLogs(context)
-        """The logs of single events that the source keeps."""
+        """The logs of single events."""
         self._groups: list[list[AppendedLog]] = []
-        """Logs that are given up together."""
+        """Groups of logs that are given up together after a write error."""
         self.excluded: ExcludedLinksLog | None = None
-        """The log of links that were excluded, if the source keeps one."""
+        """The log of excluded links, if switched on."""
         self.run: RunLog | None = None
-        """The log of this run, if the source keeps any."""
+        """The log of this run, if switched on."""
         self.robot: RobotLog | None = None
-        """The log of what the robot does, if the source keeps one."""
+        """The robot log, if switched on."""
 
     def open(self) -> None:
-        """Begin the logs; if that cannot be, the crawl goes on and says so."""
-        leave_tracebacks_out(self._settings)
+        """Open the logs; an error is reported and the crawl continues."""
+        omit_tracebacks(self._settings)
         context = self._context
         kept = context.source.log
         self.events.open()
@@ -69,11 +69,11 @@ class CrawlLogs(Feature):
             context.run.note_problem(error)
             return
         self._groups.append([self.run])
-        self.run.started(context.report)
+        self.run.note_run_start(context.report)
         context.hooks.visit_ended.append(self.run.note_visit)
 
     def _open_candidates(self) -> None:
-        """Begin the log of all candidates; without it nobody takes part in the hook that it hears."""
+        """Open the log of candidates; the hook `candidate_judged` is used only with it, since it costs time."""
         context = self._context
         path = candidates_path(context.project, context.source.name)
         log = CandidateLog(path, context.project.logs.size, context.clock)
@@ -82,40 +82,40 @@ class CrawlLogs(Feature):
         self._groups.append([log])
 
     def _open_robot(self, level: int) -> None:
-        """Begin `robot.log` and `filter.log`."""
-        from ultracrawl.crawl.logs.filter_log import FilterLog  # noqa: PLC0415 - loads all of the filters
+        """Open `robot.log` and `filter.log`."""
+        from ultracrawl.crawl.logs.filter_log import FilterLog  # noqa: PLC0415 - imports all filter modules
 
         context, filtering = self._context, self._filtering
         assert filtering is not None
         project, source = context.project, context.source.name
-        done, decisions = (
+        actions, decisions = (
             TimedLog(log_path(project, source, name), project.logs.size, context.clock)
             for name in ("robot", "filter")
         )
-        self._groups.append([done, decisions])
-        self.robot = RobotLog(done, level)
+        self._groups.append([actions, decisions])
+        self.robot = RobotLog(actions, level)
         filtering.listener = FilterLog(decisions, filtering.robot.log_types, context.mark.number)
-        filtering.robot.send_log_to(self.robot.error)
+        filtering.robot.send_log_to(self.robot.log_filter_error)
         for doubt in filtering.doubts:
-            self.robot.say(LogLevel.ERRORS, doubt)
+            self.robot.add(LogLevel.ERRORS, doubt)
         context.hooks.visit_ended.append(self.robot.note_visit)
 
     def seed_excluded(self, url: str, rule: str) -> None:
-        """Note a start URL that no rule lets in; it stands in no page."""
+        """Log an excluded start URL."""
         if self.excluded is not None:
             self.excluded.add(url, rule, "")
 
     def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
-        """Note a link that was excluded, with the number and text of its message."""
+        """Log an excluded link, with the number and text of its message."""
         if self.excluded is not None:
             self.excluded.add(url, rule, parent)
         if self.run is not None and message:
-            self.run.link_excluded(url, rule, message)
+            self.run.note_excluded(url, rule, message)
 
     def after_flush(self) -> None:
-        """Write what was noted; a log that cannot be written is given up."""
-        alone: list[list[AppendedLog]] = [[log] for log in self.events.logs]
-        for group in alone + self._groups:
+        """Write the logs; one that cannot be written is given up."""
+        single: list[list[AppendedLog]] = [[log] for log in self.events.logs]
+        for group in single + self._groups:
             try:
                 for log in group:
                     log.flush()
@@ -125,9 +125,9 @@ class CrawlLogs(Feature):
                 self._context.run.note_problem(error)
 
     def close(self, reason: str) -> None:
-        """Write the results of the run under its log."""
+        """Append the results of the run to its log and write all logs."""
         if self.run is not None:
-            self.run.results(self._context.report, reason)
+            self.run.note_results(self._context.report, reason)
         self.events.note_run_end()
         self.after_flush()
         if self.run is not None:
@@ -135,31 +135,31 @@ class CrawlLogs(Feature):
         if self._filtering is not None:
             self._filtering.remove_listener()
 
-    def say_error(self, text: str) -> None:
-        """Have the robot tell of an error, if the source keeps its log."""
+    def log_robot_error(self, text: str) -> None:
+        """Add an error to the robot log, if there is one."""
         if self.robot is not None:
-            self.robot.say(LogLevel.ERRORS, text)
+            self.robot.add(LogLevel.ERRORS, text)
 
 
-def leave_tracebacks_out(settings: BaseSettings) -> None:
-    """Show exceptions by name and text, if it is our own command that logs, to the screen and errors only.
+def omit_tracebacks(settings: BaseSettings) -> None:
+    """Log exceptions as one line if our own command runs the crawl and logs only errors, to the screen.
 
-    What nobody sees is not made then: Scrapy has every line made, and its handler drop it. It installs that anew for
-    each crawl, before the engine is made.
+    Then also raises the level of our logger, because Scrapy formats every record before its handler drops it. Scrapy
+    installs the handler for each crawl, before the engine is created.
     """
     handler = get_scrapy_root_handler()
     if handler is None or not settings.getbool(WATCHED):
         return
     quiet = settings["LOG_LEVEL"] in ("ERROR", "CRITICAL") and not settings["LOG_FILE"]
-    # The log of the run has warnings.
+    # The log of the run needs warnings.
     logging.getLogger("ultracrawl").setLevel(logging.WARNING if quiet else logging.NOTSET)
     if quiet:
-        handler.setFormatter(_OneLine(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]))
+        handler.setFormatter(_OneLineFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]))
 
 
-class _OneLine(logging.Formatter):
+class _OneLineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record with its exception in the same line (logging's protocol)."""
+        """Format a record with its exception on the same line."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None:
             return super().format(record)

@@ -1,4 +1,4 @@
-"""The logs of single events of a crawl that a source may keep, each in a file of its own (FAST 5.6)."""
+"""Optional logs of single events, one file each (FAST 5.6)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from ultracrawl.crawl.logs.appended import LONGEST_LINE, ColumnLog, log_path, printable
+from ultracrawl.crawl.logs.appended import MAX_TEXT_LENGTH, ColumnLog, log_path, printable
 from ultracrawl.crawl.logs.header_log import HeaderLog
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -34,7 +34,7 @@ _WORDS = {
     UrlOutcome.NETWORK_ERROR: "error",
     UrlOutcome.FAILED: "error",
 }
-"""What became of a download; everything else is discarded."""
+"""The result of a download in the fetch log, by outcome; others are `discarded`."""
 _PROCESSED = frozenset(
     {
         UrlOutcome.NEW,
@@ -45,7 +45,7 @@ _PROCESSED = frozenset(
         UrlOutcome.NOT_INDEXED,
     }
 )
-"""Outcomes of items that were read, whatever was decided about them."""
+"""Outcomes of items that were processed."""
 _ITEMS = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.PENDING})
 _ERRORS = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED, UrlOutcome.GONE})
 _OPERATIONS: dict[type[Change], str] = {IndexDocument: "add", Deletion: "delete", NewAnchors: "anchors"}
@@ -53,25 +53,25 @@ _PARTS = tuple(field.name for field in fields(ScoreParts))
 
 
 class FetchLog:
-    """Has of each download: status or class of the error, type, bytes, seconds, hops, URI, what became of it.
+    """One line per download: status or error class, media type, bytes, seconds, crawl depth, URI, result.
 
-    A download that failed and is tried again has a line of its own, with `retry`.
+    Each failed attempt that is retried has its own line with the result `retry`.
     """
 
     def __init__(self, log: ColumnLog) -> None:
         self._log = log
 
     def note_visit(self, visit: Visit) -> None:
-        """Note how a download ended; a visit for which nothing was asked has none."""
+        """Log the download of a visit, if there was one."""
         if visit.from_store or not visit.requested or not (visit.fetch.status or visit.outcome in _WORDS):
             return
-        self._add(visit, "sitemap" if visit.sitemap is not None else _became(visit))
+        self._add(visit, "sitemap" if visit.sitemap is not None else _result_of(visit))
 
-    def again(self, visit: Visit, error: str) -> None:
-        """Note a download that is tried again; `error` is the name by which error rules know it."""
+    def note_retry(self, visit: Visit, error: str) -> None:
+        """Log a download that will be retried; `error` is the name that error rules match."""
         self._add(visit, "retry", error)
 
-    def _add(self, visit: Visit, became: str, error: str = "") -> None:
+    def _add(self, visit: Visit, result: str, error: str = "") -> None:
         self._log.add(
             str(visit.fetch.status) if visit.fetch.status else error or _error_class(visit),
             visit.fetch.media_type or "-",
@@ -79,11 +79,11 @@ class FetchLog:
             f"{visit.fetch.latency:.4f}",
             visit.depth,
             visit.url,
-            became,
+            result,
         )
 
 
-def _became(visit: Visit) -> str:
+def _result_of(visit: Visit) -> str:
     return _WORDS.get(visit.outcome, "discarded") if visit.outcome else "discarded"
 
 
@@ -95,36 +95,36 @@ def _error_class(visit: Visit) -> str:
 
 
 class ItemLog:
-    """Has of each item: what was decided, status code, type, URI, and why; as text, or as an XML element a line."""
+    """One line per item: decision, status code, media type, URI and cause; as columns or as an XML element."""
 
     def __init__(self, log: ColumnLog, *, xml: bool) -> None:
         self._log = log
         self._xml = xml
 
     def note_visit(self, visit: Visit) -> None:
-        """Note what was decided about an item that was read."""
+        """Log the decision on a processed item."""
         ending = visit.ending
         if ending is None or visit.outcome not in _PROCESSED:
             return
-        what = _became(visit)
+        decision = _result_of(visit)
         if self._xml:
-            fields = {"outcome": what, "status": str(ending.status), "type": visit.fetch.media_type}
+            fields = {"outcome": decision, "status": str(ending.status), "type": visit.fetch.media_type}
             fields |= {"uri": visit.display_url, "reason": str(ending.cause)}
             named = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)
             self._log.add_element("item", named)
         else:
             self._log.add(
-                what, ending.status, visit.fetch.media_type or "-", visit.display_url, str(ending.cause)
+                decision, ending.status, visit.fetch.media_type or "-", visit.display_url, str(ending.cause)
             )
 
 
 def _quoted(text: str) -> str:
-    return quoteattr(printable(text[:LONGEST_LINE]))
+    return quoteattr(printable(text[:MAX_TEXT_LENGTH]))
 
 
 @dataclass(slots=True)
 class _Numbers:
-    """What a site delivered in this run."""
+    """The counts of a site in this run."""
 
     fetched: int = 0
     size: int = 0
@@ -133,11 +133,10 @@ class _Numbers:
 
 
 class SiteLog:
-    """Has a line for each event of a site: what happened, its name, downloads, bytes, new items, errors so far.
+    """One line per event of a site: event, site, and its downloads, bytes, new items and errors so far.
 
-    `start` is the first place of a site in a run, `refresh` that of a site that an earlier run has asked; `idle` is a
-    queue that has run empty, `suspend` a site that waits for others or was given up, `resume` one that goes on,
-    `done` its end in this run.
+    Events: `start` (first slot of a new site), `refresh` (first slot of a site of an earlier run), `idle` (queue is
+    empty), `suspend` (lost its slot to other sites, or was given up), `resume` (got a slot again), `done` (run ended).
     """
 
     def __init__(self, log: ColumnLog, known: Callable[[str], bool], given_up: Container[str]) -> None:
@@ -147,7 +146,7 @@ class SiteLog:
         self._sites: dict[str, _Numbers] = {}
 
     def moved(self, site: str, change: SlotChange) -> None:
-        """Note that a site got its place, or lost it."""
+        """Log that a site got or lost its slot."""
         if change is SlotChange.GRANTED:
             first = site not in self._sites
             self._add("resume" if not first else "refresh" if self._known(site) else "start", site)
@@ -155,7 +154,7 @@ class SiteLog:
             self._add("suspend" if change is SlotChange.YIELDED or site in self._given_up else "idle", site)
 
     def note_visit(self, visit: Visit) -> None:
-        """Count the end of a visit."""
+        """Count a visit that ended."""
         if not visit.requested or not visit.entry.seq:
             return
         numbers = self._of(visit.entry.site)
@@ -165,7 +164,7 @@ class SiteLog:
         numbers.errors += visit.outcome in _ERRORS
 
     def note_run_end(self) -> None:
-        """Note the end of the run for each site."""
+        """Log the end of the run for each site."""
         for site in self._sites:
             self._add("done", site)
 
@@ -181,11 +180,10 @@ class SiteLog:
 
 
 class FeedLog:
-    """Has of each change: destination, `add`, `delete` or `anchors` (other texts of links), URI, and the result.
+    """One line per index change: destination, `add`, `delete` or `anchors` (new anchor texts), URI, result.
 
-    The result is `indexed` once the change is committed, or the problem.
-
-    Changes are pairs of key and change, as the document cache gives them.
+    The result is `indexed` once the change is committed, or the problem. Changes are pairs of URL key and change, as
+    the document cache yields them.
     """
 
     def __init__(self, log: ColumnLog, source: str) -> None:
@@ -193,11 +191,11 @@ class FeedLog:
         self._source = source
 
     def indexed(self, destination: str, changes: Iterable[tuple[int, Change]]) -> None:
-        """Note the changes that are in an index; without a name it is the one of the project."""
+        """Log committed changes; an empty destination is the index of the project."""
         self._note(destination, changes, "indexed")
 
     def refused(self, destination: str, changes: Iterable[tuple[int, Change]], reason: str) -> None:
-        """Note the changes that could not be indexed; they stay in the document cache."""
+        """Log changes that could not be indexed; they stay in the document cache."""
         self._note(destination, changes, f"not indexed: {reason}")
 
     def _note(self, destination: str, changes: Iterable[tuple[int, Change]], result: str) -> None:
@@ -206,29 +204,29 @@ class FeedLog:
 
 
 class ScoreLog:
-    """Has of each URL that was chosen: `known` or `new`, its score, the URL, and what each scorer adds."""
+    """One line per chosen URL of a minor cycle: `known` or `new`, score, URL, and the part of each scorer."""
 
     def __init__(self, log: ColumnLog) -> None:
         self._log = log
 
     def chosen(self, choice: Choice, pages: Iterable[KnownPage], scorer: Scorer) -> None:
-        """Note the pages of a choice, the best first; `pages` are all that it was made from."""
-        order = {one.key: place for place, one in enumerate(choice.pages)}
-        found = sorted((page for page in pages if page.key in order), key=lambda page: order[page.key])
-        for page in found:
+        """Log the pages of a choice, the best first; `pages` are all known pages."""
+        order = {page.key: number for number, page in enumerate(choice.pages)}
+        chosen = sorted((page for page in pages if page.key in order), key=lambda page: order[page.key])
+        for page in chosen:
             parts = scorer.parts(page)
-            added = (f"{name}={getattr(parts, name):.3f}" for name in _PARTS)
+            columns = (f"{name}={getattr(parts, name):.3f}" for name in _PARTS)
             kind = "known" if page.last_fetched else "new"
-            self._log.add(kind, f"{parts.total:.3f}", page.url, *added)
+            self._log.add(kind, f"{parts.total:.3f}", page.url, *columns)
 
 
 class EventLogs:
-    """Makes the logs that a source keeps; one that it does not keep is None, and costs nothing."""
+    """Creates the event logs that a source has switched on; the others are None."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self.logs: list[ColumnLog] = []
-        """All of them."""
+        """All event logs."""
         kept = context.source.log
         own = (name for entry in context.source.site_headers.values() for name in entry.headers)
         self.fetch = FetchLog(self._log("fetch")) if kept.fetch else None
@@ -239,9 +237,9 @@ class EventLogs:
         self.headers = HeaderLog(self._log("header"), own) if kept.header else None
         """The log of request and response headers."""
         self.scores = ScoreLog(self._log("scheduler")) if kept.scheduler else None
-        """The log of what adaptive refreshing chose."""
+        """The log of the choices of adaptive refreshing."""
         self.feed = FeedLog(self._log("dsfeed"), context.source.name) if kept.dsfeed else None
-        """The log of what went to the index."""
+        """The log of index changes."""
         self._sites: SiteLog | None = None
 
     def _log(self, name: str) -> ColumnLog:
@@ -251,14 +249,14 @@ class EventLogs:
         return self.logs[-1]
 
     def open(self) -> None:
-        """Listen to the ends of visits, and to those that are tried again."""
+        """Register the logs for hooks."""
         hooks = self._context.hooks
         hooks.visit_ended += [log.note_visit for log in (self.fetch, self.items) if log is not None]
         if self.fetch is not None:
-            hooks.visit_retried.append(self.fetch.again)
+            hooks.visit_retried.append(self.fetch.note_retry)
 
     def watch(self, given_up: Container[str]) -> SlotListener | None:
-        """Return what is to be told of the sites that get a place or lose it; None if there is no log of them."""
+        """Return the callback for sites that get or lose their slot; None if the site log is off."""
         context = self._context
         if not context.source.log.site or context.run.replay:
             return None
@@ -272,6 +270,6 @@ class EventLogs:
         return self._sites.moved
 
     def note_run_end(self) -> None:
-        """Note what is known at the end of a run."""
+        """Log the end of a run."""
         if self._sites is not None:
             self._sites.note_run_end()

@@ -1,4 +1,4 @@
-"""What the filters of a robot decide: `filter.log` (portal robot 12.2, 18)."""
+"""`filter.log`: the decisions of the filters of a portal robot (portal robot 12.2, 18)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FilterLog:
-    """Tells what filters decide: `terse` only denials, `normal` allowed resources as well, `verbose` every test."""
+    """Logs filter decisions: `terse` only denials, `normal` also allowed resources, `verbose` every directive."""
 
     def __init__(self, log: TimedLog, amounts: Mapping[str, str], loop: int) -> None:
         self._log = log
@@ -26,18 +26,18 @@ class FilterLog:
     def tested(
         self, program: FilterProgram, phase: Phase, line: FilterLine, view: View, answer: Answer
     ) -> None:
-        """Take note of what one directive said to a resource."""
+        """Log the answer of a directive for a resource: denials always, others if `verbose`."""
         denied = answer not in (Answer.PROCEED, Answer.NOACTION)
         if denied or self._amount(program) == "verbose":
-            said = (
+            result = (
                 f"denied: {view.cause}" if denied else "passed" if answer is Answer.PROCEED else "no action"
             )
             self._log.add(
-                f"{program.name} {phase} {dict(line.pairs).get('fn', '')} {view.resource.url} {said}"
+                f"{program.name} {phase} {dict(line.pairs).get('fn', '')} {view.resource.url} {result}"
             )
 
     def allowed(self, program: FilterProgram, view: View) -> None:
-        """Take note that a filter let a resource through to its end."""
+        """Log a resource that passed a filter, unless `terse`."""
         if self._amount(program) != "terse":
             self._log.add(f"{program.name} {view.resource.url} allowed")
 

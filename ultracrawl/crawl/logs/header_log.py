@@ -1,4 +1,4 @@
-"""The headers that went to and fro, with what is secret in them left out (FAST 5.6 header)."""
+"""The log of request and response headers, with secrets masked (FAST 5.6 header)."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ SECRET = frozenset(
         "set-cookie2",
     }
 )
-"""Headers whose values say who somebody is."""
-_TELLING = ("auth", "token", "secret", "passw", "api-key", "apikey", "session", "credential")
-"""What the names of other headers contain whose values nobody else should see."""
+"""Headers that hold credentials."""
+_SECRET_PARTS = ("auth", "token", "secret", "passw", "api-key", "apikey", "session", "credential")
+"""Parts of the names of other headers whose values are masked."""
 _WITH_URLS = frozenset({"location", "content-location", "referer", "refresh", "link"})
-"""Headers that may repeat the URL of a login, and with it a password in its query."""
+"""Headers that may repeat the URL of a login, whose query may hold a password."""
 
 
 class HeaderLog:
-    """The last step before the network: it has a line for each request and one for each answer.
+    """The innermost layer of the auth chain; logs a line for each request and each response.
 
-    `own` are the names of headers that a source adds for single sites: keys and tokens, as a rule, so that their
-    values are masked too. The URLs of a login are written without their queries.
+    `own` are the names of headers that the definition adds to requests: usually keys and tokens, so they are masked
+    too. The URLs of a login are logged without their queries.
     """
 
     def __init__(self, log: ColumnLog, own: Iterable[str] = ()) -> None:
@@ -46,9 +46,9 @@ class HeaderLog:
         self._secret = SECRET | {name.lower() for name in own}
 
     async def fetch(self, request: Request, send: Send) -> Response:
-        """Pass a request on, and note its headers and those of its answer."""
+        """Send a request and log its headers and those of the response."""
         private = isinstance(request, LoginRequest)
-        show = _without_query if private else _as_it_is
+        show = _without_query if private else _unchanged
         self._log.add("request", request.method, show(request.url), *self._lines(request.headers, show))
         response = await send(request)
         lines = self._lines(response.headers, show)
@@ -64,10 +64,10 @@ class HeaderLog:
                 yield f"{name}: {MASK if secret else show(text) if has_url else text}"
 
     def _is_secret(self, name: str) -> bool:
-        return name in self._secret or any(part in name for part in _TELLING)
+        return name in self._secret or any(part in name for part in _SECRET_PARTS)
 
 
-def _as_it_is(text: str) -> str:
+def _unchanged(text: str) -> str:
     return text
 
 

@@ -1,4 +1,4 @@
-"""The report of a run as a line of its log: so who had Scrapyd begin a job learns how it ended."""
+"""The report of a run as a line of its log, from which the service reads the result of a Scrapyd job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.model import RunReport
 
 logger = logging.getLogger(__name__)
 SETTING = "ULTRACRAWL_JOB_REPORT"
-"""The setting with which a job writes it."""
+"""The setting that makes a job log its report."""
 _MARK = "ultracrawl-report: "
 
 
@@ -23,7 +23,7 @@ def find_report(log: str) -> dict[str, Any] | None:
     """Return the last report in a log, in the shape of `crawl --json`; None if there is none."""
     _, found, rest = log.rpartition(_MARK)
     try:
-        told = json.loads(rest.partition("\n")[0]) if found else None
+        report = json.loads(rest.partition("\n")[0]) if found else None
     except ValueError:
         return None
-    return told if isinstance(told, dict) else None
+    return report if isinstance(report, dict) else None

@@ -1,4 +1,4 @@
-"""Lists of all links that pages have, before any rule was asked (FAST 5.1, 108)."""
+"""Files with all links of pages, before any rule is applied (FAST 5.1, 108)."""
 
 from __future__ import annotations
 
@@ -19,24 +19,21 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BUFFERED = 64 << 10
-"""Characters that are held in memory at most before they are written."""
+MAX_BUFFERED = 64 << 10
+"""Characters held in memory before they are written."""
 
 
-def open_link_lists(context: CrawlContext) -> LinkLists | None:
-    """Return the lists of a crawl, written with each of its flushes; None if there are to be none."""
+def open_link_lists(context: CrawlContext) -> None:
+    """Add the link list of a crawl to its hooks, if `storage.link_lists` is set."""
     folder = context.source.storage.link_lists
-    if folder is None:
-        return None
-    lists = LinkLists(context.project.base / folder, context.run.note_problem)
-    context.hooks.add(lists)
-    return lists
+    if folder is not None:
+        context.hooks.add(LinkLists(context.project.base / folder, context.run.note_problem))
 
 
 class LinkLists(Feature):
-    """Appends links to a file of this process, `PID.txt`, one absolute URL a line.
+    """Appends links to the file `PID.txt` of this process, one absolute URL per line.
 
-    If it cannot be written, `on_problem` is told once, and the crawl goes on without it.
+    After a write error `on_problem` is called once and no more links are written.
     """
 
     def __init__(self, folder: Path, on_problem: Callable[[WorkError], None]) -> None:
@@ -47,15 +44,15 @@ class LinkLists(Feature):
         self._usable = True
 
     def page_read(self, visit: Visit, page: Page, base: str) -> None:
-        """Take the links of a page."""
+        """Add the links of a page."""
         self.add([link.href for link in page.links], base)
 
     def add(self, hrefs: Iterable[str], base: str) -> None:
-        """Take the links of a page; `base` is what relative ones are joined to."""
+        """Add the links of a page; relative ones are joined to `base`."""
         if not self._usable:
             return
         before, lines = len(self._lines), self._lines
-        root, folder = _beginnings(base)
+        root, folder = _prefixes(base)
         for href in hrefs:
             if href.startswith(("http://", "https://")):
                 lines.append(href)
@@ -66,11 +63,11 @@ class LinkLists(Feature):
             else:
                 lines.append(_joined(base, href) if href.startswith("//") else root + href)
         self._size += sum(map(len, lines[before:]))
-        if self._size >= BUFFERED:
+        if self._size >= MAX_BUFFERED:
             self.before_flush()
 
     def before_flush(self) -> None:
-        """Write what is held."""
+        """Write the buffered links."""
         if not self._lines:
             return
         lines, self._lines, self._size = self._lines, [], 0
@@ -84,10 +81,10 @@ class LinkLists(Feature):
             self._on_problem(WorkError(f"links cannot be written to {self._path}: {error.strerror}"))
 
 
-def _beginnings(base: str) -> tuple[str, str]:
-    """Return what goes before paths from the root of a host, and before those from the folder of a page.
+def _prefixes(base: str) -> tuple[str, str]:
+    """Return the prefixes of absolute paths and of paths relative to the folder of a page.
 
-    Most links are joined by these: `urljoin` takes four times as long.
+    Most links are joined by concatenation with these, because `urljoin` takes four times as long.
     """
     path = base.partition("#")[0].partition("?")[0]
     end = path.find("/", path.find("://") + 3)
@@ -95,7 +92,7 @@ def _beginnings(base: str) -> tuple[str, str]:
 
 
 def _joined(base: str, href: str) -> str:
-    """Return an absolute URL; what cannot be joined stays as it is written."""
+    """Return the absolute URL of a link; an invalid one is returned as written."""
     try:
         return urljoin(base, href)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a robot does: `robot.log` (portal robot 12.2, 18)."""
+"""`robot.log`: the actions of a portal robot (portal robot 12.2, 18)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class LogLevel(IntEnum):
-    """How much `robot.log` says; each level says what those below it say as well."""
+    """Level of detail of `robot.log`; each level includes the lower ones."""
 
     ERRORS = 0
     GENERATION = 1
@@ -32,43 +32,43 @@ _DENIED = frozenset({UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED, UrlOutcome.ROB
 
 
 class RobotLog:
-    """Tells what becomes of URLs, as much of it as a level asks for."""
+    """Logs what happens to URLs, up to a level of detail."""
 
     def __init__(self, log: TimedLog, level: int) -> None:
         self._log = log
         self._level = level
 
-    def error(self, text: str) -> None:
-        """Tell of something that went wrong with a filter."""
+    def log_filter_error(self, text: str) -> None:
+        """Log an error of a filter, also as a warning of the program."""
         logger.warning(text)
-        self.say(LogLevel.ERRORS, f"error: {text}")
+        self.add(LogLevel.ERRORS, f"error: {text}")
 
-    def say(self, level: LogLevel, text: str) -> None:
-        """Add a line, if the level lets it in."""
+    def add(self, level: LogLevel, text: str) -> None:
+        """Add a line, if the configured level includes `level`."""
         if level <= self._level:
             self._log.add(text)
 
     def note_visit(self, visit: Visit) -> None:
-        """Tell how a visit ended."""
+        """Log the end of a visit."""
         outcome, ending = visit.outcome, visit.ending
         if visit.fetch.status:
-            self.say(LogLevel.RETRIEVAL, f"retrieved: {visit.url} (status {visit.fetch.status})")
+            self.add(LogLevel.RETRIEVAL, f"retrieved: {visit.url} (status {visit.fetch.status})")
         if outcome is None or ending is None:
             return
         if outcome in _ERRORS:
-            why = ending.cause or visit.fetch.error
-            self.say(LogLevel.ERRORS, f"error: {visit.url}: {ending.status} {why}".rstrip())
+            cause = ending.cause or visit.fetch.error
+            self.add(LogLevel.ERRORS, f"error: {visit.url}: {ending.status} {cause}".rstrip())
         elif outcome in _GENERATED:
-            self.say(LogLevel.GENERATION, f"{_GENERATED[outcome]}: {visit.url}")
+            self.add(LogLevel.GENERATION, f"{_GENERATED[outcome]}: {visit.url}")
         elif outcome in _DENIED:
-            self.say(LogLevel.FILTERING, f"denied: {visit.url}: {ending.cause}")
+            self.add(LogLevel.FILTERING, f"denied: {visit.url}: {ending.cause}")
 
-    def enumerated(self, url: str, found: int, new: int) -> None:
-        """Tell how many URLs a resource led to, and how many of them were not known."""
-        self.say(LogLevel.ENUMERATION, f"enumerated: {url}: {found} URLs")
+    def note_enumerated(self, url: str, total: int, new: int) -> None:
+        """Log the number of links of a resource, and how many of them were new."""
+        self.add(LogLevel.ENUMERATION, f"enumerated: {url}: {total} URLs")
         if new:
-            self.say(LogLevel.SPAWNING, f"spawned: {url}: {new} new URLs")
+            self.add(LogLevel.SPAWNING, f"spawned: {url}: {new} new URLs")
 
-    def converted(self, url: str) -> None:
-        """Tell that a document became a page."""
-        self.say(LogLevel.ENUMERATION, f"converted: {url}")
+    def note_converted(self, url: str) -> None:
+        """Log a document that was converted to a page."""
+        self.add(LogLevel.ENUMERATION, f"converted: {url}")

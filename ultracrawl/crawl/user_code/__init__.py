@@ -1,1 +1,1 @@
-"""Classes of the user: loaded by their dotted paths, opened and closed."""
+"""User classes of a source: loading, opening and closing them."""

@@ -1,4 +1,4 @@
-"""The source's own rewriter: loaded by its dotted path, opened before the first link, closed after the last."""
+"""Loads, opens and closes the URL rewriter class of a source."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
 
 
 def load_rewriter(source: DataSource) -> UrlRewriter | None:
-    """Return a new rewriter of a source, None if it has none. Raises `UserError` if it cannot be made."""
+    """Return a new rewriter of a source, None if it has none. Raises `UserError`."""
     path = source.urls.rewriter
     return None if path is None else make_rewriter(path, f"source {source.name!r}: rewriter {path!r}")
 
 
-def make_rewriter(path: str, place: str) -> UrlRewriter:
-    """Return a new rewriter of a dotted path, or a plug-in's. Raises `UserError`; lines about it begin with `place`."""
-    made = load_dotted_path(path, place) if "." in path else REWRITERS.load(path)
-    if not (isinstance(made, type) and issubclass(made, UrlRewriter)):
-        raise UserError(f"{place} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")
+def make_rewriter(path: str, label: str) -> UrlRewriter:
+    """Return a new rewriter by dotted path or plug-in name. Raises `UserError`; its text begins with `label`."""
+    rewriter = load_dotted_path(path, label) if "." in path else REWRITERS.load(path)
+    if not (isinstance(rewriter, type) and issubclass(rewriter, UrlRewriter)):
+        raise UserError(f"{label} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")
     try:
-        return made()
-    except Exception as error:  # the edge to the user's class: one line is worth more than its traceback
-        raise UserError(f"{place} cannot be made: {type(error).__name__}: {error}") from error
+        return rewriter()
+    except Exception as error:  # user code: one line says more to the user than a traceback
+        raise UserError(f"{label} cannot be made: {type(error).__name__}: {error}") from error
 
 
 class SourceRewriter:
-    """The rewriter of a source during a crawl: open from the begin of the crawl to its end."""
+    """The rewriter of a source, open from the begin of a crawl to its end."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self.rewriter = load_rewriter(context.source)
-        """What every link goes through; None if there is none, or if it could not be opened."""
+        """The rewriter applied to every link; None if there is none or it could not be opened."""
 
     def open(self) -> bool:
-        """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""
+        """Open the rewriter; False if that fails: the source is not crawled then (Ultra Search 10)."""
         if self.rewriter is None:
             return True
         try:
@@ -55,7 +55,7 @@ class SourceRewriter:
         return True
 
     def close(self) -> None:
-        """Let the rewriter release what it holds."""
+        """Close the rewriter; a failure is reported as a problem."""
         if self.rewriter is None:
             return
         try:
@@ -65,20 +65,20 @@ class SourceRewriter:
 
 
 def open_rewriter(rewriter: UrlRewriter) -> None:
-    """Call its `open`. Raises `WorkError` with whatever it raises."""
-    with _failing(rewriter, "open"):
+    """Call `open` of a rewriter. Raises `WorkError` for any exception."""
+    with _one_line_errors(rewriter, "open"):
         rewriter.open(logging.getLogger(f"{type(rewriter).__module__}.{type(rewriter).__qualname__}"))
 
 
 def close_rewriter(rewriter: UrlRewriter) -> None:
-    """Call its `close`. Raises `WorkError` with whatever it raises."""
-    with _failing(rewriter, "close"):
+    """Call `close` of a rewriter. Raises `WorkError` for any exception."""
+    with _one_line_errors(rewriter, "close"):
         rewriter.close()
 
 
 @contextmanager
 def opened_rewriter(source: DataSource) -> Iterator[UrlRewriter | None]:
-    """Give the rewriter of a source, open for as long as the block lasts. Raises `UserError`, `WorkError`."""
+    """Yield the rewriter of a source, open within the block. Raises `UserError`, `WorkError`."""
     rewriter = load_rewriter(source)
     if rewriter is None:
         yield None
@@ -91,10 +91,10 @@ def opened_rewriter(source: DataSource) -> Iterator[UrlRewriter | None]:
 
 
 @contextmanager
-def _failing(rewriter: UrlRewriter, method: str) -> Iterator[None]:
-    """Turn whatever a method of the user's class raises into a `WorkError` of one line."""
+def _one_line_errors(rewriter: UrlRewriter, method: str) -> Iterator[None]:
+    """Turn any exception of a method of the user class into a `WorkError` of one line."""
     try:
         yield
-    except Exception as error:  # the edge to the user's class
+    except Exception as error:  # user code
         what = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise WorkError(f"the rewriter {type(rewriter).__qualname__} failed in {method}: {what}") from error

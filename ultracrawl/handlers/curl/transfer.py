@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED
-from ultracrawl.crawl.auth.site_headers import CERTIFICATE
+from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
+from ultracrawl.crawl.auth.site_headers import CERTIFICATE_KEY
 from ultracrawl.crawl.transport.outgoing import FRESH, wants_fresh
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.head import ResponseHead
@@ -75,7 +75,7 @@ class Transfer(EasyTransfer):
         self._request = request
         self._signals = signals
         meta = request.meta
-        certificate = meta.get(CERTIFICATE)
+        certificate = meta.get(CERTIFICATE_KEY)
         if certificate is not None:
             self._has_common_options = False
             for option, value in certificate_options(certificate):
@@ -132,7 +132,7 @@ class Transfer(EasyTransfer):
     def _on_connect(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         """Open or refuse the socket for an address (libcurl's callback)."""
         assert self._request is not None
-        connection = self._open_socket(address, trusted=TRUSTED in self._request.meta)
+        connection = self._open_socket(address, trusted=TRUSTED_KEY in self._request.meta)
         if connection is None:
             return int(pycurl.SOCKET_BAD)
         # A reused connection has its tunnel already.

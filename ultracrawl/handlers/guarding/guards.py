@@ -10,7 +10,7 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.url import add_http_if_no_scheme
 
 from ultracrawl.crawl import feature_of
-from ultracrawl.crawl.auth.proxy_selector import TRUSTED
+from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.crawl.rendering.browser import NO_DATAGRAMS
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
@@ -74,7 +74,7 @@ class ReactorGuard(ConnectionGuard):
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request whose connections are checked when they are opened."""
-        trusted = TRUSTED in request.meta
+        trusted = TRUSTED_KEY in request.meta
         way = site_of(request.url), request.meta.get("proxy") or ""
         known = None if trusted else self._refused.get(way)
         if known is not None:
@@ -196,7 +196,7 @@ class HostNameGuard(ConnectionGuard):
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request if all addresses of its host or proxy are allowed."""
-        if TRUSTED in request.meta:
+        if TRUSTED_KEY in request.meta:
             return await send(request)
         host = _host_of(add_http_if_no_scheme(request.meta.get("proxy") or request.url))
         addresses = await asyncio.wrap_future(self._hosts.begin_look_up(host))
