@@ -82,10 +82,8 @@ class AuthChain:
             self._auth_layers.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
             self._auth_layers.append(jars)
-        if (
-            any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
-            and not ntlm_installed()
-        ):
+        uses_ntlm = any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
+        if uses_ntlm and not ntlm_installed():
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication or ask is not None:
             credentials = compile_credentials(source, own, secrets)
