@@ -94,15 +94,18 @@ def search_with_relaxation(
     if query.sort and Reading.ALL_WORDS not in readings:
         # Sorted by an attribute, documents with fewer of the words would stand among those with all.
         readings = (Reading.ALL_WORDS, *readings)
-    first = None
+    enough = ENOUGH_FOR_QUESTION if parser.is_question and not query.sort else 1
+    first = best = None
     for reading in readings:
         asked = replace(query, reading=reading, suggest=query.suggest and first is None)
         found = replace(search(asked), reading=reading)
         first = first or found
-        if found.total:
-            return replace(found, suggestion=first.suggestion)
+        best = found if best is None or found.total > best.total else best
+        if found.total >= enough:
+            break
     assert first is not None
-    return first
+    assert best is not None
+    return replace(best, suggestion=first.suggestion)
 
 
 def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[SearchAttribute | None, bool]:
@@ -120,6 +123,8 @@ def parse_facets(names: Iterable[str], attributes: Mapping[str, SearchAttribute]
     return [find_attribute(name.strip(), known) for name in names]
 
 
+ENOUGH_FOR_QUESTION = 10
+"""Hits of a question below which the next looser reading is tried."""
 _APOSTROPHE = re.compile("['\u2019]")
 
 
@@ -141,6 +146,7 @@ class _Parser:
         self._depth = 0
         self._words = 0
         self.readings: tuple[Reading, ...] = (Reading.ALL_WORDS,)
+        self.is_question = False
 
     def parse(self) -> tree.Node | None:
         """Return the tree, or None if the text holds no word at all."""
@@ -173,6 +179,7 @@ class _Parser:
             stop_words = self._stop_words(rows[0])
             row = TermSequence(rows[0], stop_words, self._sentence(stop_words))
             self.readings = max(self.readings, row.readings, key=len)
+            self.is_question = self.is_question or row.is_question
             return row.node(self._query.reading)
         nodes = [tree.all_of([term.node for term in row]) for row in rows if row]
         return tree.any_of(nodes) if nodes else None

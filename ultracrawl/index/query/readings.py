@@ -1,7 +1,7 @@
-"""How a row of words is understood: which of them a document must have, and what is tried when none has them.
+"""Readings of a query without operators: which of its words a document must have, from strict to loose.
 
-A word that says little (a stop word) is never required, unless there is no other. Of up to three others all are; of
-more, most are. Where nothing is found, looser readings follow, one by one.
+Stop words are never required, unless the query has no other words. Of up to three other words all are required, of more
+words most are. Looser readings are tried in order while nothing is found, for a question while few hits are found.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from ultracrawl.index.query.tree import (
     Word,
     all_of,
     any_of,
+    leaf_text,
     searched_words,
 )
+from ultracrawl.index.words.analysis import is_pair
 
 ALL_REQUIRED = 3
 """So many words that say something are all required at first."""
@@ -75,6 +77,14 @@ class TermSequence:
             found.append(Reading.ANY_WORD)
         return tuple(found)
 
+    @property
+    def is_question(self) -> bool:
+        """Whether the row reads like a sentence rather than like keywords: more than three words, or several stop words."""
+        _, asked, stop_words = self._sorted()
+        if len(asked) < 2 or all(map(self._says_little, asked)):  # noqa: PLR2004 - with one word there is no looser reading
+            return _is_cjk_sentence(asked)
+        return len(asked) > ALL_REQUIRED or len(stop_words) > 1 or _is_cjk_sentence(asked)
+
     def node(self, reading: Reading) -> Node:
         """Return the tree of the row in a reading."""
         required, asked, little = self._sorted()
@@ -88,10 +98,12 @@ class TermSequence:
             nodes.append(_READ[reading](asked))
         node = all_of(nodes)
         node = WithOptional(node, helping) if helping else node
+        if self.is_question and reading is not self.readings[0]:
+            strict = all_of([term.node for term in required] + [_READ[self.readings[0]](asked)])
+            node = Boosted(node, _verbatim_factor(node), strict)
         if not self.sentence:
             return node
-        factor = min(MAX_VERBATIM_FACTOR, VERBATIM_FACTOR ** len(set(searched_words(node))))
-        return Boosted(node, factor, Phrase(self.sentence))
+        return Boosted(node, _verbatim_factor(node), Phrase(self.sentence))
 
     def _sorted(self) -> tuple[list[Term], list[Term], list[Term]]:
         """Return the terms that must hold, those of which some must, and those that say little."""
@@ -104,6 +116,17 @@ class TermSequence:
 
     def _says_little(self, term: Term) -> bool:
         return bool(term.words) and self.stop_words.issuperset(term.words)
+
+
+def _is_cjk_sentence(terms: Iterable[Term]) -> bool:
+    """Whether text without blanks has several runs of content characters, as Japanese between its particles."""
+    parts = (part for term in terms for part in term.parts)
+    return sum(any(is_pair(leaf_text(leaf)) for leaf in searched_words(part)) for part in parts) >= ALL_REQUIRED
+
+
+def _verbatim_factor(node: Node) -> float:
+    """Return the boost of documents that have all words of a node in a row, or as a stricter reading wants them."""
+    return min(MAX_VERBATIM_FACTOR, VERBATIM_FACTOR ** len(set(searched_words(node))))
 
 
 def _has_text(terms: Iterable[Term]) -> bool:
