@@ -179,9 +179,17 @@ def test_a_misspelt_word_is_put_right(definition: Path) -> None:
 
 READINGS = [
     ("where is the stork", "all words", ""),
-    ("stork unicorn", "any word", "No document has most of the words; these have at least one."),
+    (
+        "stork unicorn",
+        "any word",
+        "Not every document has most of the words; those with more of them come first.",
+    ),
     ("grey egret unicorn", "most words", "Not every document has all of the words; those with more"),
-    ("roof.stork", "parts", "No document has the names as they are written; these have their parts."),
+    (
+        "roof.stork",
+        "parts",
+        "Not every document has the names as they are written; the others have their parts.",
+    ),
 ]
 
 
@@ -213,7 +221,7 @@ def test_what_is_being_typed_is_completed(definition: Path) -> None:
 def test_a_better_spelling_stands_beside_a_loose_reading(definition: Path) -> None:
     assert asked(definition, "egret strok")["suggestion"] == "egret stork"
     assert run(definition, "egret strok").output.startswith(
-        "No document has most of the words; these have at least one. Did you mean 'egret stork'?"
+        "Not every document has most of the words; those with more of them come first. Did you mean 'egret stork'?"
     )
 
 

@@ -21,9 +21,9 @@ from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searching import Searcher
 
 _READINGS = {
-    Reading.PARTS: "No document has the names as they are written; these have their parts.",
+    Reading.PARTS: "Not every document has the names as they are written; the others have their parts.",
     Reading.MOST_WORDS: "Not every document has all of the words; those with more of them come first.",
-    Reading.ANY_WORD: "No document has most of the words; these have at least one.",
+    Reading.ANY_WORD: "Not every document has most of the words; those with more of them come first.",
 }
 """What is said of hits that need not have everything."""
 

@@ -80,9 +80,10 @@ def search_with_relaxation(
     attributes: Mapping[str, SearchAttribute],
     search: Callable[[SearchQuery], SearchResult],
 ) -> SearchResult:
-    """Return the answer to the strictest reading of a query that finds anything; `search` answers one of them.
+    """Return the result of the strictest reading of a query that finds enough; `search` runs one reading.
 
-    Filters, sources and principals hold in each. A better spelling is that of the strictest one.
+    Enough is one hit, of a question `ENOUGH_FOR_QUESTION`. Filters, sources and principals hold in every reading. The
+    spelling suggestion is that of the strictest reading.
     """
     if query.pinned:
         strictest = search_with_relaxation(replace(query, pinned=(), limit=0, facets=()), attributes, search)

@@ -24,7 +24,7 @@ from ultracrawl.index.query.tree import (
     leaf_text,
     searched_words,
 )
-from ultracrawl.index.words.analysis import is_pair
+from ultracrawl.index.words.analysis import is_bigram
 
 ALL_REQUIRED = 3
 """So many words that say something are all required at first."""
@@ -79,9 +79,9 @@ class TermSequence:
 
     @property
     def is_question(self) -> bool:
-        """Whether the row reads like a sentence rather than like keywords: more than three words, or several stop words."""
+        """Whether it reads like a sentence, not like keywords: more than three words, or several stop words."""
         _, asked, stop_words = self._sorted()
-        if len(asked) < 2 or all(map(self._says_little, asked)):  # noqa: PLR2004 - with one word there is no looser reading
+        if len(asked) < 2 or all(map(self._says_little, asked)):
             return _is_cjk_sentence(asked)
         return len(asked) > ALL_REQUIRED or len(stop_words) > 1 or _is_cjk_sentence(asked)
 
@@ -121,7 +121,10 @@ class TermSequence:
 def _is_cjk_sentence(terms: Iterable[Term]) -> bool:
     """Whether text without blanks has several runs of content characters, as Japanese between its particles."""
     parts = (part for term in terms for part in term.parts)
-    return sum(any(is_pair(leaf_text(leaf)) for leaf in searched_words(part)) for part in parts) >= ALL_REQUIRED
+    return (
+        sum(any(is_bigram(leaf_text(leaf)) for leaf in searched_words(part)) for part in parts)
+        >= ALL_REQUIRED
+    )
 
 
 def _verbatim_factor(node: Node) -> float:
