@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from ultracrawl.agents.port import Entry
-from ultracrawl.crawl.listing.answers import ENTRY, entry_of
+from ultracrawl.crawl.listing.answers import ENTRY_HEADER, entry_of
 from ultracrawl.crawl.listing.fetching import EntryFetching
 from ultracrawl.crawl.visit import META_KEY, Visit
 from ultracrawl.middlewares.fetcher import FetcherMiddleware
@@ -34,6 +34,6 @@ class Listed:
 def test_a_server_cannot_speak_for_the_lister(entry: Entry | None, status: int) -> None:
     visit = Visit(QueueEntry(1, URL, "www.example.com", 0, 1), UrlRecord(URL, "s"))
     request = Request(URL, meta={META_KEY: visit})
-    claimed = Response(URL, status=status, headers={ENTRY: '{"access_url":"x","title":"Claimed"}'})
+    claimed = Response(URL, status=status, headers={ENTRY_HEADER: '{"access_url":"x","title":"Claimed"}'})
     middleware = FetcherMiddleware(cast(EntryFetching, Listed(entry)))
     assert entry_of(middleware.process_response(request, claimed)) == (entry if status == 200 else None)

@@ -19,10 +19,10 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.hooks import Hooks
-from ultracrawl.crawl.indexing.agreement import Agreement
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker
+from ultracrawl.crawl.indexing.reconciliation import IndexReconciler
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.listing.fetching import EntryFetching
 from ultracrawl.crawl.listing.listing import SourceListing, lister_credential
@@ -83,7 +83,7 @@ class CrawlFeatures:
     display_urls: DisplayUrls
     pending: PendingDocuments
     relations: RelatedDocuments
-    agreement: Agreement
+    reconciler: IndexReconciler
     filling: Filling
     anchors: AnchorTexts | None = None
     chooser: AdaptiveChooser | None = None
@@ -110,7 +110,7 @@ class CrawlFeatures:
 
     def _make_documents(self) -> None:
         self.duplicates = Duplicates(self.context)
-        self.responses = ResponseStore(self.context, self.duplicates.waits)
+        self.responses = ResponseStore(self.context, self.duplicates.is_waiting)
         self.expiry = ExpirySweeper(self.context)
 
     def _make_discovery(self) -> None:
@@ -140,7 +140,7 @@ class CrawlFeatures:
             setup = setup_of(project, source, force=force, clock=context.clock)
             self.fetching = EntryFetching(context, kind.schemes, lambda: kind.make_fetcher(setup))
             self.listing = SourceListing(
-                context, lambda: kind.make_lister(setup), lambda: bool(self.agreement.lost)
+                context, lambda: kind.make_lister(setup), lambda: bool(self.reconciler.lost)
             )
 
     def _make_run(self) -> None:
@@ -173,19 +173,19 @@ class CrawlFeatures:
         context, run = self.context, self.context.run
         file = state_file(context.project, context.source.name)
         self.control.open(ControlChannel(file) if file else None)
-        self.agreement = Agreement(context)
+        self.reconciler = IndexReconciler(context)
         self.filling = Filling(context)
         context.hooks.add(self.control, self.watch, self.statistics)
         self.start_chain.open()
         chooser = AdaptiveChooser(context.store, context.source, context.clock)
         chooser.log = self.logs.events.scores
-        run.mark, resumed = begin_run(context, chooser, everything=run.force or bool(self.agreement.lost))
+        run.mark, resumed = begin_run(context, chooser, everything=run.force or bool(self.reconciler.lost))
         if not run.replay and is_adaptive(run.mark.mode):
             self.chooser = chooser
             context.hooks.add(chooser)
         started = as_text(run.mark.started)
         run.counters = RunCounters(context.source.name, str(run.mark.number), started, resumed=resumed)
-        self.agreement.report_losses()
+        self.reconciler.report_losses()
         return resumed
 
     def open_documents(self) -> IndexWriter:
@@ -216,7 +216,7 @@ class CrawlFeatures:
         """Open expiry, filters, rewriter and limits, and apply changes of the definition."""
         context, run = self.context, self.context.run
         self.expiry.open()
-        context.hooks.add(self.expiry, self.agreement)
+        context.hooks.add(self.expiry, self.reconciler)
         if self.filtering is not None:
             self.filtering.start()
         if run.replay:

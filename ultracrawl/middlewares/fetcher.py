@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import feature_of, visit_of
-from ultracrawl.crawl.listing.answers import ENTRY, with_entry
+from ultracrawl.crawl.listing.answers import ENTRY_HEADER, with_entry
 from ultracrawl.crawl.listing.fetching import EntryFetching
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class FetcherMiddleware:
         """Add the lister's entry to the response of a web server."""
         if request.meta.get(IS_FETCHED_KEY):
             return response
-        response.headers.pop(ENTRY, None)  # a web server must not forge the lister's entry
+        response.headers.pop(ENTRY_HEADER, None)  # a web server must not forge the lister's entry
         visit = visit_of(request)
         if visit is None or visit.done or response.status != 200:
             return response

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from ultracrawl.crawl.indexing.agreement import forget_documents, lost_records
+from ultracrawl.crawl.indexing.reconciliation import forget_documents, lost_records
 from ultracrawl.index.opening import index_config, open_index, readable_indexes
 from ultracrawl.index.repair import repair_index
 from ultracrawl.model import UrlRecord

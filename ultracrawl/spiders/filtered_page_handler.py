@@ -12,7 +12,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.listing.answers import describe
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.placement.duplicates import Duplicates
-from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut
+from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_truncation
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl import CrawlContext, Visit
-    from ultracrawl.crawl.portal_filters.filtering import Filtered, Filtering
+    from ultracrawl.crawl.portal_filters.filtering import Filtering, FilterResult
     from ultracrawl.crawl.rendering.browser import Rendered
     from ultracrawl.model import UrlRecord
     from ultracrawl.rules.filters.views import FilterViews
@@ -101,7 +101,7 @@ class FilteredPageHandler:
         resource = views.resource
         html_page = resource.page if converted is None and resource.content_type in HTML_TYPES else None
         if html_page is not None:
-            note_cut(self._context, visit, html_page)
+            note_truncation(self._context, visit, html_page)
         refusal = result.cause or self._refusal(visit, response, html_page)
         twin, document, page = None, None, Page()
         if result.rd is not None and not refusal:
@@ -164,7 +164,7 @@ class FilteredPageHandler:
         self,
         visit: Visit,
         response: Response,
-        result: Filtered,
+        result: FilterResult,
         page: Page | None,
         twin: UrlRecord | None,
     ) -> None:

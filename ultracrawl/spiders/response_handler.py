@@ -19,7 +19,7 @@ from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
-from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut
+from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_truncation
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
 from ultracrawl.crawl.transport.headers import head_of, header_of
 from ultracrawl.model import Cause, CauseCode, Page, StatusCode
@@ -166,7 +166,7 @@ class ResponseHandler:
             cause = Cause(CauseCode.NO_CONVERTER, visit.fetch.media_type)
             self._pages.end_not_indexed(visit, cause, StatusCode.CONVERTER_MISSING)
         else:
-            note_cut(self._context, visit, page)
+            note_truncation(self._context, visit, page)
         return page
 
     async def _parse_async(self, visit: Visit, response: Response) -> Page | None:
@@ -175,7 +175,7 @@ class ResponseHandler:
             return self._parse(visit, response)
         page = await self._converter.large_page(visit, response.body, response.url, head_of(response))
         if page is not None:
-            note_cut(self._context, visit, page)
+            note_truncation(self._context, visit, page)
         return page
 
     # ---- errors

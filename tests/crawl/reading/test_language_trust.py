@@ -8,9 +8,9 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.crawl.reading.language_detection import (
-    CLEAR,
-    CLEAR_FROM,
-    SURE,
+    MIN_PROBABILITY,
+    OVERRULING_CHARS,
+    OVERRULING_PROBABILITY,
     DocumentLanguages,
     open_detector,
 )
@@ -64,10 +64,10 @@ def test_a_text_that_tells_nothing_leaves_what_is_declared(trust: Trust, text: s
 @pytest.mark.parametrize(
     ("length", "found", "expected"),
     [
-        pytest.param(CLEAR_FROM, ("de", CLEAR), "de", id="clearly"),
-        pytest.param(CLEAR_FROM - 1, ("de", 1.0), "en", id="too short"),
-        pytest.param(CLEAR_FROM, ("de", CLEAR - 0.001), "en", id="not clearly"),
-        pytest.param(CLEAR_FROM, ("", SURE - 0.1), "en", id="not at all"),
+        pytest.param(OVERRULING_CHARS, ("de", OVERRULING_PROBABILITY), "de", id="clearly"),
+        pytest.param(OVERRULING_CHARS - 1, ("de", 1.0), "en", id="too short"),
+        pytest.param(OVERRULING_CHARS, ("de", OVERRULING_PROBABILITY - 0.001), "en", id="not clearly"),
+        pytest.param(OVERRULING_CHARS, ("", MIN_PROBABILITY - 0.1), "en", id="not at all"),
     ],
 )
 def test_both_believe_the_page_unless_the_text_is_clearly_another_language(
@@ -84,7 +84,7 @@ def test_half_a_translation_is_not_clearly_another_language() -> None:
 
 @pytest.mark.parametrize("lang", ["nb", "nn"])
 def test_norwegian_does_not_refute_its_written_forms(lang: str) -> None:
-    assert told("both", "x" * CLEAR_FROM, lang, found=("no", 1.0)) == lang
+    assert told("both", "x" * OVERRULING_CHARS, lang, found=("no", 1.0)) == lang
 
 
 def test_lint_names_the_option_that_has_no_effect_beside_trust(workspace: Workspace) -> None:

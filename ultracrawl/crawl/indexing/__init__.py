@@ -1,1 +1,1 @@
-"""What documents get and leave on their way to the indexes: anchor texts, stored answers; indexes that lack some."""
+"""What accompanies documents to the indexes: anchor texts, stored responses, and the repair of incomplete indexes."""

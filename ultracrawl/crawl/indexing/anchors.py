@@ -1,4 +1,4 @@
-"""Anchor texts of a crawl: noted page by page, and brought up to date in the index when all pages were read."""
+"""Anchor texts: collected page by page, and updated in the index after all pages were read."""
 
 from __future__ import annotations
 
@@ -16,105 +16,106 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.model.page import Link
 
-LINKS_OF_A_PAGE = 1000
-"""Links of one page whose texts count, the first ones; equal ones count once."""
-GENERATION = 25_000
-"""Links that are remembered at a time; twice as many take about 15 MB."""
-REMEMBERED = 500
-"""Characters of what is remembered of a link; of one that says more nothing is, as it would be whole pages of a site
-that forgets `</a>`.
-"""
+MAX_LINKS_PER_PAGE = 1000
+"""Limit of links per page whose texts count; equal ones count once."""
+GENERATION_SIZE = 25_000
+"""Cached links per generation; two generations take about 15 MB."""
+MAX_CACHED_CHARS = 500
+"""Longest text in characters that is cached: on a site that forgets `</a>`, texts would be whole pages."""
 BATCH = 500
-"""Documents that are looked at between two flushes."""
-_DIRECTIVE = ":~:"
-"""Begins what a browser shall do with a page, be it whole or a part (`#:~:text=words`)."""
-_NOTHING = 0
-"""The mark of a link whose text says nothing."""
+"""Documents between two flushes."""
+_FRAGMENT_DIRECTIVE = ":~:"
+"""Introduces instructions to browsers in a fragment (`#:~:text=words`), for a whole page or a part of it."""
+_NO_MARK = 0
+"""The mark of a link whose text says nothing about its target."""
 
-_Said = str | tuple[str, str]
-"""The text of a link, with the link as written if that may lead to a part of its target."""
+_LinkText = str | tuple[str, str]
+"""The text of a link, with the link as written if that has a fragment."""
 
 
 class AnchorTexts(Feature):
-    """Stores the texts of links by target, and gives the index those that it does not have yet.
+    """Stores the texts of links by target, and sends the index those that it does not have yet.
 
-    Documents get their texts when the segment is sealed in which they go to the index (`IndexWriter`). Texts
-    that appear or vanish later in the run are sent at the end (`refresh_documents`), without a request. A page that is
-    unchanged, or could not be read, keeps the texts that are stored.
+    Documents get their texts when the segment in which they go to the index is sealed (`IndexWriter`). Changes later
+    in the run are sent at its end (`refresh_documents`), without a request. A page that is unchanged, or could not be
+    read, keeps its stored texts.
     """
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._young: dict[str, dict[_Said, int]] = {}
-        self._old: dict[str, dict[_Said, int]] = {}
-        """Marks of links met lately by URL and what they say, in two generations: they cost two look-ups."""
-        self._met = 0
-        """How many are in the younger one."""
-        self._said: dict[int, bytes] = {}
-        """The marks of links that say something of their targets, by the keys of visits whose links were placed."""
+        self._young: dict[str, dict[_LinkText, int]] = {}
+        self._old: dict[str, dict[_LinkText, int]] = {}
+        """Marks of recently seen links, by URL and text, in two generations; storing a text costs two look-ups."""
+        self._young_size = 0
+        """Number of links in the younger generation."""
+        self._marks_by_visit: dict[int, bytes] = {}
+        """Marks of the anchor texts of each visit whose links were placed, by key."""
 
     # ---- texts of links, page by page
 
     def links_resolved(
         self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
     ) -> None:
-        """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
+        """Collect the link texts of a page.
+
+        `located` has URLs by link as written; `inside` has the keys of the accepted links.
+        """
         marks, own = dict[int, None](), visit.url
         kept: frozenset[int] | None = None
         for href, _, text, _ in named:
             if not text or (url := located.get(href, own)) == own:
                 continue
-            said = (href, text) if "#" in href else text
-            met = self._young.get(url)
-            mark = None if met is None else met.get(said)
+            link_text = (href, text) if "#" in href else text
+            cached = self._young.get(url)
+            mark = None if cached is None else cached.get(link_text)
             if mark is None:
                 kept = frozenset(inside) if kept is None else kept
-                mark = self._meet(url, said, kept)
+                mark = self._mark_of(url, link_text, kept)
             if mark:
                 marks[mark] = None
-                if len(marks) == LINKS_OF_A_PAGE:
+                if len(marks) == MAX_LINKS_PER_PAGE:
                     break
-        self._said[visit.entry.key] = array("q", marks).tobytes()
+        self._marks_by_visit[visit.entry.key] = array("q", marks).tobytes()
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
-        """Count the texts of links to a redirect for its target."""
+        """Store a redirect: texts of links to the redirecting URL count for its target."""
         self._context.store.links.put_redirect(visit.entry.key, url_key(target))
 
-    def _meet(self, url: str, said: _Said, kept: frozenset[int]) -> int:
-        """Store what a link says of a URL that was not met lately; returns its mark."""
-        mark = self._old.get(url, {}).get(said)
+    def _mark_of(self, url: str, link_text: _LinkText, kept: frozenset[int]) -> int:
+        """Return the mark of a link text that is not in the younger generation; stores the text if it is new."""
+        mark = self._old.get(url, {}).get(link_text)
         if mark is None:
             target = url_key(url)
             if target not in kept:
-                return _NOTHING
-            mark = self._noted(url, target, said)
-        if sum(map(len, (said,) if isinstance(said, str) else said)) > REMEMBERED:
+                return _NO_MARK
+            mark = self._store_text(url, target, link_text)
+        if sum(map(len, (link_text,) if isinstance(link_text, str) else link_text)) > MAX_CACHED_CHARS:
             return mark
-        if self._met >= GENERATION:
-            self._old, self._young, self._met = self._young, {}, 0
-        self._young.setdefault(url, {})[said] = mark
-        self._met += 1
+        if self._young_size >= GENERATION_SIZE:
+            self._old, self._young, self._young_size = self._young, {}, 0
+        self._young.setdefault(url, {})[link_text] = mark
+        self._young_size += 1
         return mark
 
-    def _noted(self, url: str, target: int, said: _Said) -> int:
-        """Store the text of a link if it says something of its target; returns its mark."""
-        href, text = ("", said) if isinstance(said, str) else said
+    def _store_text(self, url: str, target: int, link_text: _LinkText) -> int:
+        """Store the text of a link unless it says nothing about its target; returns its mark."""
+        href, text = ("", link_text) if isinstance(link_text, str) else link_text
         text = anchor_text(text)
-        fragment = href.partition("#")[2][:LONGEST].partition(_DIRECTIVE)[0]
+        fragment = href.partition("#")[2][:LONGEST].partition(_FRAGMENT_DIRECTIVE)[0]
         if not text or (fragment and not says_more_than(text, fragment, url)):
-            return _NOTHING
+            return _NO_MARK
         return self._context.store.links.note_anchor(target, text, fragment)
 
     def visit_ended(self, visit: Visit) -> None:
-        """Store the links with texts of a page that was read; others keep those that are stored."""
+        """Store the anchor texts of a page that was read; other pages keep theirs."""
         outcome, key = visit.outcome, visit.entry.key
-        said = self._said.pop(key, None)
+        marks = self._marks_by_visit.pop(key, None)
         if outcome is None or outcome.transient or visit.from_store:
             return
         links = self._context.store.links
         known = visit.record.last_fetched > 0
-        if said is not None:
-            links.put_page_anchors(key, said)
+        if marks is not None:
+            links.put_page_anchors(key, marks)
         elif known and not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304):
             links.put_page_anchors(key, b"")
         if known and outcome is not UrlOutcome.REDIRECTED:
@@ -123,21 +124,20 @@ class AnchorTexts(Feature):
     # ---- texts into documents
 
     async def after_deletions(self) -> None:
-        """Update the texts of documents in the index; not where documents are made again from stored answers."""
+        """Update the anchor texts of documents in the index, except in a re-index from stored responses."""
         if not self._context.run.replay:
             self.refresh_documents()
 
-    def refresh_documents(self) -> int:
-        """Send documents to the index again whose anchor texts differ from those that it has; returns how many.
+    def refresh_documents(self) -> None:
+        """Update the documents in the index whose anchor texts have changed. Raises `WorkError`.
 
-        Called at the end of a run. Those on their way in the open segment get theirs when that is sealed. Raises
-        `WorkError`.
+        Called at the end of a run. Documents in the open segment get theirs when it is sealed.
         """
         context, links = self._context, self._context.store.links
         context.flush()
         links.sweep_anchors()
         context.store.flush()
-        number, last = 0, None
+        last = None
         while keys := links.documents_due(last, BATCH):
             last = keys[-1]
             for key, texts in links.changed_texts(
@@ -146,9 +146,7 @@ class AnchorTexts(Feature):
                 record = context.store.records.get_record(key)
                 if record is not None and record.searchable:
                     context.documents.writer.rename(key, record.shown_url, texts)
-                    number += 1
                 else:
                     links.note_document_removed(key)
             context.flush()
             context.documents.writer.tick()
-        return number

@@ -1,4 +1,4 @@
-"""Ends visits by what becomes of their items: Scrapy's signals about items, and errors in code of users."""
+"""Ends visits by the fate of their items: Scrapy's item signals, and errors in user code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ItemTracker:
-    """Knows the visits of items, and ends them with what becomes of their items."""
+    """Maps items to visits, and ends visits whose items are dropped or fail."""
 
     def __init__(
         self,
@@ -33,30 +33,30 @@ class ItemTracker:
         signalling: SignalManager,
         fail: Callable[[Visit, BaseException], None],
     ) -> None:
-        """Listen to signals; `fail` ends a visit on which code of others raised, or lets it be tried again."""
+        """Connect to the signals; `fail` ends a visit after an error in user code, or has it retried."""
         self._context = context
         self._fail = fail
         self.given: set[int] = set()
-        """Keys of documents that came without a visit in this run; nothing is fetched for them."""
-        for heed, signal in (
+        """Keys of documents that were yielded without a visit in this run; their URLs are not fetched."""
+        for handler, signal in (
             (self._dropped, signals.item_dropped),
             (self._failed, signals.item_error),
             (self._spider_failed, signals.spider_error),
         ):
-            signalling.connect(heed, signal)
+            signalling.connect(handler, signal)
 
     def visit_of(self, item: Any, response: Response | Failure | None = None) -> Visit | None:
-        """Return the visit that an item came from, if need be by its answer; None if it has ended or there is none."""
+        """Return the visit of an item, found by its URL or response; None if it has ended or there is none."""
         visit = self._context.visits.get(url_key(_access_url(item)))
         request = getattr(response, "request", None)
         return visit_of(request) if visit is None and request is not None else visit
 
-    # ---- documents that come without a visit
+    # ---- documents without a visit
 
     def adopt_document(self, document: Document) -> Visit | None:
-        """Return a visit for a document that nothing was fetched for; None if it has one, or may have none.
+        """Return a visit for a document that was yielded without a request; None if it has one, or may have none.
 
-        Only where the source may have its URL, and no page of this run has it: what is visited makes its own document.
+        Its URL has to be inside the boundary, and not visited in this run: a visited page makes its own document.
         """
         context = self._context
         if self.visit_of(document) is not None:
@@ -65,9 +65,9 @@ class ItemTracker:
         url = context.rules.url_policy.canonical(given)
         rule = "no URL that can be crawled" if url is None else context.rules.boundary.rejects(url)
         if url is None or rule is not None:
-            told = "its URL has to be one that the boundary of the source lets in"
+            advice = "its URL has to be one that the boundary of the source lets in"
             context.run.note_problem(
-                WorkError(f"a document of the spider is not indexed: {given!r} ({rule}); {told}")
+                WorkError(f"a document of the spider is not indexed: {given!r} ({rule}); {advice}")
             )
             return None
         key = url_key(url)
@@ -76,9 +76,9 @@ class ItemTracker:
             return None
         self.given.add(key)
         context.counters.count_scheduled()
-        return self._visit(document, key, url, record)
+        return self._make_visit(document, key, url, record)
 
-    def _visit(self, document: Document, key: int, url: str, record: UrlRecord | None) -> Visit:
+    def _make_visit(self, document: Document, key: int, url: str, record: UrlRecord | None) -> Visit:
         context = self._context
         shown = document.url if document.url != document.access_url else ""
         document.access_url, document.url = url, shown or url
@@ -89,17 +89,17 @@ class ItemTracker:
         context.visits[key] = visit
         return visit
 
-    # ---- what Scrapy says
+    # ---- Scrapy's signals
 
     def _dropped(self, item: Any, exception: BaseException, response: Response | None) -> None:
-        """End the visit of an item that a pipeline dropped, ours or somebody else's."""
+        """End the visit of an item that a pipeline dropped, built-in or of the user."""
         visit = self.visit_of(item, response)
         if visit is not None:
             cause = Cause(CauseCode.DROPPED, detail=str(exception))
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, 200, cause))
 
     def _failed(self, item: Any, failure: Failure, response: Response | None) -> None:
-        """End the visit of an item on which a pipeline raised. The disk being full ends the crawl."""
+        """End the visit of an item whose pipeline raised. A `WorkError`, as for a full disk, ends the crawl."""
         error = failure.value or RuntimeError("unknown failure")
         if isinstance(error, WorkError):
             self._context.run.fail(str(error))
@@ -110,12 +110,12 @@ class ItemTracker:
             self._fail(visit, error)
 
     def _spider_failed(self, failure: Failure, response: Response | Failure | None) -> None:
-        """End the visit on whose answer the spider, or a middleware of it, raised."""
+        """End the visit whose response made the spider, or a spider middleware, raise."""
         error = failure.value or RuntimeError("unknown failure")
         if response is None:
-            told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
             name = self._context.source.spider_class or "the spider"
-            self._context.run.note_problem(WorkError(f"start() of {name} ended early with {told}"))
+            self._context.run.note_problem(WorkError(f"start() of {name} ended early with {problem}"))
             return
         request = getattr(response, "request", None)
         visit = visit_of(request) if request is not None else None
@@ -124,7 +124,7 @@ class ItemTracker:
 
 
 def _access_url(item: Any) -> str:
-    """Return the URL that an item says it was fetched from."""
+    """Return the access URL of an item."""
     if isinstance(item, Document):
         return item.access_url
     from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and most crawls have documents alone

@@ -1,4 +1,4 @@
-"""Keeps the answers behind the documents in the index, if the source wants it (FAST 5.7)."""
+"""Stores the responses behind indexed documents, if the source asks for it (FAST 5.7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.mime import type_matches
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.listing.answers import ENTRY
+from ultracrawl.crawl.listing.answers import ENTRY_HEADER
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.answer import StoredAnswer
@@ -25,50 +25,50 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ALWAYS = frozenset({"content-type", ENTRY.lower()})
+_ALWAYS = frozenset({"content-type", ENTRY_HEADER.lower()})
 _NEVER = frozenset({"set-cookie", "set-cookie2"})
-"""Headers that let whoever has them into a session."""
+"""Headers that give access to a session."""
 
 
 class ResponseStore(Feature):
-    """Told how visits end; keeps the answer of each that brought a document.
+    """Stores the response of each visit that yielded a document.
 
-    If the store cannot be written, that is a problem of the run, nothing more is kept, and the crawl goes on.
+    If the store cannot be written, the run gets a problem, nothing more is stored, and the crawl goes on.
     """
 
-    def __init__(self, context: CrawlContext, waits: Callable[[int], bool]) -> None:
-        """Prepare for one crawl; `waits` says whether the document of a key waits for the place of another one."""
+    def __init__(self, context: CrawlContext, is_waiting: Callable[[int], bool]) -> None:
+        """Initialise; `is_waiting` returns whether the document of a key waits for the place of another one."""
         self._context = context
-        self._waits = waits
+        self._is_waiting = is_waiting
         self._options = context.source.storage
         self.store: DocumentStore | None = None
-        """The stored answers of the source, if it keeps them."""
-        self._answers: dict[int, Response] = {}
-        """Answers of visits that have not ended, by key."""
+        """The stored responses of the source, if it keeps them."""
+        self._responses: dict[int, Response] = {}
+        """Responses of visits that have not ended, by key."""
         self._usable = True
 
     def keep_answer(self, visit: Visit, response: Response) -> None:
-        """Keep the answer of a visit until it is known what becomes of its document."""
-        self._answers[visit.entry.key] = response
+        """Keep the response of a visit until its outcome is known."""
+        self._responses[visit.entry.key] = response
 
     def open(self) -> None:
-        """Open the store of a source that keeps documents."""
+        """Open the store if the source keeps responses."""
         if self._options.keep:
             context = self._context
             self.store = open_documents(context.project, context.source, renew=not context.run.replay)
             if self.store.renewed:
-                again = f"`ultracrawl crawl {context.source.name} --force` stores every page again"
-                self._tell(f"{self.store.renewed}; {again}")
+                advice = f"`ultracrawl crawl {context.source.name} --force` stores every page again"
+                self._report(f"{self.store.renewed}; {advice}")
             if self._options.remove_sent:
-                self._context.documents.writer.commits.on_sent = self._sent
+                self._context.documents.writer.commits.on_sent = self._discard_sent
 
     def visit_ended(self, visit: Visit) -> None:
-        """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
-        answer = self._answers.pop(visit.entry.key, None)
+        """Store the response of a visit whose document is indexed or retained, or is a duplicate to be kept."""
+        answer = self._responses.pop(visit.entry.key, None)
         store = self.store
         if store is None or answer is None or not self._usable or visit.from_store:
             return
-        if not self._wants(visit):
+        if not self._should_keep(visit):
             return
         if self._options.size is not None and store.size + len(answer.body) > self._options.size:
             self._give_up(
@@ -79,19 +79,19 @@ class ResponseStore(Feature):
             visit.fetch.media_type, self._options.compress_exclude
         )
         try:
-            store.put_answer(visit.entry.key, self._answer(visit, answer), compress=compress)
+            store.put_answer(visit.entry.key, self._stored_answer(visit, answer), compress=compress)
         except WorkError as error:
             self._give_up(str(error))
 
-    def _sent(self, keys: Iterable[int]) -> None:
-        """Remove the answers behind documents that all indexes have."""
+    def _discard_sent(self, keys: Iterable[int]) -> None:
+        """Remove the responses of documents that all indexes have."""
         try:
             if self.store is not None and self._usable:
                 self.store.discard(keys)
         except WorkError as error:
             self._give_up(str(error))
 
-    def _to_be_kept(self) -> frozenset[int]:
+    def _keys_to_keep(self) -> frozenset[int]:
         state, options = self._context.store, self._options
         kept = state.documents.kept_keys(duplicates=options.duplicates)
         if not options.remove_sent:
@@ -102,12 +102,12 @@ class ResponseStore(Feature):
         )
         return kept - (state.documents.kept_keys() - waiting)
 
-    def _wants(self, visit: Visit) -> bool:
+    def _should_keep(self, visit: Visit) -> bool:
         if visit.outcome is UrlOutcome.DUPLICATE:
-            return self._options.duplicates or self._waits(visit.entry.key)
+            return self._options.duplicates or self._is_waiting(visit.entry.key)
         return visit.outcome in SUBMITTED or visit.outcome is UrlOutcome.PENDING
 
-    def _answer(self, visit: Visit, response: Response) -> StoredAnswer:
+    def _stored_answer(self, visit: Visit, response: Response) -> StoredAnswer:
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, values in response.headers.items()
@@ -118,19 +118,19 @@ class ResponseStore(Feature):
 
     def _give_up(self, problem: str) -> None:
         self._usable = False
-        self._tell(problem)
+        self._report(problem)
 
-    def _tell(self, problem: str) -> None:
+    def _report(self, problem: str) -> None:
         self._context.run.add_problem(problem)
         logger.error("%s", problem)
 
     def close(self) -> None:
-        """Remove what is not in the index any more, and release the store."""
+        """Remove the responses of documents that have left the index, and close the store."""
         if self.store is None:
             return
         try:
             if self._usable:
-                self.store.retain(self._to_be_kept())
+                self.store.retain(self._keys_to_keep())
         except WorkError as error:
             self._give_up(str(error))
         finally:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracrawl.crawl.inspection.filter_stages import FILTERS
-from ultracrawl.crawl.removal.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
+from ultracrawl.crawl.removal.scope import NO_CHANGE, DefinitionChange, ScopeCheck, change_since, mark_of_next
 from ultracrawl.crawl.run.start_chain import admit_redirect_hosts
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.candidate import Candidate
@@ -33,7 +33,7 @@ class Forecast:
     """URLs in the document table now."""
     resumes: bool = False
     """The last run did not end, and the definition is still the same: only what waits is taken up."""
-    change: Change = NO_CHANGE
+    change: DefinitionChange = NO_CHANGE
     dropped: Counter[str] = field(default_factory=Counter)
     """Known URLs that would leave, by rule."""
     deleted: int = 0

@@ -1,1 +1,1 @@
-"""Sources that are listed: what their listers name is queued, and their fetchers answer visits."""
+"""Sources that are listed: their listers name documents, which are queued, and their fetchers answer visits."""

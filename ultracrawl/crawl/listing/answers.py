@@ -1,4 +1,4 @@
-"""What a fetcher brings, as answers like those of web servers, so that all that follows knows what to do with them."""
+"""Converts entries of listers and fetchers into Scrapy responses, and back."""
 
 from __future__ import annotations
 
@@ -19,50 +19,50 @@ if TYPE_CHECKING:
     from ultracrawl.agents.port import Entry
     from ultracrawl.model import Document
 
-ENTRY = "X-Ultracrawl-Entry"
-"""The header with what lister and fetcher say of a document; it means something in sources that are listed alone."""
+ENTRY_HEADER = "X-Ultracrawl-Entry"
+"""The header with the entry of a lister or fetcher; it is interpreted in listed sources only."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f]+")
 
 
 def entry_headers(url: str, entry: Entry) -> dict[bytes, bytes]:
-    """Return the headers of the answer with the document of an entry, as a web server would send them."""
-    named = {
+    """Return the response headers for the document of an entry, as a web server would send them."""
+    values = {
         b"Content-Type": entry.content_type or media_type_of(url),
         b"ETag": stored_validators(entry),
         b"Last-Modified": formatdate(entry.last_modified, usegmt=True) if entry.last_modified else "",
     }
-    return {name: value.encode() for name, value in named.items() if value}
+    return {name: value.encode() for name, value in values.items() if value}
 
 
 def entry_response(url: str, entry: Entry) -> Response:
-    """Return the answer to a visit with the document of an entry."""
+    """Return the response with the document of an entry."""
     headers, body = entry_headers(url, entry), entry.body or b""
-    headers[ENTRY.encode()] = entry_text(entry).encode()
+    headers[ENTRY_HEADER.encode()] = entry_text(entry).encode()
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     return kind(url, status=200, headers=headers, body=body)
 
 
 def with_entry(response: Response, entry: Entry) -> Response:
-    """Return the answer of a web server, with what the lister says of the document."""
-    response.headers[ENTRY] = entry_text(entry)
+    """Return the response of a web server with the entry of the lister added as a header."""
+    response.headers[ENTRY_HEADER] = entry_text(entry)
     if entry.validators:
         response.headers["ETag"] = stored_validators(entry)
     return response
 
 
 def stored_validators(entry: Entry) -> str:
-    """Return the validators of an entry as the record of its URL has them after a visit."""
+    """Return the validators of an entry in the form in which URL records store them."""
     return entry.validators.encode("ascii", "backslashreplace").decode()
 
 
 def is_display_url(text: str) -> bool:
-    """Whether a text can be shown as the URL of a document."""
+    """Return whether a text can be shown as the URL of a document."""
     return bool(_URL.fullmatch(text))
 
 
 def entry_of(response: Response) -> Entry | None:
-    """Return what lister and fetcher say of the document of an answer."""
-    text = header_of(response, ENTRY)
+    """Return the entry in the headers of a response, if it has one."""
+    text = header_of(response, ENTRY_HEADER)
     return _read(text) if text else None
 
 
@@ -72,7 +72,7 @@ def _read(text: str) -> Entry:
 
 
 def describe(document: Document, response: Response) -> None:
-    """Have a document say what lister and fetcher say of it."""
+    """Set the title, attributes, owner and access list of a document from the entry of its response."""
     entry = entry_of(response)
     if entry is None:
         return
@@ -87,7 +87,7 @@ def describe(document: Document, response: Response) -> None:
 
 
 def content_checksum(response: Response) -> bytes:
-    """Return the checksum of a document together with what is said of it."""
+    """Return the checksum of a document together with the metadata of its entry."""
     entry = entry_of(response)
-    said = b"" if entry is None else content_of(entry).encode()
-    return checksum(said + response.body)
+    metadata = b"" if entry is None else content_of(entry).encode()
+    return checksum(metadata + response.body)

@@ -1,4 +1,4 @@
-"""Threads in which code of a kind of sources is called that waits for files, servers and databases."""
+"""Daemon threads for the blocking code of listers and fetchers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class CallThreads(Executor):
-    """A few threads that call one function after the other; one that hangs does not keep the process from ending."""
+    """An executor with a few daemon threads, so that a call that hangs does not keep the process from ending."""
 
     def __init__(self, name: str, number: int = 1) -> None:
         self._name = name
@@ -21,13 +21,13 @@ class CallThreads(Executor):
         self._begun = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return what a function returns; one that is a coroutine runs in the event loop."""
+        """Return the result of a function, called in a thread; coroutine functions run in the event loop."""
         if inspect.iscoroutinefunction(function):
             return await function(*args)
         return await asyncio.get_running_loop().run_in_executor(self, function, *args)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a function called (the protocol of executors)."""
+        """Schedule a call (the protocol of executors)."""
         if not self._begun:
             self._begun = True
             for _ in range(self._number):
@@ -37,7 +37,7 @@ class CallThreads(Executor):
         return done
 
     def close(self) -> None:
-        """Have the threads end once they have called what waits."""
+        """End the threads after the calls that wait."""
         for _ in range(self._number if self._begun else 0):
             self._work.put(None)
 
@@ -48,5 +48,5 @@ class CallThreads(Executor):
                 continue
             try:
                 done.set_result(call())
-            except BaseException as error:  # the edge to code of a kind; it is raised where it was called
+            except BaseException as error:  # code of a plug-in may raise anything; the caller gets it
                 done.set_exception(error)

@@ -1,4 +1,4 @@
-"""Answers visits of a source that is listed: by the body that came with the listing, or by asking the fetcher."""
+"""Answers visits of a listed source with the body from the listing, or by calling the fetcher."""
 
 from __future__ import annotations
 
@@ -30,24 +30,26 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
 
-GATHERING = 0.02
-"""Seconds in which visits gather for one call of a fetcher that takes several documents."""
+BATCH_WINDOW = 0.02
+"""Seconds for which visits are collected for one call of a fetcher that takes several documents."""
 FAILED = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED})
-"""Ends of documents that are asked for again in the next run."""
+"""Outcomes after which a document is requested again in the next run."""
 _KEPT = FAILED | {UrlOutcome.DUPLICATE}
-"""Ends after which what was listed is kept, as who may see the document: it is asked for again although no listing
-names it, or takes the place of the one that it repeats."""
+"""Outcomes after which the entry of the listing is kept.
+
+The document is requested again although no listing names it, or takes the place of the one that it duplicates.
+"""
 _READ = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED})
-"""Ends of documents that are in the index as the server has them."""
+"""Outcomes of documents that are in the index as the server has them."""
 
 
-class _Asked(NamedTuple):
+class _PendingFetch(NamedTuple):
     wanted: Wanted
     answer: asyncio.Future[Entry | Failure]
 
 
 class EntryFetching(Feature):
-    """Gives visits their answers. `make_fetcher` is called when the first document is fetched."""
+    """Makes the responses of visits. `make_fetcher` is called when the first document is fetched."""
 
     def __init__(
         self, context: CrawlContext, schemes: frozenset[str], make_fetcher: Callable[[], Fetcher]
@@ -57,29 +59,29 @@ class EntryFetching(Feature):
         self._make = make_fetcher
         self._fetcher: Fetcher | None = None
         self._threads = CallThreads("fetcher")
-        self._gathered: list[_Asked] = []
+        self._collected: list[_PendingFetch] = []
         self._calls: set[asyncio.Task[None]] = set()
 
     def visit_ended(self, visit: Visit) -> None:
-        """Forget what was listed of a document whose visit is over.
+        """Drop the stored entry of a document whose visit has ended.
 
-        Of one that a web server has it is kept: a server by which nothing changed does not know what a lister says.
+        For documents of web servers it is kept: a 304 of the server says nothing about the metadata of the lister.
         """
         outcome = visit.outcome
         if outcome is None or outcome.transient or outcome in _KEPT:
             return
-        of_the_web = outcome in _READ and split(visit.url).scheme not in self._schemes
-        entry = self.listed(visit) if of_the_web else None
+        is_from_web = outcome in _READ and split(visit.url).scheme not in self._schemes
+        entry = self.listed(visit) if is_from_web else None
         if entry is None or entry.body is not None:
             self._context.store.documents.release_document(Retained.LISTED, visit.entry.key)
 
     def listed(self, visit: Visit) -> Entry | None:
-        """Return what the lister said of the document of a visit; None if it was not asked."""
+        """Return the lister's entry for the document of a visit, if it has one."""
         data = self._context.store.documents.retained_document(Retained.LISTED, visit.entry.key)
         return None if data is None else unpack_entry(data)
 
     async def answer(self, visit: Visit, entry: Entry | None) -> Response | None:
-        """Return the answer to a visit; None if its URL is fetched as those of web sources are.
+        """Return the response of a visit; None if its URL is fetched like those of web sources.
 
         Raises `IgnoreRequest` if the visit has ended.
         """
@@ -90,27 +92,27 @@ class EntryFetching(Feature):
                 return None
             if entry is not None and (refused := self._refused(visit, entry)):
                 return refused
-            found = await self._fetch(Wanted(visit.url, entry, self._most_bytes))
-            if isinstance(found, Failure):
-                return self._failed(visit, found)
-            entry = found if entry is None else completed(entry, found)
-        return self._checked(visit, entry)
+            fetched = await self._fetch(Wanted(visit.url, entry, self._max_bytes))
+            if isinstance(fetched, Failure):
+                return self._failed(visit, fetched)
+            entry = fetched if entry is None else completed(entry, fetched)
+        return self._response_within_limit(visit, entry)
 
     @property
-    def _most_bytes(self) -> int:
+    def _max_bytes(self) -> int:
         source = self._context.source
         limits = [size for size in (source.limits.max_size, source.cut_off) if size]
         return min(limits) + 1 if limits else 0
 
     def _refused(self, visit: Visit, entry: Entry) -> Response | None:
-        """Return an answer without a body for a document whose type is not read: nobody needs its body."""
+        """Return a response without a body for a document whose type is excluded, so that its body is not fetched."""
         headers = Headers(entry_headers(visit.url, entry))
         refusal = self._context.rules.acceptance.refuses_head(values_in(headers), None)
         return None if refusal is None else entry_response(visit.url, entry)
 
-    def _checked(self, visit: Visit, entry: Entry) -> Response:
-        most = self._context.source.limits.max_size
-        if most and len(entry.body or b"") > most:
+    def _response_within_limit(self, visit: Visit, entry: Entry) -> Response:
+        max_size = self._context.source.limits.max_size
+        if max_size and len(entry.body or b"") > max_size:
             visit.note_answer(FetchResult(status=200, size=len(entry.body or b""), etag=entry.validators))
             ending = Ending(UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, Cause(CauseCode.TOO_LARGE))
             self._context.endings.end_visit(visit, ending)
@@ -118,7 +120,7 @@ class EntryFetching(Feature):
         return entry_response(visit.url, entry)
 
     def _failed(self, visit: Visit, failure: Failure) -> Response:
-        """Return the answer that says what a web server would say, or end the visit. Raises `IgnoreRequest`."""
+        """Return a response with the HTTP status of a failure, or end the visit. Raises `IgnoreRequest`."""
         if failure.status < 600:
             return entry_response(visit.url, Entry(visit.url)).replace(status=failure.status)
         unreached = failure.status == StatusCode.IO_ERROR
@@ -138,47 +140,47 @@ class EntryFetching(Feature):
                 return Failure(StatusCode.IO_ERROR, str(error))
             self._threads = CallThreads("fetcher", self._fetcher.threads)
         loop = asyncio.get_running_loop()
-        asked = _Asked(wanted, loop.create_future())
-        self._gathered.append(asked)
-        if len(self._gathered) >= self._fetcher.batch_size:
+        pending = _PendingFetch(wanted, loop.create_future())
+        self._collected.append(pending)
+        if len(self._collected) >= self._fetcher.batch_size:
             self._dispatch()
-        elif len(self._gathered) == 1:
-            loop.call_later(GATHERING, self._dispatch)
-        return await asked.answer
+        elif len(self._collected) == 1:
+            loop.call_later(BATCH_WINDOW, self._dispatch)
+        return await pending.answer
 
     def _dispatch(self) -> None:
-        """Call the fetcher for what was gathered."""
-        gathered, self._gathered = self._gathered, []
-        if gathered:
-            task = asyncio.ensure_future(self._call(gathered))
+        """Call the fetcher for the collected documents."""
+        collected, self._collected = self._collected, []
+        if collected:
+            task = asyncio.ensure_future(self._call(collected))
             self._calls.add(task)
             task.add_done_callback(self._calls.discard)
 
-    async def _call(self, gathered: Sequence[_Asked]) -> None:
+    async def _call(self, collected: Sequence[_PendingFetch]) -> None:
         assert self._fetcher is not None
         try:
-            found = await self._threads.call(self._fetcher.fetch, [one.wanted for one in gathered])
-            answers: list[Entry | Failure | Exception] = list(found)
+            fetched = await self._threads.call(self._fetcher.fetch, [fetch.wanted for fetch in collected])
+            answers: list[Entry | Failure | Exception] = list(fetched)
         except UserError as error:
             self._context.run.fail(error)
-            answers = [Failure(StatusCode.IO_ERROR, str(error))] * len(gathered)
+            answers = [Failure(StatusCode.IO_ERROR, str(error))] * len(collected)
         except WorkError as error:
-            answers = [Failure(StatusCode.IO_ERROR, str(error))] * len(gathered)
-        except Exception as error:  # the edge to code of a kind
-            answers = [error] * len(gathered)
-        if len(answers) != len(gathered):
-            told = f"the fetcher returned {len(answers)} documents, and was asked for {len(gathered)}"
-            answers = [WorkError(told)] * len(gathered)
-        for asked, answer in zip(gathered, answers, strict=True):
-            if asked.answer.done():
+            answers = [Failure(StatusCode.IO_ERROR, str(error))] * len(collected)
+        except Exception as error:  # code of a plug-in may raise anything
+            answers = [error] * len(collected)
+        if len(answers) != len(collected):
+            problem = f"the fetcher returned {len(answers)} documents, and was asked for {len(collected)}"
+            answers = [WorkError(problem)] * len(collected)
+        for pending, answer in zip(collected, answers, strict=True):
+            if pending.answer.done():
                 continue
             if isinstance(answer, Exception):
-                asked.answer.set_exception(answer)
+                pending.answer.set_exception(answer)
             else:
-                asked.answer.set_result(answer)
+                pending.answer.set_result(answer)
 
     async def close(self) -> None:
-        """Let the fetcher release what it holds."""
+        """Close the fetcher and its threads."""
         if self._fetcher is not None:
             await self._threads.call(self._fetcher.close)
             self._threads.close()

@@ -1,4 +1,4 @@
-"""The listing of a source: what its lister names enters the queue, or is vouched for; what it names no more leaves."""
+"""Lists a source: queues the entries of its lister that are new or changed, and removes what is no longer listed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ultracrawl.crawl.listing.answers import is_display_url
 from ultracrawl.crawl.listing.call_threads import CallThreads
 from ultracrawl.crawl.listing.fetching import FAILED
 from ultracrawl.crawl.listing.notes import ListingNotes
-from ultracrawl.crawl.listing.vouching import is_vouched_for, says_other, vouched_outcome
+from ultracrawl.crawl.listing.vouching import has_new_metadata, is_vouched_for, vouched_outcome
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 20_000
-"""Documents that wait in the queue, from which on no more are listed."""
-LOOK_AGAIN = 0.2
-"""Seconds after which it is looked again whether there is room for more."""
-PATIENCE = 30.0
-"""Seconds that a lister gets to come back when the crawl ends."""
+MAX_QUEUED = 20_000
+"""Queue length from which listing pauses."""
+CAPACITY_POLL_INTERVAL = 0.2
+"""Seconds between checks whether listing can go on."""
+CLOSE_TIMEOUT = 30.0
+"""Seconds that a lister has to return when the crawl ends."""
 _UNLISTED = Removal(RemovalReason.UNLISTED, Cause(CauseCode.UNLISTED))
 
 
 class SourceListing(Feature):
     """Lists the source of a crawl, batch by batch, while documents are fetched.
 
-    A batch becomes durable together with the place behind it, so that a crawl that is killed goes on there.
+    A batch is committed together with the lister's cursor, so that a crawl that was killed resumes behind it.
     """
 
     def __init__(
         self, context: CrawlContext, make_lister: Callable[[], Lister], lost: Callable[[], bool]
     ) -> None:
-        """`make_lister` gives the lister; `lost` tells whether an index lost documents, so that all are fetched."""
+        """Initialise; `lost` returns whether an index lost documents, so that all are fetched."""
         self._context = context
         self._make = make_lister
         self._lost = lost
@@ -58,23 +58,23 @@ class SourceListing(Feature):
         self._task: asyncio.Task[None] | None = None
         self._notes = ListingNotes(context)
 
-    # ---- the beginning
+    # ---- start
 
     def queue_opened(self) -> None:
-        """Begin to list, or go on."""
+        """Start the listing, or resume it."""
         run = self._context.run
         if run.failed or run.replay:
             return
-        self._notes.begin(fresh=self._everything)
+        self._notes.begin(fresh=self._fetches_everything)
         run.listing = True
         self._task = asyncio.ensure_future(self._run())
 
     @property
-    def _everything(self) -> bool:
+    def _fetches_everything(self) -> bool:
         run = self._context.run
         return run.force or run.rescan or self._lost()
 
-    # ---- the listing
+    # ---- listing
 
     async def _run(self) -> None:
         run = self._context.run
@@ -82,7 +82,7 @@ class SourceListing(Feature):
             await self._list_source()
         except UltracrawlError as error:
             run.fail(error)
-        except Exception as error:  # the edge to code of a kind
+        except Exception as error:  # code of a plug-in may raise anything
             logger.warning("The source cannot be listed", exc_info=error)
             run.fail(f"the source cannot be listed: {type(error).__name__}: {error}")
         finally:
@@ -102,15 +102,15 @@ class SourceListing(Feature):
             await call(lister.confirm, state.since)
         steps = await call(lister.list_entries, state.since, state.cursor)
         while True:
-            await self._room()
-            listed = await self._next(steps)
+            await self._wait_for_capacity()
+            listed = await self._next_batch(steps)
             if isinstance(listed, Batch):
-                await self._take_batch(listed)
+                await self._process_batch(listed)
                 continue
             self._end_listing(listed)
             return
 
-    async def _next(self, steps: Any) -> Listed:
+    async def _next_batch(self, steps: Any) -> Listed:
         if isinstance(steps, AsyncIterator):
             found = await anext(steps, None)
         else:
@@ -125,31 +125,31 @@ class SourceListing(Feature):
             )
             return
         if end.changes_only:
-            self._ask_failed()
+            self._queue_failed()
         self._notes.note(whole=True, changes_only=end.changes_only, token=end.token)
         self._context.flush()
 
-    async def _room(self) -> None:
-        """Wait as long as the index is behind, or too much waits already."""
+    async def _wait_for_capacity(self) -> None:
+        """Wait while the index is behind or the queue is long."""
         context = self._context
-        while context.documents.congested or context.store.queue.number_waiting() > MOST_WAITING:
-            await asyncio.sleep(LOOK_AGAIN)
+        while context.documents.congested or context.store.queue.number_waiting() > MAX_QUEUED:
+            await asyncio.sleep(CAPACITY_POLL_INTERVAL)
 
-    async def _take_batch(self, batch: Batch) -> None:
-        """Queue what is new or changed in a batch, and vouch for the rest, durably."""
+    async def _process_batch(self, batch: Batch) -> None:
+        """Queue the new and changed entries of a batch, record the others as unchanged, and commit."""
         entries = {url_key(url): (url, entry) for entry in batch.entries if (url := self._url_of(entry))}
         records = self._context.store.records.get_records(list(entries))
         self._remove(records[key] for key, (_, entry) in entries.items() if entry.deleted and key in records)
-        fresh = {one.key for one in self._context.store.visits.note_met(list(records))}
-        vouched, everything = Counter[UrlOutcome](), self._everything
+        fresh = {known.key for known in self._context.store.visits.note_met(list(records))}
+        vouched, fetches_all = Counter[UrlOutcome](), self._fetches_everything
         for key, (url, entry) in entries.items():
             record = records.get(key)
             if entry.deleted or (record is not None and key not in fresh):
                 continue
-            if record is not None and not everything and is_vouched_for(self._context, key, record, entry):
+            if record is not None and not fetches_all and is_vouched_for(self._context, key, record, entry):
                 vouched[vouched_outcome(record)] += 1
                 continue
-            self._queue(key, url, entry, record)
+            self._queue_entry(key, url, entry, record)
         self._context.counters.count_unchanged(vouched)
         self._notes.note(cursor=batch.cursor)
         self._context.flush()
@@ -158,25 +158,28 @@ class SourceListing(Feature):
         await self._threads.call(self._lister.received, batch)
 
     def _url_of(self, entry: Entry) -> str:
-        """Return the URL under which an entry is known; the same one however it is written."""
+        """Return the canonical URL of an entry."""
         return (
             self._context.rules.url_policy.without_rewriting.canonical(entry.access_url) or entry.access_url
         )
 
-    def _queue(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
+    def _queue_entry(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
         shown = "" if entry.display_url == url or not is_display_url(entry.display_url) else entry.display_url
         if record is not None and record.display_url != shown:
             if record.searchable:
                 self._context.documents.writer.delete(key, record.shown_url)
             changed = replace(without_validators(record), display_url=shown, indexed=False, submitted=False)
             self._context.store.records.amend_record(key, changed)
-        elif record is not None and says_other(self._context.store, key, entry):
+        elif record is not None and has_new_metadata(self._context.store, key, entry):
             self._context.store.records.amend_record(key, replace(record, etag="", last_modified=""))
         self._context.queue.queue_listed(key, url, shown, known=record is not None)
         self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
 
-    def _ask_failed(self) -> None:
-        """Queue what could not be had before, with what was said of it: a listing of changes does not name it again."""
+    def _queue_failed(self) -> None:
+        """Queue documents that failed before, with their stored entries.
+
+        A listing of changes does not name them again.
+        """
         store = self._context.store
         for outcome in FAILED:
             for record in list(store.records.all_records(outcome)):
@@ -184,57 +187,57 @@ class SourceListing(Feature):
                 if store.visits.note_met((key,)):
                     self._context.queue.queue_listed(key, record.url, record.display_url, known=True)
 
-    # ---- what leaves
+    # ---- removal
 
     def _remove(self, gone: Iterable[UrlRecord]) -> None:
         leaving = [
-            replace(without_validators(one), removal=_UNLISTED)
-            for one in gone
-            if one.searchable and not one.removal
+            replace(without_validators(record), removal=_UNLISTED)
+            for record in gone
+            if record.searchable and not record.removal
         ]
         self._context.documents.remove(leaving)
 
     def cycle_ended(self) -> int:
-        """Mark what a whole listing did not name as leaving; returns how many documents that are."""
+        """Mark documents that a complete listing did not name as leaving; returns their number."""
         state, store = self._notes.state, self._context.store
         if not state.whole or state.changes_only or self._context.run.replay:
             return 0
         store.flush()
         unseen = store.visits.unseen_urls(1)
-        records = store.records.get_records([one.key for one in unseen if one.has_document])
+        records = store.records.get_records([url.key for url in unseen if url.has_document])
         self._remove(records.values())
-        forgotten = [one.key for one in unseen if not one.has_document]
+        forgotten = [url.key for url in unseen if not url.has_document]
         if forgotten:
             store.drop_urls(forgotten)
             self._context.queue.forget_urls(forgotten)
         return len(records)
 
-    # ---- the end
+    # ---- end
 
     def run_ending(self, *, complete: bool) -> None:
-        """Note that the next listing begins from the token of this one, if all went well."""
+        """After a complete run, note that the next listing starts from the token of this one."""
         if complete and self._notes.state.whole and not self._context.run.failed:
             self._notes.note(done=True)
 
     async def stop(self) -> None:
-        """End the listing where it is: what is durable stays."""
+        """Stop the listing; committed batches stay."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
-            await asyncio.wait([self._task], timeout=PATIENCE)
-            self._context.run.listing = True  # it goes on with the next start
+            await asyncio.wait([self._task], timeout=CLOSE_TIMEOUT)
+            self._context.run.listing = True  # it is resumed by the next start
 
     async def close(self) -> None:
-        """Tell the lister that what it listed is in the index, and let it release what it holds."""
+        """Confirm to the lister that its documents are in the index, and close it."""
         if self._lister is None:
             return
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(CLOSE_TIMEOUT):
                 if self._notes.state.done and not self._context.run.failed:
                     await self._threads.call(self._lister.confirm, self._notes.state.token)
                 await self._threads.call(self._lister.close)
         except TimeoutError:
             self._context.run.note_problem("the lister did not come back; what it holds may be left over")
-        except Exception as error:  # the edge to code of a kind
+        except Exception as error:  # code of a plug-in may raise anything
             self._context.run.note_problem(f"the lister cannot be closed: {type(error).__name__}: {error}")
         self._threads.close()
 
@@ -242,16 +245,16 @@ class SourceListing(Feature):
 async def lister_credential(
     listing: SourceListing, host: str, realm: str, url: str
 ) -> tuple[str, str] | None:
-    """Return user and password that a lister has for a server which asks for them; if it fails, so does the run."""
+    """Return the lister's user and password for a server that requires them; an error of the lister fails the run."""
     if listing._lister is None:
         return None
     try:
-        asked = listing._threads.call(listing._lister.credential_for, host, realm, url)
-        found: tuple[str, str] | None = await asked
+        call = listing._threads.call(listing._lister.credential_for, host, realm, url)
+        credential: tuple[str, str] | None = await call
     except UltracrawlError as error:
         listing._context.run.fail(error)
         return None
-    except Exception as error:  # the edge to code of a kind
+    except Exception as error:  # code of a plug-in may raise anything
         listing._context.run.fail(f"the lister has no password: {type(error).__name__}: {error}")
         return None
-    return found
+    return credential

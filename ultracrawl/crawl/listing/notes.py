@@ -1,4 +1,4 @@
-"""How far a crawl came with its listing, as the store keeps it."""
+"""The progress of a listing, as the store keeps it."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListingState:
-    """How far a run came with its listing, as the store has it."""
+    """The progress of a run's listing; stored as JSON, so field names are fixed."""
 
     scope: str
-    """By what rules it was listed: after a change of them everything is listed."""
+    """Digest of the scope of the definition; after a change everything is listed."""
     since: str = ""
     cursor: str = ""
     whole: bool = False
-    """Everything was listed that there is."""
+    """The listing has reached its end."""
     changes_only: bool = False
     token: str = ""
     done: bool = False
-    """The run ended well: the next listing begins from the token."""
+    """The run ended well: the next listing starts from the token."""
 
 
 class ListingNotes:
-    """The state of the listing of one crawl; what is noted becomes durable with the next flush."""
+    """The state of the listing of a crawl; changes become durable with the next flush."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self.state = ListingState(context.rules.scope)
 
     def begin(self, *, fresh: bool) -> None:
-        """Go on where this run was interrupted, or from what the last good one ended with, unless all is wanted."""
-        noted = ((run, ListingState(**json.loads(text))) for run, text in self._context.store.listings())
-        for run, state in noted:
+        """Resume an interrupted listing, or start from the token of the last good one, or from nothing if `fresh`."""
+        stored = ((run, ListingState(**json.loads(text))) for run, text in self._context.store.listings())
+        for run, state in stored:
             if run == self._context.mark.number:
                 self.state = state
                 return
             if state.done:
-                anew = fresh or state.scope != self.state.scope
-                self.state = replace(self.state, since="" if anew else state.token)
+                restart = fresh or state.scope != self.state.scope
+                self.state = replace(self.state, since="" if restart else state.token)
                 return
 
     def note(self, **changes: Any) -> None:
-        """Note what has changed."""
+        """Change fields of the state."""
         self.state = replace(self.state, **changes)
         self._context.store.note_listing(self._context.mark.number, json.dumps(asdict(self.state)))

@@ -1,4 +1,4 @@
-"""What listers and fetchers are made from, and whether a source can be reached by them."""
+"""The set-up of listers and fetchers, and checks whether a listed source can be reached."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from ultracrawl.sources.secrets import SecretReader
 def setup_of(
     project: Project, source: DataSource, *, force: bool = False, clock: Callable[[], float] = time.time
 ) -> KindSetup[Any]:
-    """Return what a kind is told of a source."""
+    """Return the set-up that a kind of sources gets for its listers and fetchers."""
     secrets = SecretReader(os.environ, project.key_file)
     return KindSetup(source, source, project.base, secrets, force, clock)
 
 
 def check_listed(project: Project, *, connect: bool) -> Iterator[Finding]:
-    """Yield what is wrong with sources that are listed, and, with `connect`, what keeps them from being reached."""
+    """Yield mistakes in the definitions of listed sources and, with `connect`, failures to reach them."""
     for source in project.sources.values():
         kind = load_kind(source.type)
         if not isinstance(kind, ListedKind):
             continue
-        told = _problem(_reach if connect else _check, kind, setup_of(project, source))
-        if told is not None:
-            yield Finding(str(project.base), 0, f"sources.{source.name}", *told)
+        problem = _problem(_check_connection if connect else _check, kind, setup_of(project, source))
+        if problem is not None:
+            yield Finding(str(project.base), 0, f"sources.{source.name}", *problem)
 
 
 def _check(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
     kind.check_definition(setup)
 
 
-def _reach(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
+def _check_connection(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
     lister = kind.make_lister(setup)
     try:
         lister.check_connection()
@@ -47,17 +47,17 @@ def _reach(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
 
 
 def _problem(
-    look: Callable[[ListedKind[Any], KindSetup[Any]], None], kind: ListedKind[Any], setup: KindSetup[Any]
+    check: Callable[[ListedKind[Any], KindSetup[Any]], None], kind: ListedKind[Any], setup: KindSetup[Any]
 ) -> tuple[str, str] | None:
-    """Return what is wrong with a source and what to do, a line each; None if nothing is."""
+    """Return the problem of a source and its remedy, one line each; None if there is none."""
     try:
-        look(kind, setup)
+        check(kind, setup)
     except MissingExtraError as error:
         return error.problem, error.instead
     except UserError as error:
         return str(error), "correct it"
     except UltracrawlError as error:
         return str(error), "see to it that it can be reached"
-    except Exception as error:  # the edge to code of a kind
+    except Exception as error:  # code of a plug-in may raise anything
         return f"{type(error).__name__}: {' '.join(str(error).split())}", "correct it"
     return None

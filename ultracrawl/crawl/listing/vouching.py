@@ -1,4 +1,4 @@
-"""Which documents are as they were by what their lister says, and which have to be read anew."""
+"""Decides from the entry of a lister whether a document is unchanged or has to be fetched again."""
 
 from __future__ import annotations
 
@@ -15,37 +15,39 @@ if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
     from ultracrawl.stores import Store
 
-_GOOD = frozenset(
+_INDEXED = frozenset(
     {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
 )
 
 
 def is_vouched_for(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
-    """Whether nothing has changed since the visit that a record tells of, and what came of it holds."""
+    """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds."""
     if not entry.validators or stored_validators(entry) != record.etag:
         return False
     if record.outcome is UrlOutcome.DUPLICATE:
         return _stays_copy(context, key, record, entry)
     left_out = record.outcome is UrlOutcome.NOT_INDEXED and record.removal is None
-    return left_out or (record.outcome in _GOOD and record.retained)
+    return left_out or (record.outcome in _INDEXED and record.retained)
 
 
 def _stays_copy(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
-    """Whether a known copy needs no visit; what is said of it is kept for the time when it takes the place."""
+    """Return whether a known duplicate needs no visit; its entry is kept in case it takes the place of the other."""
     if not context.documents.remains_duplicate(record):
         return False
-    if context.store.documents.retained_document(Retained.LISTED, key) is None:  # it had the place once
+    if (
+        context.store.documents.retained_document(Retained.LISTED, key) is None
+    ):  # it was the indexed one before
         context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
     return True
 
 
 def vouched_outcome(record: UrlRecord) -> UrlOutcome:
-    """Return as what a document counts that is not visited."""
+    """Return the outcome that is counted for a document that is not visited."""
     return UrlOutcome.DUPLICATE if record.outcome is UrlOutcome.DUPLICATE else UrlOutcome.NOT_MODIFIED
 
 
-def says_other(store: Store, key: int, entry: Entry) -> bool:
-    """Whether a lister says something else of a document of a web server than when it was read last."""
+def has_new_metadata(store: Store, key: int, entry: Entry) -> bool:
+    """Return whether a lister's metadata of a document on a web server has changed since it was last read."""
     if entry.validators or entry.body is not None:
         return False
     before = store.documents.retained_document(Retained.LISTED, key)

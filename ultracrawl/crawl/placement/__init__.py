@@ -1,1 +1,1 @@
-"""Which URL stands for a document: display URLs and duplicates."""
+"""Decides which URL stands for a document: display URLs and duplicates."""

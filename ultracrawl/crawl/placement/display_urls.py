@@ -1,4 +1,4 @@
-"""Display URLs are unique within a source: who holds one, and who has to give it back (Ultra Search 4)."""
+"""Keeps display URLs unique within a source, and returns borrowed ones to their owners (Ultra Search 4)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class DisplayUrls(Feature):
-    """Asked before a document is handed over, and told how visits end.
+    """Checks the display URL of each document before it is indexed, and reclaims borrowed ones when visits end.
 
-    A display URL belongs to the first document in the index that is shown under it. A page whose access URL
-    is another one borrows it: from a temporary redirect, or by the word of a rewriter. What was borrowed from
-    a redirect is given back when the redirect is none any more, or leads elsewhere. `lent_by_redirects` says that
-    there is no rewriter, so that a URL that is fetched itself has been lent by a redirect only.
+    A display URL belongs to the first document in the index that is shown under it. A page with another access URL
+    borrows it, from a temporary redirect or a rewriter. A URL borrowed from a redirect is reclaimed when the redirect
+    is gone or leads elsewhere. `lent_by_redirects` is true if the source has no rewriter: then only a redirect can
+    have lent a URL that is itself fetched.
     """
 
     def __init__(self, context: CrawlContext, *, lent_by_redirects: bool) -> None:
@@ -32,38 +32,39 @@ class DisplayUrls(Feature):
 
     def holder(self, visit: Visit) -> UrlRecord | None:
         """Return the other document of the source that is shown under the display URL of this visit, or None."""
-        self._take_back(visit)
+        self._reclaim(visit)
         shown = visit.display_url
         others = self._state.records.with_display_url(shown)
         if shown != visit.url:
-            # The page fetched under this URL may hold it, too: it has no `display_url`, so `with_display_url` lacks it.
+            # The page with this access URL may hold it, too; `with_display_url` finds only pages that borrow it.
             own = self._state.records.get_records([url_key(shown)]).values()
-            others += [one for one in own if one.shown_url == shown]
-        return next((one for one in others if one.url != visit.url and one.retained), None)
+            others += [record for record in own if record.shown_url == shown]
+        return next((record for record in others if record.url != visit.url and record.retained), None)
 
     def visit_ending(self, visit: Visit, outcome: UrlOutcome) -> None:
-        """Take the display URL back from a page that got it through a redirect, when there is no redirect now."""
+        """Reclaim the display URL that a redirect lent to another page, if the visit found no redirect any more."""
         if outcome is not UrlOutcome.REDIRECTED and not outcome.transient:
-            self._take_back(visit)
+            self._reclaim(visit)
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
-        """Take the display URL back from pages that an earlier redirect of this URL led to.
+        """Reclaim the display URL from pages that an earlier redirect of this URL led to.
 
         `shown` is the display URL that the target gets, empty for its own.
         """
         borrowers = self._state.records.with_display_url(visit.display_url)
-        if borrowers and self._lends(visit) and not (shown and any(one.url == target for one in borrowers)):
-            self._release(visit, borrowers)
+        keeps_name = shown and any(record.url == target for record in borrowers)
+        if borrowers and self._may_have_lent(visit) and not keeps_name:
+            self._restore_own_urls(visit, borrowers)
 
-    def _take_back(self, visit: Visit) -> None:
-        if self._lends(visit):
-            self._release(visit, self._state.records.with_display_url(visit.display_url))
+    def _reclaim(self, visit: Visit) -> None:
+        if self._may_have_lent(visit):
+            self._restore_own_urls(visit, self._state.records.with_display_url(visit.display_url))
 
-    def _lends(self, visit: Visit) -> bool:
+    def _may_have_lent(self, visit: Visit) -> bool:
         before = visit.record.outcome is UrlOutcome.REDIRECTED
         return before or (self._lent_by_redirects and not visit.entry.display_url)
 
-    def _release(self, visit: Visit, borrowers: list[UrlRecord]) -> None:
+    def _restore_own_urls(self, visit: Visit, borrowers: list[UrlRecord]) -> None:
         """Give pages their own display URL again: they are removed under the borrowed one, and fetched again."""
         for record in borrowers:
             if record.url == visit.url:

@@ -1,4 +1,4 @@
-"""The one owner of which URL stands for a document: display URL, content, approval, and who takes whose place."""
+"""The port `documents`: decides which URL stands for a document, by display URL, content and approval."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ class Documents:
         context: CrawlContext,
         writer: IndexWriter,
         pending: PendingDocuments,
-        names: DisplayUrls,
+        display_urls: DisplayUrls,
         duplicates: Duplicates,
     ) -> None:
         self.writer = writer
         self._context = context
         self._pending = pending
-        self._names = names
+        self._display_urls = display_urls
         self._duplicates = duplicates
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placement:
-        """Decide which URL stands for a document, and end its visit with that.
+        """Decide which URL stands for a document, and end its visit accordingly.
 
-        A second document of a display URL ends as 956, and one of equal content as 909. In the crawling mode `examine`
-        a document is kept back, with status 952.
+        A second document with the same display URL ends as 956, one with equal content as 909. In the crawling mode
+        `examine` a document is retained, with status 952.
         """
-        return self._refused(visit) or self._place(visit, self._completed(visit, document))
+        return self._refuse_duplicate(visit) or self._place(visit, self._complete(visit, document))
 
-    def _refused(self, visit: Visit) -> Refused | None:
-        holder = self._names.holder(visit)
+    def _refuse_duplicate(self, visit: Visit) -> Refused | None:
+        holder = self._display_urls.holder(visit)
         if holder is not None:
             cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.display_url)
             ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, cause)
             self._context.endings.end_visit(visit, ending)
             return Refused(holder.url, cause)
-        twin = self._duplicates.find_again(visit)
-        if twin is None:
+        holder_of_content = self._duplicates.find_contested(visit)
+        if holder_of_content is None:
             return None
-        self._duplicates.refuse(visit, twin)
-        return Refused(twin.url, same_content(twin))
+        self._duplicates.refuse(visit, holder_of_content)
+        return Refused(holder_of_content.url, same_content(holder_of_content))
 
-    def _completed(self, visit: Visit, document: IndexDocument) -> IndexDocument:
+    def _complete(self, visit: Visit, document: IndexDocument) -> IndexDocument:
         for complete in self._context.hooks.document_made:
             document = complete(visit, document)
         return document
@@ -86,19 +86,19 @@ class Documents:
         return Placed(visit.url, outcome)
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:
-        """Have documents leave the index when the run ends, for the reasons that their records give.
+        """Have documents leave the index when the run ends, for the reasons in their records.
 
-        All are marked before copies of them are asked for, so that none of them takes the place of another.
+        All are marked before duplicates of them are fetched, so that no leaving document takes the place of another.
         """
         marked = list(leaving)
         for record in marked:
             self._context.store.records.amend_record(url_key(record.url), record)
         for record in marked:
-            for told in self._context.hooks.document_leaving:
-                told(record)
+            for on_leaving in self._context.hooks.document_leaving:
+                on_leaving(record)
 
     def remains_duplicate(self, record: UrlRecord) -> bool:
-        """Whether a known duplicate repeats a document that has its place, and comes before it."""
+        """Return whether a known duplicate still has a better document in the index."""
         return self._duplicates.remains_duplicate(record)
 
     @property

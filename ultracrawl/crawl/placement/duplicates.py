@@ -1,4 +1,4 @@
-"""A document is indexed once, however many URLs of its source have it (Ultra Search 6.3, FAST 5.1 H)."""
+"""Indexes a document once, however many URLs of its source have it (Ultra Search 6.3, FAST 5.1 H)."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ logger = logging.getLogger(__name__)
 
 
 class Duplicates(Feature):
-    """Asked before a page is followed and again before it is indexed, told how visits end.
+    """Finds duplicates before a page's links are followed and before it is indexed, and updates them when visits end.
 
-    Records with equal fingerprints are one document. Of them the one with the lowest rank is in the index, its
-    holder; a better one that is met later takes the place of a worse one at once, unless both have just changed to
-    that content. When a holder changes, the best of the remembered others is fetched in the same run and takes its
-    place. When a holder is to leave, that one is fetched, too, but its document waits in the state: `Deletions`
-    hands it over when the holder leaves indeed.
+    Records with equal fingerprints are one document. The record with the lowest rank is in the index: its holder. A
+    better one that is found later takes its place at once, unless both have just changed to that content. When a
+    holder changes, the best remembered duplicate is fetched in the same run and takes its place. When a holder is
+    marked for removal, the best duplicate is fetched, too, but its document waits in the store until `Deletions`
+    removes the holder.
 
-    A document that waits for an approval holds its place like one in the index, but never displaces one there.
+    A document that waits for approval holds its place like one in the index, but never displaces one there.
     """
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self._options = context.source.duplicates
-        self._prints = context.rules.fingerprints
+        self._fingerprints = context.rules.fingerprints
         self._open = OpenVisits()
         self._holders = ContentHolders(context)
         self._succession = Succession(context, self._holders)
@@ -48,30 +48,31 @@ class Duplicates(Feature):
         """Load the documents that an earlier run left waiting."""
         self._holders.waiting.update(self._context.store.documents.retained_keys(Retained.REPLACEMENT))
 
-    def waits(self, key: int) -> bool:
-        """Return whether the document of a URL waits for the place of one that is to leave the index."""
+    def is_waiting(self, key: int) -> bool:
+        """Return whether the document of a key waits for the place of one that is to leave the index."""
         return key in self._holders.waiting
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
-        """Correct the report: count the new outcome of a URL in place of that of its visit in this run."""
+        """Replace the outcome of a URL that the report counted for its visit in this run."""
         self._succession.recount(before, after)
 
     # ---- before a document is indexed
 
     def find(self, visit: Visit, page: Page, body: bytes) -> UrlRecord | None:
-        """Return the document that has the content of this page and stays in the index for it, or None.
+        """Return the document in the index that has the content of this page and outranks it, or None.
 
-        Notes in the visit by what it is compared; called once for each page that would be indexed.
+        Stores fingerprint and preference in the visit; called once for each page that would be indexed.
         """
-        if self._prints is None:
+        if self._fingerprints is None:
             return None
         whole = not (visit.fetch.truncated or page.truncated)
         visit.page = visit.page._replace(
-            fingerprint=self._prints.of(page, body, whole=whole), preference=self._preference(visit, page)
+            fingerprint=self._fingerprints.of(page, body, whole=whole),
+            preference=self._preference(visit, page),
         )
         others = self._holders.others_of_visit(visit)
-        if not others and self._prints.near and whole:
-            others = self._near(visit, self._prints.near_of(page))
+        if not others and self._fingerprints.near and whole:
+            others = self._find_near(visit, self._fingerprints.near_of(page))
         holder = self._holders.preferred(visit, others)
         if holder is None:
             self._open.enter(visit, contested=any(map(self._holders.is_current, others)))
@@ -83,29 +84,29 @@ class Duplicates(Feature):
         policy = self._context.rules.url_policy
         return preference(visit.url, policy.canonical(page.canonical, page.base or visit.url) or "")
 
-    def _near(self, visit: Visit, simhash: int | None) -> list[UrlRecord]:
-        """Return the documents with a text near this one; the visit is compared by their fingerprint then."""
+    def _find_near(self, visit: Visit, simhash: int | None) -> list[UrlRecord]:
+        """Return the documents with a similar text, and give the visit their fingerprint."""
         if simhash is None:
             return []
         records = self._context.store.records
-        found = records.nearest_simhash(simhash, self._options.near_distance)
-        if found is None:
+        nearest = records.nearest_simhash(simhash, self._options.near_distance)
+        if nearest is None:
             records.put_simhash(visit.page.fingerprint, simhash)
             return []
-        visit.page = visit.page._replace(fingerprint=found)
+        visit.page = visit.page._replace(fingerprint=nearest)
         return self._holders.others_of_visit(visit)
 
-    def find_again(self, visit: Visit) -> UrlRecord | None:
-        """Return the same as `find`, for a page that was on its way while others of its content were, too."""
+    def find_contested(self, visit: Visit) -> UrlRecord | None:
+        """Repeat `find` for a page that was in flight together with others of its content."""
         if not self._open.is_contested(visit.page.fingerprint):
             return None
         others = self._holders.others_of_visit(visit)
         return self._holders.preferred(visit, others) or self._rival(visit)
 
     def _rival(self, visit: Visit) -> UrlRecord | None:
-        """Return the best page of the same content that is on its way as well, if it comes before a new one.
+        """Return the best page in flight with the same content, if it outranks a page that is not in the index.
 
-        Should it not get there, the other is fetched once more and takes its place.
+        Should the rival not be indexed, this page is fetched again and takes its place.
         """
         if visit.record.retained or visit.record.searchable:
             return None
@@ -118,7 +119,7 @@ class Duplicates(Feature):
     def refuse(self, visit: Visit, holder: UrlRecord) -> None:
         """End a visit whose content another document has (909)."""
         if not self._succession.is_listed(visit.url, self._holders.others_of_visit(visit)):
-            # Without validators it is looked at again in the next run, and is not forgotten for good.
+            # Without validators it is fetched in full in the next run, and not forgotten for good.
             visit.page = visit.page._replace(fingerprint=b"")
             visit.drop_validators()
         logger.info("30083 duplicate document ignored: %s has the content of %s", visit.url, holder.url)
@@ -126,13 +127,13 @@ class Duplicates(Feature):
         self._context.endings.end_visit(visit, ending)
 
     def stays_duplicate(self, visit: Visit) -> bool:
-        """End the visit of an unchanged page (304) that is known as a duplicate (910); False for other pages."""
+        """End the visit of an unchanged page (304) that is a known duplicate (910); returns False for other pages."""
         record = visit.record
         if not record.fingerprint or record.searchable or record.pending:
             return False
         holder = self._holders.best(self._holders.others_of_record(record))
-        wanted = holder is None or self._holders.ought_to_stand(visit, holder)
-        if wanted and not self.waits(visit.entry.key) and not visit.rescan:
+        wanted = holder is None or self._holders.should_replace(visit, holder)
+        if wanted and not self.is_waiting(visit.entry.key) and not visit.rescan:
             self._context.queue.requeue(record)
         cause = same_content(holder) if holder is not None else record.cause
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, cause)
@@ -140,7 +141,7 @@ class Duplicates(Feature):
         return True
 
     def remains_duplicate(self, record: UrlRecord) -> bool:
-        """Whether a known duplicate, as it is, repeats a document that has its place, and comes before it."""
+        """Return whether a known duplicate still has a better document in the index."""
         if not record.fingerprint or record.removal is not None:
             return False
         holder = self._holders.best(self._holders.others_of_record(record))
@@ -148,15 +149,15 @@ class Duplicates(Feature):
             record
         )
 
-    # ---- one takes the place of another
+    # ---- succession
 
     def displace(self, visit: Visit) -> None:
-        """Take worse documents of the same content out of their place; called when this one has taken it."""
+        """Take worse documents of the same content out of the index; called when this one has been added."""
         if self._open.is_contested(visit.page.fingerprint):
             self._succession.displace(visit)
 
     def wait_for_place(self, visit: Visit, document: IndexDocument) -> UrlRecord | None:
-        """Keep a document whose content is in the index under a URL that is to leave it, and end its visit.
+        """Retain a document whose content is in the index under a URL that is to leave, and end its visit.
 
         Returns the record of that URL; None if there is none, and nothing was done.
         """
@@ -165,21 +166,21 @@ class Duplicates(Feature):
         return self._succession.wait_for_place(visit, document)
 
     def visit_ended(self, visit: Visit) -> None:
-        """Fetch a duplicate of the former content of a visit if no other document has that content in the index."""
+        """Fetch a duplicate of the former content of a visit if no other document with that content is in the index."""
         contested = self._open.leave(visit)
         before = visit.record
-        if visit.outcome is None or self._prints is None:
+        if visit.outcome is None or self._fingerprints is None:
             return
-        if contested and contested != before.fingerprint and not self._keeps(visit, contested):
-            self._succession.elect(replace(before, fingerprint=contested))
-        if not before.fingerprint or self._keeps(visit, before.fingerprint):
+        if contested and contested != before.fingerprint and not self._represents(visit, contested):
+            self._succession.elect_successor(replace(before, fingerprint=contested))
+        if not before.fingerprint or self._represents(visit, before.fingerprint):
             return
         if not visit.outcome.transient:
             self._succession.forget_waiting(visit.entry.key)
-        self._succession.elect(before)
+        self._succession.elect_successor(before)
 
-    def _keeps(self, visit: Visit, fingerprint: bytes) -> bool:
-        """Return whether a visit that ended stands for a content, or is known as a copy of it."""
+    def _represents(self, visit: Visit, fingerprint: bytes) -> bool:
+        """Return whether a finished visit holds a content, or is a known duplicate of it."""
         now = self._context.store.records.get_record(visit.entry.key)
         if now is None or now.fingerprint != fingerprint:
             return False
@@ -187,5 +188,5 @@ class Duplicates(Feature):
 
     def document_leaving(self, record: UrlRecord) -> None:
         """Fetch a duplicate of a document that is to be removed without a visit."""
-        if record.fingerprint and self._prints is not None:
-            self._succession.elect(record)
+        if record.fingerprint and self._fingerprints is not None:
+            self._succession.elect_successor(record)

@@ -1,4 +1,4 @@
-"""Visits that are to be indexed and have not ended, by what their content is compared by."""
+"""Visits in flight whose pages are to be indexed, by content fingerprint."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 class OpenVisits:
-    """Visits in flight by fingerprint, and which fingerprints several documents have."""
+    """Visits in flight by fingerprint, and the fingerprints that several documents share."""
 
     def __init__(self) -> None:
         self._open: dict[int, tuple[bytes, Visit]] = {}
-        """Visits with their fingerprints, by key."""
+        """Fingerprint and visit, by key."""
         self._number_open: Counter[bytes] = Counter()
         self._contested: set[bytes] = set()
-        """Fingerprints of which more than one visit was open, or another document is in the index."""
+        """Fingerprints with more than one open visit, or with another document in the index."""
 
     def enter(self, visit: Visit, *, contested: bool) -> None:
-        """Take note of a visit that is on its way; `contested` says that another document has its content."""
+        """Add a visit; `contested` tells that another document has its content."""
         self.leave(visit)
         self._open[visit.entry.key] = visit.page.fingerprint, visit
         self._number_open[visit.page.fingerprint] += 1
@@ -29,7 +29,7 @@ class OpenVisits:
             self._contested.add(visit.page.fingerprint)
 
     def leave(self, visit: Visit) -> bytes:
-        """Take note that a visit is on its way no more; returns its fingerprint if others had it, too."""
+        """Remove a visit; returns its fingerprint if other documents shared it, else an empty one."""
         fingerprint, _ = self._open.pop(visit.entry.key, (b"", visit))
         if not fingerprint:
             return b""
@@ -41,9 +41,9 @@ class OpenVisits:
         return contested
 
     def is_contested(self, fingerprint: bytes) -> bool:
-        """Return whether another document has, or may have, a content that is on its way."""
+        """Return whether another document has, or may get, the content of an open visit."""
         return fingerprint in self._contested
 
     def of_content(self, fingerprint: bytes) -> Iterator[Visit]:
-        """Yield the visits that are on their way with a content."""
-        return (visit for print_, visit in self._open.values() if print_ == fingerprint)
+        """Yield the open visits with a fingerprint."""
+        return (visit for open_fingerprint, visit in self._open.values() if open_fingerprint == fingerprint)

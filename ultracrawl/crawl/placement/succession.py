@@ -1,4 +1,4 @@
-"""One document takes the place of another of the same content: at once, when that leaves, or because it is gone."""
+"""Replaces one document by another of the same content: at once, when the first one leaves, or after it is gone."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ logger = logging.getLogger(__name__)
 
 
 class Succession:
-    """Demotes worse documents, keeps those that wait for a place, and fetches a duplicate when none is indexed."""
+    """Demotes worse documents, retains those that wait for a place, and fetches a duplicate if no other is indexed."""
 
     def __init__(self, context: CrawlContext, holders: ContentHolders) -> None:
         self._context = context
         self._holders = holders
-        self._listed = context.source.duplicates.listed
+        self._max_listed = context.source.duplicates.listed
         always = context.source.duplicates.always_listed
         self._always_listed = compile_pattern(always) if always else None
 
     def is_listed(self, url: str, others: list[UrlRecord]) -> bool:
-        """Return whether a duplicate is remembered, `others` being those of the same content."""
-        remembered = sum(not one.searchable and one.url != url for one in others)
-        if remembered < self._listed:
+        """Return whether a duplicate is remembered, given the other records of its content."""
+        remembered = sum(not other.searchable and other.url != url for other in others)
+        if remembered < self._max_listed:
             return True
         return self._always_listed is not None and self._always_listed.fullmatch(url) is not None
 
     def displace(self, visit: Visit) -> None:
-        """Take worse documents of a content out of their place; called when a visit has taken it."""
+        """Demote worse documents of a content; called when a visit has taken their place."""
         for record in self._holders.others_of_visit(visit):
             if self._holders.is_current(record) and not record.removal:
                 self._demote(record, visit)
@@ -49,12 +49,12 @@ class Succession:
                 self._amend(replace(record, cause=same_content(visit.record)))
 
     def wait_for_place(self, visit: Visit, document: IndexDocument) -> UrlRecord | None:
-        """Keep a document whose content is in the index under a URL that is to leave it, and end its visit.
+        """Retain a document whose content is in the index under a URL that is to leave, and end its visit.
 
         Returns the record of that URL; None if there is none, and nothing was done.
         """
         others = self._holders.others_of_visit(visit)
-        leaving = next((one for one in others if one.searchable and one.removal), None)
+        leaving = next((other for other in others if other.searchable and other.removal), None)
         if leaving is None:
             return None
         key = visit.entry.key
@@ -67,21 +67,21 @@ class Succession:
         return leaving
 
     def forget_waiting(self, key: int) -> None:
-        """Delete a document that waited for a place."""
+        """Release a document that waited for a place."""
         if key in self._holders.waiting:
             self._holders.waiting.discard(key)
             self._context.store.documents.release_document(Retained.REPLACEMENT, key)
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
-        """Correct the report: count the new outcome of a URL in place of that of its visit in this run."""
+        """Replace the outcome of a URL that the report counted for its visit in this run."""
         if before.last_fetched >= self._holders.since:
             self._context.endings.recount(before, after)
 
-    def elect(self, left: UrlRecord) -> None:
-        """Fetch the best of the known duplicates, unless one is in the index or on its way."""
+    def elect_successor(self, left: UrlRecord) -> None:
+        """Fetch the best known duplicate, unless a document with the content is in the index or being fetched."""
         others = self._holders.others_of_record(left)
-        ready = [one for one in others if not one.failed_runs and not one.removal]
-        if self._holders.best(others) is not None or any(not one.checksum for one in ready):
+        ready = [other for other in others if not other.failed_runs and not other.removal]
+        if self._holders.best(others) is not None or any(not other.checksum for other in ready):
             return
         best = min(ready, key=self._holders.rank_of_record, default=None)
         if best is None:
@@ -119,5 +119,5 @@ class Succession:
 
 
 def same_content(holder: UrlRecord) -> Cause:
-    """Return the cause of a duplicate."""
+    """Return the cause of a duplicate of `holder`."""
     return Cause(CauseCode.SAME_CONTENT, holder.url)

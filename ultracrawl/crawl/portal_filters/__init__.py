@@ -1,1 +1,1 @@
-"""The filters of a source at work, and the bounds of other people's code that they call."""
+"""Runs the filters of a portal robot source, and limits the time and memory of user code that they call."""

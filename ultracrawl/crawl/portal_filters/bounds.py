@@ -1,4 +1,4 @@
-"""Bounds for code that somebody else wrote and that runs in this process: functions of filters."""
+"""Time and memory limits for user code that runs in this process: functions of filters."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-_AGAIN = 1.0
-"""Seconds after which it is interrupted once more, if it caught the interruption."""
+_REPEAT_INTERVAL = 1.0
+"""Seconds until code is interrupted again if it caught the first interruption."""
 _STATUS = Path("/proc/self/statm")
 
 
 class _OutOfTimeError(BaseException):
-    """Passes through `except Exception`, which code that loops often has around its loop."""
+    """Passes through `except Exception`, which looping code often has around its loop."""
 
 
 @contextmanager
 def bounded(seconds: float, memory: int = 512 << 20) -> Iterator[None]:
-    """Raise `TimeoutError` or `MemoryError` inside the block when it takes more; other blocks may follow.
+    """Raise `TimeoutError` or `MemoryError` inside the block when it exceeds a limit.
 
-    Python code is interrupted wherever it is, also inside its regular expressions; a call into C that does not come
-    back is not. Only the main thread can be bounded: elsewhere nothing is.
+    Python code is interrupted anywhere, also in regular expressions; a C call that does not return is not. Limits
+    apply in the main thread only: elsewhere there are none.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -39,7 +39,7 @@ def _time(seconds: float) -> Iterator[None]:
         raise _OutOfTimeError
 
     before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_INTERVAL)
     try:
         yield
     except _OutOfTimeError:
@@ -51,7 +51,7 @@ def _time(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _memory(most: int) -> Iterator[None]:
-    """Let the address space grow by no more than `most` bytes; where the system tells no size, it is not bounded."""
+    """Limit the growth of the address space to `most` bytes; without a limit if the system does not report its size."""
     size = _size()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = size + most

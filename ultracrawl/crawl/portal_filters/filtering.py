@@ -1,4 +1,4 @@
-"""The filters of a source at work: opened with the crawl, asked before and after every fetch."""
+"""Compiles the filters of a source and runs them before and after every fetch."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PROGRAM_SECONDS = 600.0
-"""Seconds that a summarizer may take unless somebody says otherwise."""
+"""Default time limit of a summarizer in seconds."""
 IP = "ip"
-"""The field of a description that holds the address of its host."""
+"""The field of a description with the address of its host."""
 VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
-"""Answers that are about the crawl, not only about a resource."""
+"""Answers that concern the whole crawl, not only a resource."""
 _AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 
 class FilterListener(Protocol):
-    """Called with what directives of filters decide."""
+    """Receives the decisions of filter directives, for logs."""
 
     def tested(
         self, program: FilterProgram, phase: Phase, line: FilterLine, view: View, answer: Answer
     ) -> None:
-        """Take note of what the directive of a line answered about a resource."""
+        """Receive the answer of the directive of a line about a resource."""
 
     def allowed(self, program: FilterProgram, view: View) -> None:
-        """Take note that a filter allowed a resource."""
+        """Receive the fact that a filter allowed a resource."""
 
 
 @dataclass(slots=True)
-class Filtered:
-    """What the filters made of an answer: links as written, and the fields of the description, if there is one."""
+class FilterResult:
+    """Result of the filters for a response: links as written, and the fields of the description, if there is one."""
 
     links: list[str] = field(default_factory=list)
     rd: dict[str, list[str]] | None = None
@@ -66,10 +66,10 @@ class Filtered:
 
 
 class Filtering:
-    """Two compiled filters and what they share; a program that they run may take `seconds`.
+    """The two compiled filters of a source and what they share.
 
-    `kept` says that a process keeps them for several crawls; then only `release` runs Shutdown.
-    Raises `DefinitionError` or `UserError` if they cannot be used.
+    A program that they run may take `seconds`. `kept`: the process keeps the filters for several crawls, so that only
+    `release` runs Shutdown. Raises `DefinitionError` or `UserError` if they cannot be used.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Filtering:
         self._section = section
         self._seconds = seconds
         self._findings: list[Finding] = []
-        self._made_of, self._rules_made_of = sha256(), sha256()
+        self._recipe_hash, self._rules_hash = sha256(), sha256()
         self.robot = self._robot(clock)
         text = self._filter_file()
         self.enumeration = text.compile(section.enumeration, FilterKind.ENUMERATION, self.robot)
@@ -104,7 +104,7 @@ class Filtering:
         }
 
     def start(self) -> None:
-        """Begin a run: Setup directives of both filters run ahead of the first, and only then."""
+        """Begin a run; the Setup directives of both filters run before the first one only."""
         self.robot.begin_run()
         if self._started:
             return
@@ -115,7 +115,7 @@ class Filtering:
                 self.on_verdict(answer, f"Setup of {program.name} answered REQ_{answer.name}")
 
     def stop(self) -> None:
-        """End a run; Shutdown directives of both filters run if no other run follows."""
+        """End a run; runs the Shutdown directives of both filters unless they are kept for other runs."""
         if not self._kept:
             self.release()
 
@@ -127,7 +127,7 @@ class Filtering:
                 program.stop()
 
     def remove_listener(self) -> None:
-        """Stop calling the listener, because the logs of the run are closed."""
+        """Stop calling the listener: the logs of the run are closed."""
         self.listener = None
         self.robot.send_log_to(logger.warning)
 
@@ -136,20 +136,20 @@ class Filtering:
         return self.enumeration, self.generation
 
     @property
-    def mark(self) -> str:
-        """A digest of the files that say how descriptions are made; filter rules are asked about every URL anyway."""
-        return self._made_of.hexdigest()
+    def recipe_digest(self) -> str:
+        """A digest of the files that define descriptions; filter rules are left out, as every URL is checked anyway."""
+        return self._recipe_hash.hexdigest()
 
     @property
-    def rules_mark(self) -> str:
+    def rules_digest(self) -> str:
         """A digest of the files with filter rules and sites."""
-        return self._rules_made_of.hexdigest()
+        return self._rules_hash.hexdigest()
 
     # ---- resources
 
     @property
     def doubts(self) -> list[str]:
-        """What the files of the filters say that has no effect, a sentence each."""
+        """Statements in the filter files that have no effect, a sentence each."""
         return [str(finding) for finding in dict.fromkeys(self._findings)]
 
     @property
@@ -158,7 +158,7 @@ class Filtering:
         return self._section.addresses
 
     def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
-        """Run MetaData of both filters, before anything is fetched; `address` is that of the host, if it is known."""
+        """Run the MetaData phase of both filters, before the fetch; `address` is that of the host, if known."""
         resource = Resource(url, depth, self.sources, address)
         views = [View(resource), View(resource)]
         passed = [
@@ -172,13 +172,13 @@ class Filtering:
 
     def use(
         self, views: FilterViews, headers: Mapping[str, str], body: bytes, converted: Page | None = None
-    ) -> Filtered:
-        """Run Data, Enumerate and Generate of the filters that still allow a resource, which was fetched.
+    ) -> FilterResult:
+        """Run the phases Data, Enumerate and Generate of the filters that still allow a fetched resource.
 
         `converted` is the page that `convert-to-html` makes of it.
         """
         views.resource.note_fetched(Fetched(headers, body, converted))
-        result = Filtered()
+        result = FilterResult()
         links = views.enumeration
         if links is not None and self._passes(self.enumeration, links):
             result.links = links.links
@@ -210,7 +210,7 @@ class Filtering:
             self.on_verdict(answer, str(view.cause))
         return Answer.PROCEED if answer is Answer.NOACTION else answer
 
-    # ---- what they are made of
+    # ---- construction
 
     def _robot(self, clock: Callable[[], float]) -> Robot:
         loaded: dict[str, Rules] = {}
@@ -218,9 +218,9 @@ class Filtering:
 
         def load_rules(path: str) -> Rules:
             if path not in loaded:
-                written = self._read(path)
-                self._rules_made_of.update(sha256(written.encode()).digest())
-                text, read = read_rules(written, str(section.instance / path))
+                content = self._read(path)
+                self._rules_hash.update(sha256(content.encode()).digest())
+                text, read = read_rules(content, str(section.instance / path))
                 self._findings += read.findings
                 depth = UNLIMITED if section.depth is None else section.depth
                 loaded[path] = text.compiled(fold_www=section.fold_www, depth=depth, starts=section.starts)
@@ -246,7 +246,7 @@ class Filtering:
             text = read_file(path).text
         except OSError as error:
             raise UserError(f"{path} cannot be read: {error}") from error
-        self._made_of.update(sha256(text.encode()).digest())
+        self._recipe_hash.update(sha256(text.encode()).digest())
         return text
 
     def _filter_file(self) -> FilterFile:

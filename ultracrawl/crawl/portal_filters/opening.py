@@ -1,4 +1,4 @@
-"""From a source to its filters."""
+"""Opens the filters of a source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None:
-    """Return the filters of a source, if it has any: those that its process keeps for all crawls, or new ones.
+    """Return the filters of a source, if it has any: those kept by the process for all crawls, or new ones.
 
     Raises `DefinitionError` or `UserError`.
     """
@@ -32,9 +32,9 @@ def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None
 def url_judge(
     filtering: Filtering | None, addresses: Callable[[str], Iterable[str]]
 ) -> Iterator[Callable[[str, int], str] | None]:
-    """Give what tells which filter gives a URL (with its depth) no description, before any fetch; None without filters.
+    """Provide a function that returns which filter denies a URL (with its depth) a description; None without filters.
 
-    `addresses` looks a host up, for filters that want to know.
+    The check precedes any fetch. `addresses` looks up a host, for filters that need its address.
     """
     if filtering is None:
         yield None
@@ -53,11 +53,11 @@ def url_judge(
 
 
 def with_filters(rules: CompiledSource, filtering: Filtering | None) -> CompiledSource:
-    """Return the rules of a source with a recipe that changes with the files of its filters, if it has any.
+    """Return the rules of a source with a recipe that includes the digest of its filter files, if it has any.
 
-    In a source that is listed, filter rules are not asked about what is unchanged; so they are a part of it there.
+    In a listed source, filter rules are not applied to unchanged documents, so their digest is included, too.
     """
     if filtering is None:
         return rules
-    mark = f"{filtering.mark}{filtering.rules_mark}" if rules.listed else filtering.mark
-    return replace(rules, recipe=sha256(f"{rules.recipe}{mark}".encode()).hexdigest()[:32])
+    digest = f"{filtering.recipe_digest}{filtering.rules_digest}" if rules.listed else filtering.recipe_digest
+    return replace(rules, recipe=sha256(f"{rules.recipe}{digest}".encode()).hexdigest()[:32])

@@ -1,4 +1,4 @@
-"""Programs of somebody else's, which filters and the end of a run call: no shell, bounded in time, own search path."""
+"""Runs external programs for filters and for the end of a run: no shell, a time limit, a search path of their own."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GATHERER = "lib/gatherer"
-KEPT_OUTPUT = 4_000
-"""Characters of what a program prints that are kept."""
+MAX_KEPT_OUTPUT = 4_000
+"""Characters of a program's output that are kept, from its end."""
 _GRACE = 2.0
-"""Seconds between asking a program to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a program ended: its exit code (negative: the signal), and the end of what it printed."""
+    """How a program ended: exit code (negative: the signal), and the end of its output."""
 
     code: int
     printed: str = ""
     timed_out: bool = False
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Describe how the program ended."""
         if self.timed_out:
             return "took too long and was ended"
         return f"exit status {self.code}" if self.code >= 0 else f"ended by signal {-self.code}"
 
 
 class Programs:
-    """Finds and runs programs; `folder`, if there is one, goes ahead of `PATH`."""
+    """Finds and runs programs; `folder`, if given, precedes `PATH`."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.path = os.pathsep.join(filter(None, (str(folder or ""), os.environ.get("PATH", ""))))
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of this process, with the search path for programs."""
+        """The environment of this process with the search path for programs."""
         return {**os.environ, "PATH": self.path}
 
     @property
@@ -52,9 +52,9 @@ class Programs:
         return home is not None and os.path.normpath(Path(home) / GATHERER) in folders
 
     def summarize(self, program: str, body: bytes, seconds: float) -> str:
-        """Run a summarizer on a body and return what it prints; it is ended as `run` does it. Raises `OSError`."""
+        """Run a summarizer on a body and return its output; time limit as in `run`. Raises `OSError`."""
         process = subprocess.Popen(
-            [self._found(program)],
+            [self._path_of(program)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -62,38 +62,38 @@ class Programs:
             start_new_session=True,
         )
         try:
-            printed, _ = process.communicate(body, timeout=seconds)
+            output, _ = process.communicate(body, timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise OSError(str(Finished(_end(process), timed_out=True))) from None
+            raise OSError(str(Finished(_terminate(process), timed_out=True))) from None
         if process.returncode:
             raise OSError(str(Finished(process.returncode)))
-        return printed.decode("utf-8", "replace")
+        return output.decode("utf-8", "replace")
 
-    def run(self, command: Sequence[str], seconds: float, more: Mapping[str, str]) -> Finished:
-        """Run a command to its end, at most so long; it and all that it started are ended then. Raises `OSError`."""
+    def run(self, command: Sequence[str], seconds: float, variables: Mapping[str, str]) -> Finished:
+        """Run a command; after `seconds`, it and all processes that it started are terminated. Raises `OSError`."""
         process = subprocess.Popen(
-            [self._found(command[0]), *command[1:]],
+            [self._path_of(command[0]), *command[1:]],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**self.environment, **more},
+            env={**self.environment, **variables},
             start_new_session=True,
         )
         try:
-            printed, _ = process.communicate(timeout=seconds)
+            output, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            return Finished(_end(process), timed_out=True)
-        return Finished(process.returncode, printed.decode("utf-8", "replace")[-KEPT_OUTPUT:].strip())
+            return Finished(_terminate(process), timed_out=True)
+        return Finished(process.returncode, output.decode("utf-8", "replace")[-MAX_KEPT_OUTPUT:].strip())
 
-    def _found(self, program: str) -> str:
-        found = shutil.which(program, path=self.path)
-        if found is None:
+    def _path_of(self, program: str) -> str:
+        path = shutil.which(program, path=self.path)
+        if path is None:
             raise FileNotFoundError(f"there is no program {program}, or it may not be run")
-        return found
+        return path
 
 
-def _end(process: subprocess.Popen[bytes]) -> int:
-    """End a program with its whole group, and return its exit code."""
+def _terminate(process: subprocess.Popen[bytes]) -> int:
+    """Terminate a program with its process group, and return its exit code."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)

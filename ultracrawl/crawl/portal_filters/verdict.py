@@ -1,4 +1,4 @@
-"""Answers of filter functions about the whole crawl: end it, or begin its cycle anew (portal robot 19)."""
+"""Follows answers of filter functions about the whole crawl: end it, or restart its cycle (portal robot 19)."""
 
 from __future__ import annotations
 
@@ -16,47 +16,55 @@ logger = logging.getLogger(__name__)
 class FilterVerdict:
     """Ends a crawl when a function of its filters answers REQ_EXIT or REQ_RESTART; the first such answer counts.
 
-    Nothing more is asked for then; what is in flight is finished. After REQ_EXIT what waits is left for the next
-    start. After REQ_RESTART the run counts as over, so that the next one begins a new cycle; who runs the crawl
-    begins it, as often in a row as `filters.restarts` says. More are not followed: the answer only denies.
+    No further requests are made; visits in flight are finished. After REQ_EXIT the queue is left for the next start.
+    After REQ_RESTART the run counts as finished, so that the next one begins a new cycle; the caller of the crawl
+    starts it, at most `filters.restarts` times in a row. Further restarts are not followed: the answer then only
+    denies the resource.
     """
 
     def __init__(
-        self, context: CrawlContext, followed: int, end_run: Callable[[str], None], say: Callable[[str], None]
+        self,
+        context: CrawlContext,
+        previous_restarts: int,
+        end_run: Callable[[str], None],
+        log_to_robot: Callable[[str], None],
     ) -> None:
-        """`followed` counts the restarts in a row before this crawl, `say` writes into the log of the robot."""
+        """Initialise; `log_to_robot` writes to the robot's log.
+
+        `previous_restarts` counts the restarts in a row before this crawl.
+        """
         self._context = context
         self.answer: Answer | None = None
         """REQ_EXIT or REQ_RESTART, once one was followed."""
-        self._followed = followed
+        self._previous_restarts = previous_restarts
         self._end_run = end_run
-        self._say = say
+        self._log_to_robot = log_to_robot
 
     @property
     def restarts(self) -> bool:
-        """Whether the cycle begins anew after this crawl."""
+        """Whether a new cycle begins after this crawl."""
         return self.answer is not None and _is_restart(self.answer)
 
     @property
     def ends(self) -> bool:
-        """Whether nothing comes after this crawl."""
+        """Whether no other crawl follows this one."""
         return self.answer is not None and not self.restarts
 
     def follow_answer(self, answer: Answer, why: str) -> None:
         """Follow an answer; `why` names the function."""
         if self.answer is not None or self._context.run.replay:
             return
-        most = self._context.source.filters.restarts
-        if _is_restart(answer) and self._followed >= most:
-            self._tell(f"{why}; not followed, because the cycle began anew {most} times in a row")
+        max_restarts = self._context.source.filters.restarts
+        if _is_restart(answer) and self._previous_restarts >= max_restarts:
+            self._log(f"{why}; not followed, because the cycle began anew {max_restarts} times in a row")
             return
         self.answer = answer
         self._end_run(why)
-        self._tell(why)
+        self._log(why)
 
-    def _tell(self, text: str) -> None:
+    def _log(self, text: str) -> None:
         logger.info("%s: %s", self._context.source.name, text)
-        self._say(text)
+        self._log_to_robot(text)
 
 
 def _is_restart(answer: Answer) -> bool:

@@ -1,1 +1,1 @@
-"""How an answer is read: its language, what its owner allows, and documents that go to a process of their own."""
+"""Reading responses: language, permissions of the owner, and conversion in separate processes."""

@@ -1,4 +1,4 @@
-"""Takes documents that need a converter, and large pages, to the conversion processes, and their answers to pages."""
+"""Sends documents that need a converter, and large pages, to the conversion processes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 128 << 20
-"""Bytes of documents that wait for conversion before the crawl waits for them."""
-_LEAST_SIZE = 1 << 16
-"""What a document counts at least: its answer, its visit and its request take memory as well."""
+MAX_WAITING_BYTES = 128 << 20
+"""Bytes of documents in conversion from which the crawl waits."""
+_MIN_COUNTED_BYTES = 1 << 16
+"""Bytes that a document counts at least: its response, visit and request take memory as well."""
 
 
 class DocumentConverter:
-    """Converts the documents of one crawl. Nothing is started before the first of them comes."""
+    """Converts the documents of a crawl; processes are started when the first one comes."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class DocumentConverter:
         end_failed: Callable[[Visit, Failure], None],
         within: Callable[[Visit, Step], AbstractContextManager[None]],
     ) -> None:
-        """`end_failed` ends a visit or has it tried again; `within` has it in a step in which others wait, too."""
+        """Initialise; `end_failed` ends a visit or has it retried, `within` times a step of a visit."""
         self._context = context
         self._end_failed = end_failed
         self._within = within
@@ -60,31 +60,31 @@ class DocumentConverter:
         self._waiting = 0
 
     def takes(self, media_type: str) -> bool:
-        """Tell whether documents of a type are read by a converter."""
+        """Return whether documents of a type are read by a converter."""
         return media_type in self._types
 
     @property
     def congested(self) -> bool:
         """Whether so much waits for conversion that no more may be fetched."""
-        return self._waiting > MOST_WAITING
+        return self._waiting > MAX_WAITING_BYTES
 
     @property
     def pids(self) -> list[int]:
-        """The numbers of the conversion processes."""
+        """The process ids of the conversion processes."""
         return self._pool.pids
 
     async def large_page(
         self, visit: Visit, body: bytes, url: str, head: AnswerHead, reader: PageReader | None = None
     ) -> Page | None:
-        """Return a page that is large; None if it could not be read within its bounds, and the visit has ended by that.
+        """Return a large page; None if it could not be read within its limits, which ends the visit.
 
-        It is read as HTML if a `reader` is given, else by that of the source and by its type.
+        It is read as HTML if a `reader` is given, else by the reader of the source and by its type.
         """
         context = self._context
         seconds = context.source.limits.seconds_per_page
         media_type = "text/html" if reader else visit.fetch.media_type
         job = PageJob(body, url, media_type, head, reader or context.rules.reader, seconds)
-        answer = await self._answer(visit, job)
+        answer = await self._run_job(visit, job)
         if isinstance(answer, PageRead):
             return answer.page
         assert isinstance(answer, PageLost)
@@ -94,22 +94,22 @@ class DocumentConverter:
         return None
 
     async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
-        """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
+        """Return the page of a document; None if it could not be converted, which ends the visit."""
         charset = self._context.source.default_charset
         job = Job(body, visit.fetch.media_type, head.content_type, charset, self._limits)
-        answer = await self._answer(visit, job)
+        answer = await self._run_job(visit, job)
         assert isinstance(answer, Converted | NotConverted)
         conversion = self._settle(visit, answer)
         if conversion is None:
             return None
         page = self._context.rules.reader.page_of(conversion, visit.fetch.media_type, head)
-        note_cut(self._context, visit, page)
+        note_truncation(self._context, visit, page)
         return page
 
-    async def _answer(self, visit: Visit, job: Job | PageJob) -> Answer:
-        """Have a document worked on; its site may be asked for others meanwhile."""
+    async def _run_job(self, visit: Visit, job: Job | PageJob) -> Answer:
+        """Process a document; its place at the site is released meanwhile."""
         self._context.queue.release(visit)
-        size = max(len(job.body), _LEAST_SIZE)
+        size = max(len(job.body), _MIN_COUNTED_BYTES)
         self._waiting += size
         try:
             with self._within(visit, Step.CONVERSION):
@@ -118,11 +118,11 @@ class DocumentConverter:
             self._waiting -= size
 
     def _settle(self, visit: Visit, answer: Converted | NotConverted) -> Conversion | None:
-        """Return what is worth indexing; end the visit if that is nothing (Ultra Search 903, 908)."""
+        """Return the conversion to index, or None and end the visit (Ultra Search 903, 908)."""
         if isinstance(answer, Converted):
             visit.note_truncated(answer.conversion.truncated)
             return replace(answer.conversion, truncated="")
-        if answer.partial is not None and self._keep_partial and not _holds_whole(visit):
+        if answer.partial is not None and self._keep_partial and not _has_whole_version(visit):
             visit.note_truncated(answer.reason)
             return replace(answer.partial, truncated="")
         cause = Cause(CauseCode.NOT_CONVERTED, _joined(answer.reason, visit.fetch.truncated))
@@ -131,26 +131,26 @@ class DocumentConverter:
         return None
 
     def close(self) -> None:
-        """End the conversion processes."""
+        """Stop the conversion processes."""
         self._pool.close()
 
 
-def note_cut(context: CrawlContext, visit: Visit, page: Page) -> None:
-    """Note what was left out of a page, if anything, in its document, its record and the report."""
+def note_truncation(context: CrawlContext, visit: Visit, page: Page) -> None:
+    """Record in visit and report what was left out of a page, if anything."""
     if page.truncated:
         visit.note_truncated(page.truncated)
         context.counters.count_truncated(page.truncated)
 
 
 def _joined(*reasons: str) -> str:
-    """Return reasons as one; a stored answer comes with that of its first conversion."""
+    """Join distinct reasons; a stored response already has that of its first conversion."""
     return "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
-def _holds_whole(visit: Visit) -> bool:
-    """Return whether a whole version is in the index, whose place no part may take.
+def _has_whole_version(visit: Visit) -> bool:
+    """Return whether a complete version is in the index, which no partial one may replace.
 
-    What is made again from the store is what the index has, or had.
+    A document made from a stored response replaces what the index has in any case.
     """
     record = visit.record
     is_part = record.outcome in SUBMITTED and record.cause.code is CauseCode.PART

@@ -1,4 +1,4 @@
-"""Tells the language of documents in a crawl: what they declare, and what their text shows (Ultra Search 3, 5.3)."""
+"""Determines the language of documents, by their declarations or their text (Ultra Search 3, 5.3)."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from ultracrawl.sources import DataSource
     from ultracrawl.sources.sections.documents.languages import Trust
 
-SAMPLE = 4000
-"""Characters of a text that are looked at: more make no difference."""
-SURE = 0.5
-"""A language that is less probable than this is not taken for told."""
-CLEAR = 0.99
-"""What is as probable as this refutes a declaration that is believed otherwise."""
-CLEAR_FROM = 200
-"""Characters of a text that can refute it."""
+SAMPLE_CHARS = 4000
+"""Characters of a text that are examined: more make no difference."""
+MIN_PROBABILITY = 0.5
+"""Probability below which a detected language is ignored."""
+OVERRULING_PROBABILITY = 0.99
+"""Probability from which a detected language overrules a declaration."""
+OVERRULING_CHARS = 200
+"""Characters of a text from which it can overrule a declaration."""
 
 Detector = Callable[[str], tuple[str, float]]
-"""From a text to the code of its language, empty if it cannot be told, and how probable it is."""
+"""Returns the language code of a text, empty if unknown, and its probability."""
 
 
 class DocumentLanguages:
-    """Gives documents their language: by their own word, else the header Content-Language, or by their text.
+    """Determines the language of documents: by their declaration, else the header Content-Language, or by their text.
 
-    What is not told in the way that is believed is told in the other. A text that shows the declared language leaves
-    the declaration as it is, with its region.
+    If the trusted way gives no language, the other one is used. A text in the declared language leaves the declaration
+    as it is, with its region.
     """
 
     def __init__(self, trust: Trust, detect: Detector | None) -> None:
@@ -42,17 +42,21 @@ class DocumentLanguages:
         self._detect = detect
 
     def of(self, page: Page, response: Response) -> str:
-        """Return the language of a document, as it is declared or as a code; empty if nothing tells it."""
+        """Return the language of a document, as declared or as a code; empty if unknown."""
         declared = _declared(page, response)
         if self._detect is None or not page.text or (declared and self._trust == "declared"):
             return declared
-        text, code = page.text[:SAMPLE], language_code(declared)
+        text, code = page.text[:SAMPLE_CHARS], language_code(declared)
         detected, probability = self._detect(text)
         if not detected or detected == code:
             return declared
         if declared and self._trust == "both":
-            clear = len(text) >= CLEAR_FROM and probability >= CLEAR and not same_language(detected, code)
-            return detected if clear else declared
+            overrules = (
+                len(text) >= OVERRULING_CHARS
+                and probability >= OVERRULING_PROBABILITY
+                and not same_language(detected, code)
+            )
+            return detected if overrules else declared
         return detected
 
 
@@ -64,7 +68,7 @@ def _declared(page: Page, response: Response) -> str:
 
 
 def languages_of(source: DataSource) -> DocumentLanguages:
-    """Return what tells the languages of the documents of a source. Raises `MissingExtraError`."""
+    """Return the language detection of a source. Raises `MissingExtraError`."""
     trust = source.languages.trust or "declared"
     if trust != "declared":
         return DocumentLanguages(trust, open_detector(f"`languages: {{trust: {trust}}}`"))
@@ -72,7 +76,7 @@ def languages_of(source: DataSource) -> DocumentLanguages:
 
 
 def open_detector(option: str) -> Detector:
-    """Return what an option needs to tell languages. Raises `MissingExtraError` without the extra."""
+    """Return the detector that an option needs. Raises `MissingExtraError` without the extra."""
     try:
         identifier = _model()
     except ImportError as error:
@@ -95,6 +99,6 @@ def _model() -> _Identifier:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415 - an extra, and slow to load
 
     identifier: _Identifier = LanguageIdentifier.from_model_file(
-        MODEL_FILE, norm_probs=True, min_confidence=SURE
+        MODEL_FILE, norm_probs=True, min_confidence=MIN_PROBABILITY
     )
     return identifier

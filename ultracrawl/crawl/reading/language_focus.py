@@ -1,4 +1,4 @@
-"""Focused crawling in a crawl: tells the language of a page, and whether the page is kept (FAST 5.18)."""
+"""Focused crawling: decides by the language of a page whether it is kept (FAST 5.18)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LanguageFocus:
         self._languages = languages
 
     def refusal(self, visit: Visit, page: Page, response: Response, state: Store) -> Cause:
-        """Return why a page is not kept, if it is not; its visit is told how many hops its links get."""
+        """Return why a page is not kept, or `NO_CAUSE`; sets the off-focus hops of its links in the visit."""
         if self.policy.exempts(host_of(visit.url)):
             return NO_CAUSE
         language = language_code(self._languages.of(page, response))
@@ -42,9 +42,9 @@ class LanguageFocus:
 def focus_of(
     source: DataSource, policy: FocusPolicy | None, languages: DocumentLanguages
 ) -> LanguageFocus | None:
-    """Return what judges the pages of a source, None if it keeps all. Raises `MissingExtraError`.
+    """Return the language focus of a source, None if it keeps all pages. Raises `MissingExtraError`.
 
-    `languages` tells those of its documents; it judges by them where the source says whom to believe.
+    `languages` determines the languages of its documents; used if the source says which declaration to trust.
     """
     if policy is None:
         return None

@@ -1,4 +1,4 @@
-"""What owners allow a page to be used for: its directives, reservations and end, taken from all places that say it."""
+"""What page owners permit: directives, reservations and expiry, from page, headers and robots.txt."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 
 class PagePermissions(NamedTuple):
-    """The wishes of a page's owner about the index."""
+    """The permissions that a page's owner declares."""
 
     refusal: Cause
     """Why the page stays out of the index, if it does."""
     hides_text: bool
-    """No piece of the text may be shown below a hit."""
+    """No part of the text may be shown below a hit."""
     expires: bool
-    """The page leaves the index on a day that it names."""
+    """The page names a date on which it leaves the index."""
     attributes: dict[str, list[str]]
-    """All wishes as document attributes, whether they are obeyed or not."""
+    """All declarations as document attributes, whether they are obeyed or not."""
 
 
 class PermissionReader:
-    """Reads what owners allow their pages to be used for, by the rules of one source."""
+    """Reads the permissions of pages, by the rules of one source."""
 
     def __init__(self, context: CrawlContext, robots_of: Callable[[str], RobotsRules | None]) -> None:
-        """`robots_of` gives the rules of the site of a URL, None where they are not known."""
+        """Initialise; `robots_of` returns the robots.txt rules for a URL, None if they are not known."""
         self._robots_of = robots_of
         self._clock = context.clock
         self._permission = context.rules.permission
@@ -46,7 +46,7 @@ class PermissionReader:
         self._robot = context.source.robots.name
 
     def page_permissions(self, page: Page, response: Response) -> PagePermissions:
-        """Return what the owner of a page allows, by the page, its headers and the robots.txt of its site."""
+        """Return the permissions of a page, from the page, its headers and the robots.txt of its site."""
         directives, signals = page.robots, self._signals(response)
         tdm = [*page.meta.get(TDM_RESERVED, ()), *values_of(response)(TDM_RESERVED)]
         if not (directives.others or tdm or signals) and directives.index:
@@ -64,7 +64,7 @@ class PermissionReader:
         )
 
     def head_refusal(self, response: Response) -> Cause:
-        """Return why a page stays out of the index by what stands outside its body, if something says so."""
+        """Return why a page stays out of the index by its headers or robots.txt, or `NO_CAUSE`."""
         signals = self._signals(response)
         if not (signals or has_header(response, "X-Robots-Tag") or has_header(response, TDM_RESERVED)):
             return NO_CAUSE
@@ -75,13 +75,13 @@ class PermissionReader:
         return self._permission.refusal(directives, reserved, self._clock())
 
     def followed_only(self, visit: Visit) -> Cause:
-        """Return why a page is read for its links only, if it is."""
+        """Return why a page is read for its links only, or `NO_CAUSE`."""
         if visit.fetch.follow_only:
             return Cause(CauseCode.FOLLOWED_TYPE, visit.fetch.media_type)
         rule = self._boundary.follow_only(visit.url)
         return Cause(CauseCode.RULE, rule) if rule else NO_CAUSE
 
     def _signals(self, response: Response) -> Mapping[str, str]:
-        """Return Content-Signal of the site; none where robots.txt is not obeyed."""
+        """Return Content-Signal of the site; empty if robots.txt is not obeyed."""
         rules = self._robots_of(response.url)
         return rules.content_signals if rules is not None else {}

@@ -1,1 +1,1 @@
-"""What documents in the index tell of other URLs: duplicates, redirects, mirrors, links, referring pages (FAST 5.8)."""
+"""Lists of related URLs in documents: duplicates, redirects, mirrors, links, referring pages (FAST 5.8)."""

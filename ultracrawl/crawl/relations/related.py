@@ -1,4 +1,4 @@
-"""Documents tell of other URLs, and are indexed again when these change (FAST 5.8, `ds_meta_info`)."""
+"""Adds lists of related URLs to documents, and updates documents when their lists change (FAST 5.8, `ds_meta_info`)."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH = 200
-"""Documents that are looked at between two rests for the rest of the process."""
+"""Documents that are processed before control returns to the event loop."""
 
 
 class RelatedDocuments(Feature):
-    """Puts lists of URLs into documents on their way to the index, and keeps them true.
+    """Adds lists of related URLs to documents on their way to the index, and keeps them up to date.
 
-    The lists that a page decides alone (links, metadata) are made when it is read. Duplicates, redirects, mirrors and
-    referring pages change without it: at the end of each run they are compared with what was told, and a document
-    with other ones is indexed again, from a copy of it that the state store keeps; nothing is fetched for that.
+    Links and metadata depend on the page alone and are listed when it is read. Duplicates, redirects, mirrors and
+    referring pages change without it: at the end of each run they are compared with the lists in the index, and
+    documents with changed lists are indexed again from a copy in the store, without requests.
     """
 
     def __init__(self, context: CrawlContext) -> None:
@@ -51,11 +51,11 @@ class RelatedDocuments(Feature):
 
     @property
     def on(self) -> bool:
-        """Whether documents of the source tell anything."""
+        """Whether documents of the source get any lists."""
         return bool(self._names)
 
     def read(self, visit: Visit, response: Response, page: Page) -> None:
-        """Take what a page says for itself; called before its document is made."""
+        """List the links and metadata of a page; called before its document is made."""
         own: dict[str, list[str]] = {}
         if "links" in self._names:
             policy = self._context.rules.url_policy.without_rewriting
@@ -66,7 +66,7 @@ class RelatedDocuments(Feature):
         visit.page = visit.page._replace(related=own)
 
     def document_made(self, visit: Visit, document: IndexDocument) -> IndexDocument:
-        """Return a document with its lists, and keep it for later."""
+        """Return a document with its lists, and store a copy."""
         if not self._names:
             return document
         state, key = self._context.store, visit.entry.key
@@ -79,21 +79,21 @@ class RelatedDocuments(Feature):
         return replace(plain, attributes={**plain.attributes, **lists})
 
     async def after_deletions(self) -> None:
-        """Index documents again whose lists have changed."""
+        """Update the documents whose lists have changed."""
         for _ in self.refresh():
             self._context.documents.writer.tick()
             await asyncio.sleep(0)
 
     def refresh(self) -> Iterator[None]:
-        """Index documents again whose lists have changed, and forget those that left; rests after each batch.
+        """Update the documents whose lists have changed, and drop the copies of those that left; yields per batch.
 
         Called when the run has nothing left to fetch, and deletions are carried out.
         """
         context, state = self._context, self._context.store
-        keys, updated = state.documents.retained_keys(Retained.RELATED), 0  # sees what was flushed
+        keys, updated = state.documents.retained_keys(Retained.RELATED), 0  # reads flushed rows only
         lists = RelationLists(context.source, state)
         if self.on:
-            lists.gather_referrers(keys)
+            lists.load_referrers(keys)
         waiting = set(state.documents.retained_keys(Retained.REPLACEMENT))
         for number, key in enumerate(keys, 1):
             record = state.records.get_record(key)
@@ -106,12 +106,12 @@ class RelatedDocuments(Feature):
             if number % BATCH == 0:
                 yield
         if updated:
-            logger.info("%s: %d documents tell of other URLs than before", context.source.name, updated)
+            logger.info("%s: %d documents have new lists of related URLs", context.source.name, updated)
 
     def _update(self, key: int, record: UrlRecord, lists: RelationLists) -> bool:
         state = self._context.store
-        now = lists.of(record)
-        text = as_text(now)
+        current = lists.of(record)
+        text = as_text(current)
         data = (
             state.documents.retained_document(Retained.RELATED, key)
             if text != state.documents.retained_document(Retained.RELATED_LISTS, key)
@@ -120,35 +120,39 @@ class RelatedDocuments(Feature):
         document = unpack_document(data) if data else None
         if document is None:
             return False
-        self._context.documents.writer.add(key, replace(document, attributes={**document.attributes, **now}))
+        self._context.documents.writer.add(
+            key, replace(document, attributes={**document.attributes, **current})
+        )
         state.documents.retain_document(Retained.RELATED_LISTS, key, text)
         return True
 
 
-MOST_LINKS = 10_000
-"""Links of a document that are told."""
-MOST_VALUES = 500
-"""META values and headers of a document that are told."""
-LONGEST = 1_000
-"""Characters of a value that are told."""
-_SECRET = frozenset({"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authorization"})
-"""Headers that say who asks; they are nobody else's business."""
+MAX_LINKS = 10_000
+"""Limit of listed links per document."""
+MAX_VALUES = 500
+"""Limit of listed META values and headers per document."""
+MAX_VALUE_CHARS = 1_000
+"""Limit of characters per value."""
+_SECRET_HEADERS = frozenset(
+    {"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authorization"}
+)
+"""Headers that identify the client; they must not be published."""
 
 
 def links_of(page: Page, base: str, policy: UrlPolicy) -> list[str]:
-    """Return the links of a page as absolute URLs, each once; canonical ones, where their schemes are crawled."""
+    """Return the links of a page as absolute URLs without repetitions, canonical if their schemes are crawled."""
     found: dict[str, None] = {}
     for link in page.links:
         url = policy.canonical(link.href, page.base or base) or _absolute(link.href, page.base or base)
         if url:
             found[url] = None
-            if len(found) == MOST_LINKS:
+            if len(found) == MAX_LINKS:
                 break
     return list(found)
 
 
 def _absolute(href: str, base: str) -> str:
-    """Return a URL that names a host, empty for other links (`mailto:`) and for what is no URL."""
+    """Return an absolute URL with a host, empty for other links (`mailto:`) and malformed ones."""
     try:
         url = urljoin(base, href)
     except ValueError:
@@ -157,9 +161,9 @@ def _absolute(href: str, base: str) -> str:
 
 
 def metadata_of(page: Page, response: Response, known: KnownPage | None) -> list[str]:
-    """Return `meta.NAME=VALUE`, `http.NAME=VALUE` and `sitemap.NAME=VALUE`, as far as there are such values."""
-    found = [f"{name}={value}"[:LONGEST] for name, value in _values(page, response, known) if value]
-    return list(dict.fromkeys(found))[:MOST_VALUES]
+    """Return `meta.NAME=VALUE`, `http.NAME=VALUE` and `sitemap.NAME=VALUE` for all values of a page."""
+    found = [f"{name}={value}"[:MAX_VALUE_CHARS] for name, value in _values(page, response, known) if value]
+    return list(dict.fromkeys(found))[:MAX_VALUES]
 
 
 def _values(page: Page, response: Response, known: KnownPage | None) -> Iterator[tuple[str, str]]:
@@ -168,7 +172,7 @@ def _values(page: Page, response: Response, known: KnownPage | None) -> Iterator
             yield f"meta.{name}", value
     for raw, lines in response.headers.items():
         header = raw.decode("latin-1").lower()
-        if header not in _SECRET:
+        if header not in _SECRET_HEADERS:
             for line in lines:
                 yield f"http.{header}", line.decode("latin-1")
     if known is not None:
@@ -176,23 +180,23 @@ def _values(page: Page, response: Response, known: KnownPage | None) -> Iterator
         yield "sitemap.priority", "" if known.priority is None else f"{known.priority:g}"
 
 
-HOPS = 10
-"""Redirects one behind the other that are followed back."""
+MAX_REDIRECTS = 10
+"""Length of redirect chains that are followed back."""
 
 Lists = dict[str, list[str]]
-"""URLs by search attribute; attributes without any are not in it."""
+"""URLs by search attribute, without empty lists."""
 
 
 class RelationLists:
-    """Looks up duplicates, redirects and mirrors of documents, and the pages that link to them."""
+    """Looks up the duplicates, redirects and mirrors of documents, and the pages that link to them."""
 
     def __init__(self, source: DataSource, state: Store) -> None:
         self._state = state
         self._names = frozenset(source.relations.names)
-        self._listed = source.relations.listed
-        self._most_referrers = source.relations.referrers
+        self._max_listed = source.relations.listed
+        self._max_referrers = source.relations.referrers
         always = source.duplicates.always_listed
-        self._always = compile_pattern(always) if always else None
+        self._always_listed = compile_pattern(always) if always else None
         self._mirrors: dict[str, list[str]] = {}
         for alias, main in source.sites.aliases.items():
             self._mirrors.setdefault(main, []).append(alias)
@@ -208,15 +212,15 @@ class RelationLists:
         }
         return {RELATION_ATTRIBUTES[name]: urls for name, urls in found.items() if urls}
 
-    def gather_referrers(self, keys: Iterable[int]) -> None:
-        """Learn, in one pass over all stored links, which pages link to documents."""
-        if not self._most_referrers:
+    def load_referrers(self, keys: Iterable[int]) -> None:
+        """Find the pages that link to documents, in one pass over all stored links."""
+        if not self._max_referrers:
             return
         found: dict[int, list[int]] = {key: [] for key in keys}
         for page, links in self._state.links.page_links():
             for target in array("q", links):
                 pages = found.get(target)
-                if pages is not None and len(pages) < self._most_referrers and page != target:
+                if pages is not None and len(pages) < self._max_referrers and page != target:
                     pages.append(page)
         self._referrers = found
 
@@ -228,15 +232,19 @@ class RelationLists:
     def _duplicates(self, record: UrlRecord) -> list[str]:
         same = self._state.records.with_fingerprint(record.fingerprint)
         return self._bounded(
-            one for one in same if one.url != record.url and one.outcome is UrlOutcome.DUPLICATE
+            other for other in same if other.url != record.url and other.outcome is UrlOutcome.DUPLICATE
         )
 
     def _redirects(self, record: UrlRecord) -> list[str]:
         found: dict[str, UrlRecord] = {}
         front = [record.url]
-        for _ in range(HOPS):
-            further = (one for url in front for one in self._state.records.redirecting_to(url))
-            new = {one.url: one for one in further if one.url not in found and one.url != record.url}
+        for _ in range(MAX_REDIRECTS):
+            sources = (source for url in front for source in self._state.records.redirecting_to(url))
+            new = {
+                source.url: source
+                for source in sources
+                if source.url not in found and source.url != record.url
+            }
             if not new:
                 break
             found.update(new)
@@ -244,13 +252,13 @@ class RelationLists:
         return self._bounded(found.values())
 
     def _bounded(self, records: Iterable[UrlRecord]) -> list[str]:
-        """Return the oldest, as many as are listed, and all that are always listed, the oldest first."""
+        """Return the URLs of the oldest records up to the limit, and of all that are always listed; oldest first."""
         urls, number = [], 0
-        for one in sorted(records, key=lambda one: (one.first_seen, one.url)):
-            always = self._always is not None and self._always.fullmatch(one.url) is not None
+        for record in sorted(records, key=lambda record: (record.first_seen, record.url)):
+            always = self._always_listed is not None and self._always_listed.fullmatch(record.url) is not None
             number += not always
-            if always or number <= self._listed:
-                urls.append(one.url)
+            if always or number <= self._max_listed:
+                urls.append(record.url)
         return urls
 
     def _on_mirrors(self, record: UrlRecord) -> list[str]:
@@ -260,5 +268,5 @@ class RelationLists:
 
 
 def as_text(lists: Mapping[str, list[str]]) -> bytes:
-    """Return lists as a text that two of them can be compared by."""
+    """Return lists as bytes that compare equal for equal lists."""
     return "\n\n".join("\n".join((name, *urls)) for name, urls in sorted(lists.items())).encode()

@@ -1,1 +1,1 @@
-"""Documents that leave the index or wait to enter it: deletions, expiry, orphans, a changed scope, approval."""
+"""Documents that leave the index: deletions, expiry, orphans, changes of scope, unknown documents."""

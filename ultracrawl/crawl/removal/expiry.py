@@ -1,4 +1,4 @@
-"""Descriptions that name the day on which they expire: renewed by the visit after it, or taken out of the index."""
+"""Expiry dates in descriptions: expired ones are renewed by a visit or removed from the index."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ logger = logging.getLogger(__name__)
 
 FIELD = "rd-expires"
 """The field of a description with its expiry date."""
-_MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.PENDING})
-_KNOWN_AGAIN = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
+_INDEXED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.PENDING})
+_UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 
 
 def expiry_of(rd: Mapping[str, Sequence[str]]) -> float:
-    """Return when a description expires (seconds since the epoch), 0 if it does not say."""
+    """Return when a description expires (epoch seconds), 0 if it has no date."""
     for text in rd.get(FIELD, ()):
         moment = parse_http_date(text) or parse_w3c_date(text)
         if moment is not None:
@@ -35,10 +35,10 @@ def expiry_of(rd: Mapping[str, Sequence[str]]) -> float:
 
 
 class ExpirySweeper(Feature):
-    """Keeps the expiry dates of one crawl.
+    """Tracks the expiry dates of descriptions.
 
-    A URL whose description has expired is fetched in full, and its new description counts, changed or not. One that
-    was not made or found again by a whole run leaves the index at its end, by the step that takes out all others.
+    The URL of an expired description is fetched in full, and the new description counts, changed or not. Descriptions
+    that a complete run neither made nor confirmed are marked for removal at its end.
     """
 
     def __init__(self, context: CrawlContext) -> None:
@@ -46,44 +46,44 @@ class ExpirySweeper(Feature):
         self._due: dict[int, float] = {}
 
     def open(self) -> None:
-        """Learn which descriptions have expired."""
+        """Load the descriptions that have expired."""
         self._due = self._context.store.documents.expired_documents(self._context.clock())
 
     def judge_visit(self, visit: Visit) -> None:
-        """Have an expired description be made anew, whatever the server says of the page."""
+        """Have the page of an expired description read in full, even if it is unchanged."""
         if visit.entry.key in self._due:
             visit.rescan = True
 
     def note_description(self, visit: Visit, rd: Mapping[str, Sequence[str]]) -> None:
-        """Take note of a description that was made."""
+        """Note the expiry date of a new description in the visit."""
         ends = expiry_of(rd)
         renewed = visit.entry.key in self._due and ends > self._context.clock()
         visit.page = visit.page._replace(description_ends=ends, renewed=renewed)
 
     def visit_ended(self, visit: Visit) -> None:
-        """Note when the description that a visit made or found again expires."""
+        """Store the expiry date of a description that a visit made or confirmed."""
         key, at = visit.entry.key, visit.page.description_ends
-        if (visit.outcome in _KNOWN_AGAIN and at) or (visit.outcome in _MADE and (at or key in self._due)):
+        if (visit.outcome in _UNCHANGED and at) or (visit.outcome in _INDEXED and (at or key in self._due)):
             self._context.store.documents.put_expiry(key, at)
 
     def run_ending(self, *, complete: bool) -> None:
-        """Mark expired descriptions that nothing was asked for after they expired."""
+        """Mark the expired descriptions that this run did not renew."""
         if complete and not self._context.run.replay:
             self.cycle_ended()
 
     def cycle_ended(self) -> int:
-        """Mark expired descriptions as leaving, and have copies fetched; returns how many."""
+        """Mark expired descriptions as leaving, and have duplicates fetched; returns how many."""
         context, swept = self._context, 0
         context.store.flush()
         for key, at in context.store.documents.expired_documents(context.clock()).items():
             record = context.store.records.get_record(key)
             in_index = record is not None and record.searchable and not record.removal
-            if record is not None and in_index and self._seen_well(record):
+            if record is not None and in_index and self._was_confirmed(record):
                 continue
             context.store.documents.put_expiry(key, 0.0)
             if record is not None and in_index:
                 day = datetime.fromtimestamp(at, UTC).date().isoformat()
-                # Without validators and checksum a later visit makes the description anew.
+                # Without validators and checksum, a later visit describes the page again.
                 removal = Removal(RemovalReason.EXPIRED, Cause(CauseCode.DAY_OVER, day))
                 gone = replace(without_validators(record), removal=removal)
                 context.documents.remove([gone])
@@ -92,7 +92,7 @@ class ExpirySweeper(Feature):
             logger.info("%s: %d descriptions have expired", context.source.name, swept)
         return swept
 
-    def _seen_well(self, record: UrlRecord) -> bool:
-        """Whether this run made the description, or found it again."""
-        good = record.outcome in _MADE or record.outcome in _KNOWN_AGAIN
+    def _was_confirmed(self, record: UrlRecord) -> bool:
+        """Return whether this run made the description or found it unchanged."""
+        good = record.outcome in _INDEXED or record.outcome in _UNCHANGED
         return good and record.last_fetched >= self._context.mark.started

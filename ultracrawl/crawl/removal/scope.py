@@ -1,4 +1,4 @@
-"""What happens when the definition changed: known URLs outside the new scope leave without being fetched."""
+"""Removal of known URLs that a changed definition excludes, without fetching them."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from ultracrawl.sources import CompiledSource
 from ultracrawl.stores import RunMark, Store
 
 BATCH = 1000
-"""URLs that are dropped in one transaction, so that readers of the state never wait for long."""
+"""URLs that are dropped per transaction, so that readers of the store never wait for long."""
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
 UNFOLLOWED = ".unfollowed"
-"""End of the mark of a run that left links, because of the crawling mode `index-only`."""
+"""Suffix of the mark of a run that did not follow links (crawling mode `index-only`)."""
 KEPT_OUT = ".kept-out"
-"""End of the mark of a run that left links for a while: it was in refresh-only mode."""
+"""Suffix of the mark of a run that left links for later (refresh-only mode)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DefinitionChange:
     """How a definition differs from that of the last run."""
 
     scope: bool
-    """Other URLs are let in: known ones outside leave, and every page is scanned."""
+    """The scope changed: known URLs outside are removed, and every page is scanned."""
     recipe: bool
-    """Other documents are made of the same pages: every page is processed again."""
+    """Documents are made differently: every page is processed again."""
 
     @property
     def rescan(self) -> bool:
@@ -49,23 +49,23 @@ class Change:
         return self.scope or self.recipe
 
 
-NO_CHANGE = Change(False, False)
+NO_CHANGE = DefinitionChange(False, False)
 
 
 def definition_mark(rules: CompiledSource) -> str:
-    """Return what a run remembers of the definition that it followed."""
+    """Return the digests of a definition that are stored with each run."""
     return f"{rules.scope}.{rules.recipe}" + ("" if rules.follows_links else UNFOLLOWED)
 
 
 def with_links_left(mark: str) -> str:
-    """Return the mark of a run that left links which a later run is to find."""
+    """Return the mark of a run that left links for a later run."""
     return mark.removesuffix(KEPT_OUT) + KEPT_OUT
 
 
 def mark_of_next(latest: RunMark | None, rules: CompiledSource, *, closed: bool) -> str:
-    """Return the mark of the run that begins now; that of `latest` if it goes on by the same definition.
+    """Return the mark of a new run; that of `latest` if it continues by the same definition.
 
-    Links that were left for a while are looked for by the first run that may take them (not `closed`).
+    Links that were left are followed by the first run that admits new URLs (not `closed`).
     """
     mark = definition_mark(rules)
     if latest is not None and latest.scope == with_links_left(mark) and (closed or not latest.finished):
@@ -73,23 +73,23 @@ def mark_of_next(latest: RunMark | None, rules: CompiledSource, *, closed: bool)
     return mark
 
 
-def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool = False) -> Change:
-    """Compare the definition with that of an earlier run; without one nothing changed.
+def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool = False) -> DefinitionChange:
+    """Return how the definition differs from that of an earlier run; `NO_CHANGE` without one.
 
-    Links that the earlier run left are looked for again, unless new URLs are kept out (`closed`) now, too.
+    Links that the earlier run left count as a change of scope, unless new URLs are excluded now, too (`closed`).
     """
     if before is None:
         return NO_CHANGE
     mark = before.scope.removesuffix(KEPT_OUT).removesuffix(UNFOLLOWED)
     scope, _, recipe = mark.partition(".")
     has_links_left = mark != before.scope and rules.follows_links and not closed
-    return Change(scope != rules.scope or has_links_left, recipe != rules.recipe)
+    return DefinitionChange(scope != rules.scope or has_links_left, recipe != rules.recipe)
 
 
 class ScopeCheck:
-    """Tells which known URLs the rules of a source admit no longer; what a run drops, and what `plan` shows.
+    """Finds known URLs that the rules of a source no longer admit, for a run to drop and for `plan` to show.
 
-    A known URL and a start URL meet the same stages as a link; those that count new URLs do not concern them.
+    Known URLs and start URLs pass the same stages as links, except those that count new URLs.
     """
 
     def __init__(self, state: Store, rules: CompiledSource, rewriter: UrlRewriter | None) -> None:
@@ -103,7 +103,7 @@ class ScopeCheck:
             self._exempt = frozenset(link.key for _, link in state.sites.all_feed_links())
 
     def outside(self) -> Iterator[tuple[UrlRecord, str]]:
-        """Yield every known URL that is outside now, with the rule that excludes it."""
+        """Yield every known URL that is now excluded, with the rule that excludes it."""
         for record in self._records():
             other = self._other_form(record)
             rule = other.rule if other else self._stages.known_rejects(self._candidate(record))
@@ -111,9 +111,9 @@ class ScopeCheck:
                 yield record, rule
 
     def refusals(self) -> Iterator[tuple[UrlRecord, Decision]]:
-        """Yield every known URL that is outside now, with the stage that excludes it.
+        """Yield every known URL that is now excluded, with the decision of the stage that excludes it.
 
-        The list of stages is spelled out for those alone: it takes ten times as long as the compiled one.
+        Only for those the stages are run one by one, which takes ten times as long as the compiled check.
         """
         for record in self._records():
             candidate, refusal = self._candidate(record), self._other_form(record)
@@ -134,7 +134,7 @@ class ScopeCheck:
         return Candidate(record.url, depth, seed=seed, known=True, rules_hold=seed or not exempt)
 
     def _other_form(self, record: UrlRecord) -> Decision | None:
-        """Return the rule by which a record would have another URL, if it were found in a page now."""
+        """Return the decision against a record whose URL would get another form if it were found in a page now."""
         if record.url in self._seeds:
             return None
         borrowed = bool(record.display_url)
@@ -144,9 +144,9 @@ class ScopeCheck:
             return policy.canonicalise(record.url).decision
         if canonical != record.url:
             return Decision(False, "url", OTHER_FORM, canonical)
-        return self._rewritten_otherwise(record, borrowed)
+        return self._rewriting_change(record, borrowed)
 
-    def _rewritten_otherwise(self, record: UrlRecord, borrowed: bool) -> Decision | None:
+    def _rewriting_change(self, record: UrlRecord, borrowed: bool) -> Decision | None:
         if borrowed and self._redirects(record.display_url):
             return None
         if self._rewriter is None:
@@ -164,15 +164,16 @@ class ScopeCheck:
 
 def drop_outside(
     state: Store,
-    feed: IndexWriter,
+    writer: IndexWriter,
     rules: CompiledSource,
     counters: RunCounters,
     rewriter: UrlRewriter | None = None,
 ) -> int:
-    """Drop every known URL that the rules no longer admit from queue, table and index; returns how many.
+    """Remove every known URL that the rules no longer admit from queue, table and index; returns how many.
 
-    Source: Ultra Search 9.3, change of rules. The removals reach the durable cache before the records go. A document
-    with a copy that stays inside leaves at the end of the run, when that has taken its place.
+    Source: Ultra Search 9.3, change of rules. Deletions are durable in the document cache before the records are
+    dropped. A document with a duplicate inside the scope is removed at the end of the run, after the duplicate was
+    indexed.
     """
     outside = list(ScopeCheck(state, rules, rewriter).outside())
     keys = {url_key(record.url) for record, _ in outside}
@@ -187,9 +188,9 @@ def drop_outside(
             held.append(key)
             continue
         if record.searchable:
-            feed.delete(key, record.shown_url)
+            writer.delete(key, record.shown_url)
         dropped.append(key)
-    feed.sync()
+    writer.sync()
     state.queue.dequeue_urls(held)
     for start in range(0, len(dropped), BATCH):
         state.drop_urls(dropped[start : start + BATCH])
@@ -197,8 +198,8 @@ def drop_outside(
 
 
 def _has_copy(state: Store, record: UrlRecord, outside: Container[int]) -> bool:
-    """Return whether a duplicate that stays inside can take the place of a document: it is fetched in this run."""
+    """Return whether a duplicate inside the scope, which this run fetches, can take the place of a document."""
     return any(
-        one.url != record.url and not one.removed and url_key(one.url) not in outside
-        for one in state.records.with_fingerprint(record.fingerprint)
+        other.url != record.url and not other.removed and url_key(other.url) not in outside
+        for other in state.records.with_fingerprint(record.fingerprint)
     )

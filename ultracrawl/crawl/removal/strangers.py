@@ -1,4 +1,4 @@
-"""Documents that an index has and the document table does not know, as after the state was lost."""
+"""Documents that an index has and the document table does not know, as after a loss of the store."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from ultracrawl.stores import QueueEntry, Store
 if TYPE_CHECKING:
     from ultracrawl.crawl.writing.writer import IndexWriter
 
-PATIENCE = 3
-"""Runs in which a page may fail that was never read: as long nobody knows what it leads to."""
+MAX_FAILED_RUNS = 3
+"""Failed runs of an unread page after which it is assumed to lead to nothing."""
 _FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
 _STAYS = (*_FAILED, UrlOutcome.QUEUED, UrlOutcome.PENDING)
 
 
 def may_lead_further(state: Store) -> bool:
-    """Return whether a page that could not be read yet may still lead to documents that nothing else leads to."""
+    """Return whether a page that could not be read yet may still lead to unknown documents."""
     return any(
-        not record.checksum and record.failed_runs < PATIENCE
+        not record.checksum and record.failed_runs < MAX_FAILED_RUNS
         for outcome in _FAILED
         for record in state.records.all_records(outcome)
     )
 
 
-def mark_strangers(state: Store, feed: IndexWriter, urls: Iterable[str], now: float) -> None:
-    """Give documents of the index a record again, by which `Deletions` takes them out, or by which they stay.
+def mark_strangers(state: Store, writer: IndexWriter, urls: Iterable[str], now: float) -> None:
+    """Create or update the records of unknown documents, so that `Deletions` removes them, or they stay.
 
-    What the table says of their URLs counts: a page that is gone takes its document with it, one that only failed does
-    not. A document whose URL shows another one by now is no question of its own.
+    If the table knows the URL, its outcome counts: the document of a page that is gone leaves, that of a page that
+    only failed stays. If the URL is now shown for another document, the unknown one is deleted at once.
     """
     for url in urls:
         key = url_key(url)
         known = state.records.get_record(key)
         if known is not None and known.searchable:
-            feed.remove_unknown([url])
+            writer.remove_unknown([url])
             continue
         if known is None:
             state.records.discover_url(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import AnswerHead
-from ultracrawl.crawl.reading.document_converter import note_cut
+from ultracrawl.crawl.reading.document_converter import note_truncation
 from ultracrawl.crawl.rendering.browser import Browser, Rendered, browser_program
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import Step
@@ -119,7 +119,7 @@ class PageRenderer:
         else:
             made = reader.read(html, response.url, "text/html", head)
         if made is not None:
-            note_cut(self._context, visit, made)
+            note_truncation(self._context, visit, made)
         return made
 
     def _made(self, page: Page, made: Page, rendered: Rendered) -> Page:

@@ -1,4 +1,4 @@
-"""Brings the indexes and the document table of a source in step again after one of them was damaged or lost."""
+"""Reconciles the indexes and the document table of a source after one of them was damaged or lost."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 
 def lost_records(state: Store, index: IndexEngine, source: str) -> list[UrlRecord]:
-    """Return the records whose documents should be in an index and are not."""
-    held = {url for _, url in index.urls(source)}
+    """Return the records whose documents should be in an index and are missing."""
+    indexed_urls = {url for _, url in index.urls(source)}
     return [
-        record for record in state.records.all_records() if record.indexed and record.shown_url not in held
+        record
+        for record in state.records.all_records()
+        if record.indexed and record.shown_url not in indexed_urls
     ]
 
 
@@ -40,27 +42,28 @@ def forget_documents(state: Store, records: Iterable[UrlRecord]) -> None:
     state.flush()
 
 
-class Agreement(Feature):
-    """Asks every index once when it is made: the state is open, and the run has not begun. It costs a look at files.
+class IndexReconciler(Feature):
+    """Checks every index once, between the opening of the store and the start of the run; only file metadata is read.
 
-    Other destinations cannot be asked; what they lost, only a crawl with --force or a re-index sends again.
+    A damaged index is repaired: its readable documents are indexed anew. If it then has fewer documents of the source
+    than the table, this run fetches those that are missing. If it has more, as after the loss of the store, a complete
+    run removes the unknown ones, subject to the deletion guard.
 
-    One that is damaged is made sound: what can be read of it is indexed anew. If the index then has fewer documents of
-    the source than the table says, this run asks for those that it lacks. If it has more, as after the state was lost,
-    a run that is complete takes those out that nothing knows, through the guard of deletions.
+    Destinations other than indexes cannot be checked; what they lost is sent again by a crawl with --force or a
+    re-index.
     """
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self._has_strangers = False
         self.lost = 0
-        """Documents that the primary index should have and has not: the run asks for every known URL."""
+        """Documents missing in the primary index. If there are any, the run requests every known URL."""
         self.problems: list[str] = []
         self.remarks: list[str] = []
         if not context.run.replay:
-            self._look()
+            self._check_indexes()
 
-    def _look(self) -> None:
+    def _check_indexes(self) -> None:
         context = self._context
         primary = context.source.feeding.primary_index
         indexes = readable_indexes(context.project, context.source)
@@ -77,10 +80,10 @@ class Agreement(Feature):
             return
         self._has_strangers = number > counts.documents
         if number < counts.indexed:
-            self._ask_again(primary)
+            self._forget_lost(primary)
 
     def report_losses(self) -> None:
-        """Write into the report of the run what was repaired."""
+        """Add the repairs to the report of the run."""
         context = self._context
         counters = context.counters
         for problem in filter(None, (context.store.renewed, context.sites.renewed, *self.problems)):
@@ -89,7 +92,7 @@ class Agreement(Feature):
             counters.add_remark(remark)
 
     def _count(self, name: str) -> int | None:
-        """Return how many documents of the source an index has, None if it cannot be asked now."""
+        """Return how many documents of the source an index has, or None if it cannot be read now."""
         context, source = self._context, self._context.source.name
         config = index_config(context.project, name)
         if is_new(config):
@@ -101,7 +104,7 @@ class Agreement(Feature):
                 self.problems.append(str(error))
                 return None
 
-    def _ask_again(self, name: str) -> None:
+    def _forget_lost(self, name: str) -> None:
         context = self._context
         index = open_index(context.project, name)
         try:
@@ -114,9 +117,9 @@ class Agreement(Feature):
             self.remarks.append(f"{self.lost:,} documents were missing in the index, and are asked for again")
 
     def run_ending(self, *, complete: bool) -> None:
-        """Mark what the indexes have and the table does not know; before the deletions, if the run is complete.
+        """If the run is complete, mark documents of the indexes that the table does not know for removal.
 
-        Nothing is concluded while pages that were never read may still lead to such documents.
+        Nothing is marked while pages that were never read may still lead to such documents.
         """
         context = self._context
         if (
@@ -127,13 +130,11 @@ class Agreement(Feature):
             or may_lead_further(context.store)
         ):
             return
-        known = {one.shown_url for one in context.store.records.all_records() if one.searchable}
+        known = {record.shown_url for record in context.store.records.all_records() if record.searchable}
         found: set[str] = set()
         for name in readable_indexes(context.project, context.source):
             index = open_index(context.project, name)
-            with (
-                closing(index),
-                suppress(IndexStoreError),
-            ):  # an index that cannot be read is told of elsewhere
+            # An index that cannot be read is reported elsewhere.
+            with closing(index), suppress(IndexStoreError):
                 found.update(url for _, url in index.urls(context.source.name))
         mark_strangers(context.store, context.documents.writer, sorted(found - known), context.clock())
