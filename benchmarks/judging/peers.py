@@ -96,7 +96,7 @@ class Fts5:
         )
         if not words:
             return []
-        query = "SELECT path FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 0, 10, 1) TIME_LIMIT 10"
+        query = "SELECT path FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 0, 10, 1) LIMIT 10"
         return [path for (path,) in self._database.execute(query, [words])]
 
     def close(self) -> None:
