@@ -13,18 +13,18 @@ from ultracrawl.errors import WorkError
 from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
 from ultracrawl.settings.ineffective import warn_of_ineffective
 from ultracrawl.settings.presets import (
-    LEAST_FILES,
-    MOST_REQUESTS,
-    alone,
-    closed_schemes,
-    components,
-    followed_at_once,
-    hardened,
-    inspecting,
-    replaced,
-    requests_at_once,
-    tuned,
-    unpaced,
+    CLOSED_SCHEMES,
+    COMPONENTS,
+    HARDENED_SETTINGS,
+    INSPECTION_COMPONENTS,
+    INSPECTION_SCRAPY_COMPONENTS,
+    MAX_CONCURRENT_REQUESTS,
+    MIN_OPEN_FILES,
+    REPLACED_COMPONENTS,
+    STANDALONE_COMPONENTS,
+    TUNED_SETTINGS,
+    UNPACED_SETTINGS,
+    max_concurrent_requests,
 )
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.kinds import load_kind
@@ -78,25 +78,28 @@ class UltracrawlAddon:
         if self._source is None:
             return
         for name, value in {
-            **hardened,
-            **(self._inspection_settings(self._source) if self._inspection else tuned),
+            **HARDENED_SETTINGS,
+            **(self._inspection_settings(self._source) if self._inspection else TUNED_SETTINGS),
         }.items():
             settings.set(name, value, priority="addon")
         if not self._inspection:
             warn_of_ineffective(settings, self._source)
-            for name, value in unpaced.items():
+            for name, value in UNPACED_SETTINGS.items():
                 settings.set(name, value, priority=SETTINGS_PRIORITIES["cmdline"] + 1)
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if files != resource.RLIM_INFINITY and files < LEAST_FILES:
+        if files != resource.RLIM_INFINITY and files < MIN_OPEN_FILES:
             raise WorkError(
-                f"only {files} files may be open at once, a crawl needs {LEAST_FILES}; allow more of them (ulimit -n)"
+                f"only {files} files may be open at once, a crawl needs {MIN_OPEN_FILES}; "
+                "allow more of them (ulimit -n)"
             )
-        at_once = MOST_REQUESTS if files == resource.RLIM_INFINITY else requests_at_once(files)
+        at_once = (
+            MAX_CONCURRENT_REQUESTS if files == resource.RLIM_INFINITY else max_concurrent_requests(files)
+        )
         settings.set("CONCURRENT_REQUESTS", at_once, priority="addon")
         if "ftp" in self._source.boundary.schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault("ftp", FTP_HANDLER)
         self._install_kind(settings, self._source)
-        for scheme in closed_schemes:
+        for scheme in CLOSED_SCHEMES:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, None)
         for scheme in ("http", "https"):
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, HTTP_HANDLER)
@@ -123,14 +126,14 @@ class UltracrawlAddon:
 
         They are removed from the base settings: Scrapy imports components that are only disabled, which takes 0.1 s.
         """
-        for setting, names in alone.items():
+        for setting, names in STANDALONE_COMPONENTS.items():
             for path in names:
                 settings[setting].pop(path, None)
-        for setting, priorities in (inspecting if self._inspection else components).items():
+        for setting, priorities in (INSPECTION_COMPONENTS if self._inspection else COMPONENTS).items():
             for path, priority in priorities.items():
                 settings[setting].setdefault(path, priority)
-        kept = set(followed_at_once) if self._inspection else set()
-        unwanted = {setting: set(paths) - kept for setting, paths in replaced.items()}
+        kept = set(INSPECTION_SCRAPY_COMPONENTS) if self._inspection else set()
+        unwanted = {setting: set(paths) - kept for setting, paths in REPLACED_COMPONENTS.items()}
         if source.cookies.enabled or not settings.getbool("COOKIES_ENABLED"):
             unwanted["DOWNLOADER_MIDDLEWARES"].add(COOKIES_MIDDLEWARE)
         for setting, paths in unwanted.items():

@@ -8,7 +8,7 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.cli.terminal import shown
+from ultracrawl.cli.terminal import escape_controls
 
 BELL = "\x1b]0;owned\x07"
 BYTE = "\x9b31m"
@@ -29,8 +29,8 @@ BYTE = "\x9b31m"
     ids=["nothing to do", "escape", "c1", "line ends", "direction", "surrogate", "tag"],
 )
 def test_what_steers_a_terminal_is_shown_as_an_escape(text: str, expected: str) -> None:
-    assert shown(text) == expected
-    assert json.loads(f'"{shown(text)}"') == text, "JSON means the same with it"
+    assert escape_controls(text) == expected
+    assert json.loads(f'"{escape_controls(text)}"') == text, "JSON means the same with it"
 
 
 def test_p11_no_verb_prints_what_a_site_would_have_steer_the_terminal(
@@ -57,6 +57,6 @@ def test_p11_no_verb_prints_what_a_site_would_have_steer_the_terminal(
     for one in ended:
         printed = one.out + one.err
         assert one.code == 0
-        assert {character for character in printed if shown(character) != character} <= {"\n"}
+        assert {character for character in printed if escape_controls(character) != character} <= {"\n"}
     assert r"\u001b]0;owned" in ended[1].out, "the rule is told nonetheless"
     assert "Title ]0;owned" in ended[5].out

@@ -15,7 +15,7 @@ from ultracrawl.index.opening import searchable_project
 from ultracrawl.index.search_cache import FILE, FORMAT, find_searchable_project
 from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.index.searching import Searcher
-from ultracrawl.settings.adhoc import remember
+from ultracrawl.settings.adhoc import add_adhoc_source
 from ultracrawl.settings.projects import find_project
 
 MUCH = """
@@ -164,14 +164,14 @@ def test_what_was_crawled_by_url_is_kept_too(
     tmp_path: Path, reads: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    remember(("https://a.example/",), tmp_path)
+    add_adhoc_source(("https://a.example/",), tmp_path)
     (tmp_path / FILE).parent.mkdir()
     for _ in range(2):
         assert set(find_searchable_project()[0].readable) == {"a.example"}
-    remember(("https://a.example/",), tmp_path)
+    add_adhoc_source(("https://a.example/",), tmp_path)
     find_searchable_project()
     assert len(reads) == 1, "to crawl it once more changes nothing"
-    remember(("https://b.example/",), tmp_path)
+    add_adhoc_source(("https://b.example/",), tmp_path)
     assert set(find_searchable_project()[0].readable) == {"a.example", "b.example"}
     (tmp_path / "ultracrawl.yaml").write_text("sources: {one: {start_urls: ['https://c.example/']}}")
     assert set(find_searchable_project()[0].readable) == {"one"}
@@ -183,7 +183,7 @@ def test_what_was_crawled_by_url_is_not_kept_in_a_scrapy_project(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scrapy.cfg").write_text("[settings]\n")
-    remember(("https://a.example/",), tmp_path)
+    add_adhoc_source(("https://a.example/",), tmp_path)
     (tmp_path / FILE).parent.mkdir()
     for _ in range(2):
         find_searchable_project()

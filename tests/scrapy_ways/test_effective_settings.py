@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scrapy_ways.runs import DUMP, Desk
 
-from ultracrawl.settings.presets import requests_at_once
+from ultracrawl.settings.presets import max_concurrent_requests
 
 ADDON = 'ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}\n'
 EXTENSION = {"dump.SettingsDump": 1}
@@ -141,4 +141,4 @@ def test_limits_of_the_definition_are_applied(desk: Desk, url: str) -> None:
 
 @pytest.mark.parametrize(("files", "at_once"), [(1 << 20, 256), (1024, 256), (512, 192), (256, 64), (64, 16)])
 def test_requests_at_once_keep_to_the_files_that_may_be_open(files: int, at_once: int) -> None:
-    assert requests_at_once(files) == at_once
+    assert max_concurrent_requests(files) == at_once

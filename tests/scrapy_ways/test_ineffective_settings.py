@@ -12,7 +12,7 @@ from support.project import ROOT
 from ultracrawl.addon import UltracrawlAddon
 from ultracrawl.cli.look.lint import ineffective_settings
 from ultracrawl.settings import ineffective as module
-from ultracrawl.settings.ineffective import REMARKS, ineffective
+from ultracrawl.settings.ineffective import REMARKS_SETTING, REPLACEMENTS
 from ultracrawl.sources import DataSource, adhoc_project
 from ultracrawl.spiders.loader import make_spider_class
 
@@ -21,9 +21,9 @@ STARTPROJECT = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DO
 
 @pytest.fixture(autouse=True)
 def _nothing_told() -> Iterator[None]:
-    module._told.clear()
+    module._warned.clear()
     yield
-    module._told.clear()
+    module._warned.clear()
 
 
 @pytest.fixture
@@ -40,22 +40,22 @@ def switched_on(source: DataSource, priority: str = "project", **values: object)
 
 
 def test_the_docs_have_the_table() -> None:
-    rows = [f"| `{name}` | {instead.written()} |" for name, instead in ineffective.items()]
+    rows = [f"| `{name}` | {replacement.text()} |" for name, replacement in REPLACEMENTS.items()]
     assert "\n".join(rows) in (ROOT / "docs" / "scrapy.md").read_text()
 
 
 def test_the_table_names_settings_and_options_that_exist(source: DataSource) -> None:
-    assert [name for name in ineffective if not hasattr(default_settings, name)] == []
-    for instead in ineffective.values():
-        if instead.option:
-            reduce(getattr, instead.option.split("."), source)
+    assert [name for name in REPLACEMENTS if not hasattr(default_settings, name)] == []
+    for replacement in REPLACEMENTS.values():
+        if replacement.option:
+            reduce(getattr, replacement.option.split("."), source)
 
 
 def test_every_setting_is_warned_of_once(source: DataSource, caplog: pytest.LogCaptureFixture) -> None:
     mappings = {name: {"a.example": {}} for name in ("DEFAULT_REQUEST_HEADERS", "DOWNLOAD_SLOTS")}
     for _ in range(2):
-        switched_on(source, **{**dict.fromkeys(ineffective, "7"), **mappings})
-    assert [line.split()[0] for line in caplog.messages] == list(ineffective)
+        switched_on(source, **{**dict.fromkeys(REPLACEMENTS, "7"), **mappings})
+    assert [line.split()[0] for line in caplog.messages] == list(REPLACEMENTS)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_settings_of_a_definition_are_told_with_its_name_in_log_and_report(
 ) -> None:
     settings = switched_on(source, "spider", USER_AGENT="me")
     told = f"USER_AGENT in `settings:` of the source {source.name} changes nothing: write `user_agent: me`"
-    assert caplog.messages == settings.getlist(REMARKS) == [told]
-    assert switched_on(source, "spider", USER_AGENT="me").getlist(REMARKS) == []
+    assert caplog.messages == settings.getlist(REMARKS_SETTING) == [told]
+    assert switched_on(source, "spider", USER_AGENT="me").getlist(REMARKS_SETTING) == []
 
 
 def test_lint_tells_of_those_in_a_definition(source: DataSource) -> None:

@@ -16,7 +16,7 @@ from support.site import Site
 
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, WallClock
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher
-from ultracrawl.settings.places import placed
+from ultracrawl.settings.locations import with_data_folder
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
@@ -62,7 +62,7 @@ def deploy(project: Desk, server: Scrapyd) -> None:
 def outcomes(project: Desk, data: Path) -> dict[str, str]:
     """Return the outcome of every known URL of the source `local`, by path."""
     definitions = read_definitions(project.directory / NAME / "sources")
-    state = open_state(placed(require(definitions), data), "local", read_only=True)
+    state = open_state(with_data_folder(require(definitions), data), "local", read_only=True)
     try:
         return {"/" + row.url.split("/", 3)[3]: row.outcome.value for row in state.records.all_records()}
     finally:

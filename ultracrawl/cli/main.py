@@ -1,4 +1,4 @@
-"""The entry point: finds the verb, shows errors as people want them, sets the exit code."""
+"""Entry point of the command line: finds the verb, prints errors, sets the exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ultracrawl.system.process_exit import exit_process
 
 
 class Verb(NamedTuple):
-    """A verb: the module that has it, what `ultracrawl --help` says of it, and its name in the module."""
+    """A verb: its module below `ultracrawl.cli`, its line in `ultracrawl --help`, the name of its command there."""
 
     module: str
     line: str
@@ -43,13 +43,13 @@ VERBS = {
     "lint": Verb("look.lint", "Report every mistake in definition files at once."),
     "lists": Verb("manage.lists", "Print the values that search attributes may have."),
     "load-metadata": Verb("manage.load_metadata", "Load lists of values, boosts or documents from XML."),
-    "notices": Verb("serve.notices", "Try the ways on which people are told of failures."),
+    "notices": Verb("serve.notices", "Send test notices over the configured channels."),
     "pause": Verb("crawl.steering", "Pause running crawls.", "pause"),
     "plan": Verb("look.plan", "Show what a change of the definition drops and adds."),
     "probe": Verb("look.probe", "Test a site: DNS, redirects, robots.txt, sitemaps, TLS."),
     "queue": Verb("look.queue", "Show which URLs are next, in which order and why."),
     "reindex": Verb("crawl.reindex", "Index stored documents again, without requests."),
-    "restore": Verb("manage.backup", "Put what a backup holds back in place.", "restore"),
+    "restore": Verb("manage.backup", "Put the contents of a backup back in place.", "restore"),
     "resume": Verb("crawl.steering", "Resume paused crawls.", "resume"),
     "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
     "schedule": Verb("serve.schedule", "Show schedules, launch and stop them."),
@@ -57,7 +57,7 @@ VERBS = {
     "screened": Verb("look.screened", "List links that were excluded, and by which rule."),  # word: the verb
     "search": Verb("search", "Search the index."),
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
-    "serve": Verb("serve.serve", "Crawl whenever it is due, with an API."),
+    "serve": Verb("serve.serve", "Run the service: crawls when they are due, and an API."),
     "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
     "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
@@ -65,38 +65,38 @@ VERBS = {
     "token": Verb("serve.token", "Make and revoke tokens for the API."),
     "urls": Verb("look.urls", "List every known URL with its latest outcome."),
 }
-"""The verbs by name; a module is imported only when its verb is used."""
+"""The verbs by name; a module is imported when its verb is used."""
 
 
 class LazyGroup(click.Group):
-    """A group of verbs that are imported when they are used, so that `--help` and small verbs start quickly."""
+    """A click group with lazily imported verbs, so that `--help` and small verbs start quickly."""
 
-    elsewhere: Mapping[str, tuple[str, str]] = {}
-    """Verbs of other modules: the module below `ultracrawl.cli`, and the name there."""
+    lazy_commands: Mapping[str, tuple[str, str]] = {}
+    """Module below `ultracrawl.cli`, and name of the command there, by verb."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all verbs."""
-        return sorted({*super().list_commands(ctx), *self.elsewhere})
+        return sorted({*super().list_commands(ctx), *self.lazy_commands})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a verb."""
-        if cmd_name not in self.elsewhere:
+        if cmd_name not in self.lazy_commands:
             return super().get_command(ctx, cmd_name)
-        module, name = self.elsewhere[cmd_name]
-        found = getattr(importlib.import_module(f"ultracrawl.cli.{module}"), name)
-        assert isinstance(found, click.Command)
-        return found
+        module, name = self.lazy_commands[cmd_name]
+        command = getattr(importlib.import_module(f"ultracrawl.cli.{module}"), name)
+        assert isinstance(command, click.Command)
+        return command
 
 
 class Verbs(LazyGroup):
     """The verbs of `ultracrawl`."""
 
-    elsewhere: Mapping[str, tuple[str, str]] = {
+    lazy_commands: Mapping[str, tuple[str, str]] = {
         name: (verb.module, verb.name) for name, verb in VERBS.items()
     }
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of verbs, without importing any."""
+        """Write the list of verbs without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, VERBS[name].line) for name in self.list_commands(ctx)])
 
@@ -117,33 +117,35 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line of this process, and end it."""
-    closed = _open_streams()
+    """Run the command line and end the process."""
+    is_output_closed = _open_streams()
     raise_gc_thresholds()
-    if closed:
+    if is_output_closed:
         exit_process(
-            _told("ultracrawl: standard output is closed; redirect it, to /dev/null if nobody reads it", 1)
+            _print_error(
+                "ultracrawl: standard output is closed; redirect it, to /dev/null if nobody reads it", 1
+            )
         )
     exit_process(_run())
 
 
 def _open_streams() -> bool:
-    """Open what of the three standard streams is closed; return whether output is, so that no file takes its place."""
+    """Open closed standard streams, so that no file gets their descriptors; return whether output was closed."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
-    closed = sys.stdout is None
-    nowhere = open(os.devnull, "w")  # noqa: SIM115 - open as long as the process
-    sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
-    return closed
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is this one
+    is_closed = sys.stdout is None
+    null = open(os.devnull, "w")  # noqa: SIM115 - open as long as the process
+    sys.stdout, sys.stderr = sys.stdout or null, sys.stderr or null
+    return is_closed
 
 
 def _run() -> int:
-    """Run the command line and return its exit code; errors are told."""
+    """Run the command line and return its exit code; prints errors."""
     try:
-        if sys.argv[1:2] != ["init"]:  # what that writes is no data
+        if sys.argv[1:2] != ["init"]:  # it writes no data
             restrict_umask()
         code = _invoke()
         sys.stdout.flush()
@@ -151,34 +153,34 @@ def _run() -> int:
         error.show()
         return error.exit_code
     except click.Abort:
-        return _told("Interrupted.", 1)
+        return _print_error("Interrupted.", 1)
     except UserError as error:
-        return _told(f"ultracrawl: {error}", 2)
+        return _print_error(f"ultracrawl: {error}", 2)
     except WorkError as error:
-        return _told(f"ultracrawl: {error}", 1)
+        return _print_error(f"ultracrawl: {error}", 1)
     except BrokenPipeError:
-        # The reader of our output (head, less) has left; nothing more can be said.
+        # The reader of the output (head, less) has ended.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        # Most of all: the output is redirected to a disk that is full, or somebody has removed the folder we are in.
+        # Mostly: output redirected to a full disk, or a removed working directory.
         if error.errno in (errno.EMFILE, errno.ENFILE):
-            return _told(f"ultracrawl: {error.strerror}; allow more of them (ulimit -n)", 1)
-        nameless = "the working directory" if isinstance(error, FileNotFoundError) else "the output"
-        place = error.filename or nameless
-        return _told(f"ultracrawl: {place}: {error.strerror or error}", 1)
+            return _print_error(f"ultracrawl: {error.strerror}; allow more of them (ulimit -n)", 1)
+        unnamed = "the working directory" if isinstance(error, FileNotFoundError) else "the output"
+        path = error.filename or unnamed
+        return _print_error(f"ultracrawl: {path}: {error.strerror or error}", 1)
     return code
 
 
 def _invoke() -> int:
     try:
         cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None)  # no-color.org
-    except SystemExit as ended:
-        return int(ended.code or 0)
+    except SystemExit as exit_:
+        return int(exit_.code or 0)
     return 0
 
 
-def _told(line: str, code: int) -> int:
-    with suppress(OSError):  # a terminal that is gone
+def _print_error(line: str, code: int) -> int:
+    with suppress(OSError):  # the terminal is gone
         click.echo(line, err=True)
     return code

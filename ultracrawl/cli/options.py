@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how a verb finds its project."""
+"""Options and helpers that several verbs share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.model import Finding
 from ultracrawl.settings.projects import find_project
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ultracrawl.sources import DataSource, Project
 
 F = TypeVar("F", bound=Callable[..., Any])
-MOST_HINTS = 3
-"""Hints that are shown by verbs whose subject they are not."""
+MAX_HINTS = 3
+"""Number of hints about the definition that verbs other than `lint` print."""
 
 
 def config_option(function: F) -> F:
@@ -33,7 +33,7 @@ def config_option(function: F) -> F:
 
 
 def project_option(function: Callable[..., None], *, plain: bool = False) -> Callable[..., None]:
-    """Add `-c/--config`; the verb gets the project that it names, as `project`."""
+    """Add `-c/--config`; the verb gets the project as `project`."""
 
     @wraps(function)
     def with_project(*, config: str | None = None, **others: Any) -> None:
@@ -43,7 +43,7 @@ def project_option(function: Callable[..., None], *, plain: bool = False) -> Cal
 
 
 def searchable_project_option(function: Callable[..., None]) -> Callable[..., None]:
-    """Add `-c/--config`; the project may be one of spiders without a definition, which has an index and no more."""
+    """Add `-c/--config`; the project may be one of spiders without a definition, which has only an index."""
     return project_option(function, plain=True)
 
 
@@ -66,33 +66,28 @@ def jobs_option(function: F) -> F:
 
 
 def open_project(config: str | None, *, plain: bool = False) -> Project:
-    """Read the project that `-c`, the environment, the Scrapy project or the working directory names.
-
-    Without any file, what `crawl --url` left in ./var/ is the project. Sources with mistakes are set apart in it, and
-    do not keep a verb from the others. With `plain`, settings of spiders without a definition make a project, too.
-    Raises `UserError`.
-    """
+    """Return the project (see `find_project`), and print hints about its definition. Raises `UserError`."""
     project, hints = find_project(config, plain=plain)
     show_hints(hints)
     return project
 
 
 def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
-    """Return the named sources, or all; those with mistakes in their definitions are told of, and left out.
+    """Return the named sources, or all; sources with mistakes in their definitions are reported and left out.
 
-    Raises `UserError` for a name that does not exist, and if there is none without mistakes.
+    Raises `UserError` for an unknown name, and if no source is without mistakes.
     """
     wanted = tuple(names)
-    from ultracrawl.sources import Catalog  # noqa: PLC0415 - not every verb reads definitions
+    from ultracrawl.sources import Catalog  # noqa: PLC0415 - slow, and not every verb reads definitions
 
     found = Catalog(project).select(wanted)
     for name, source in project.invalid_sources.items() if not wanted else ():
-        tell(f"{name}: left out: {first_of(source.findings)}", err=True)
+        print_line(f"{name}: left out: {first_and_count(source.findings)}", err=True)
     return found
 
 
 def known_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
-    """Return the named sources, or all, to look at what they hold. Raises `UserError` for an unknown name."""
+    """Return the named sources, or all, with or without mistakes. Raises `UserError` for an unknown name."""
     from ultracrawl.sources import Catalog  # noqa: PLC0415 - as above
 
     return Catalog(project).select_known(names)
@@ -104,8 +99,8 @@ def show_findings(findings: Iterable[Finding]) -> None:
         click.echo(str(finding), err=True)
 
 
-def first_of(findings: Sequence[object]) -> str:
-    """Return the first of some findings, and how many more there are, in a line."""
+def first_and_count(findings: Sequence[object]) -> str:
+    """Return a line with the first of some findings, and the number of the others."""
     left = len(findings) - 1
     return f"{findings[0]}" + (f" (and {left} more; `ultracrawl lint` shows them)" if left else "")
 
@@ -113,48 +108,50 @@ def first_of(findings: Sequence[object]) -> str:
 def show_hints(findings: Iterable[Finding]) -> None:
     """Print the first hints to standard error, one a line; `ultracrawl lint` shows all of them."""
     hints = list(findings)
-    show_findings(hints[:MOST_HINTS])
-    left = len(hints) - MOST_HINTS
-    if left > 0:
+    show_findings(hints[:MAX_HINTS])
+    more = len(hints) - MAX_HINTS
+    if more > 0:
         click.echo(
-            f"... and {left} more hint{'s' if left > 1 else ''}; `ultracrawl lint` shows them", err=True
+            f"... and {more} more hint{'s' if more > 1 else ''}; `ultracrawl lint` shows them", err=True
         )
 
 
-class Shown(Protocol):
-    """What can be printed as JSON."""
+class JsonPrintable(Protocol):
+    """An object that can be printed as JSON."""
 
     def as_json(self) -> object:
-        """Return it as JSON values."""
+        """Return the JSON value."""
 
 
-S = TypeVar("S", bound=Shown)
+S = TypeVar("S", bound=JsonPrintable)
 
 
-def print_all(key: str, found: Iterable[S], in_words: Callable[[S], object], *, as_json: bool) -> None:
-    """Print one JSON object with a list under `key`, or each member of it for people."""
+def print_all(key: str, items: Iterable[S], print_text: Callable[[S], object], *, as_json: bool) -> None:
+    """Print one JSON object with a list of items under `key`, or each item as text."""
     if as_json:
-        print_json({key: [one.as_json() for one in found]})
+        print_json({key: [item.as_json() for item in items]})
         return
-    for one in found:
-        in_words(one)
+    for item in items:
+        print_text(item)
 
 
 def print_json(value: object) -> None:
     """Print one JSON value on one line of standard output."""
-    tell(json.dumps(value, ensure_ascii=False, default=str))
+    print_line(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def server_option(verb: str) -> Callable[[F], F]:
-    """Add `--server`: with it a verb asks a service, by the function of this name in `cli.serve.remote`."""
+    """Add `--server`: with it the function `verb` of `cli.serve.remote` sends the command to a service."""
 
     def add_option(function: F) -> F:
         @wraps(function)
-        def here_or_there(*, server: str, **options: Any) -> None:
+        def local_or_remote(*, server: str, **options: Any) -> None:
             if not server:
                 function(**options)
                 return
-            remote = importlib.import_module("ultracrawl.cli.serve.remote")  # most commands ask no service
+            remote = importlib.import_module(
+                "ultracrawl.cli.serve.remote"
+            )  # lazily: most commands use no service
             getattr(remote, verb)(remote.client_for(server, options), **options)
 
         return click.option(  # type: ignore[return-value]  # a function is wrapped, whatever its type
@@ -162,6 +159,6 @@ def server_option(verb: str) -> Callable[[F], F]:
             metavar="URL",
             default="",
             help="Ask this `ultracrawl serve`, with the token in $ULTRACRAWL_TOKEN or the file $ULTRACRAWL_TOKEN_FILE.",
-        )(here_or_there)
+        )(local_or_remote)
 
     return add_option

@@ -1,4 +1,4 @@
-"""`ultracrawl search`: ask the index."""
+"""`ultracrawl search`: search the index."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ultracrawl.cli.options import config_option, json_option, print_json, server_option, show_hints
-from ultracrawl.cli.terminal import shown
+from ultracrawl.cli.terminal import escape_controls
 from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchResult
 from ultracrawl.index.filters import all_of
@@ -20,16 +20,16 @@ from ultracrawl.index.query.completion import Completion
 from ultracrawl.index.search_cache import find_searchable_project
 from ultracrawl.index.searching import Searcher
 
-_READINGS = {
+_READING_NOTES = {
     Reading.PARTS: "Not every document has the names as they are written; the others have their parts.",
     Reading.MOST_WORDS: "Not every document has all of the words; those with more of them come first.",
     Reading.ANY_WORD: "Not every document has most of the words; those with more of them come first.",
 }
-"""What is said of hits that need not have everything."""
+"""Notes on searches whose hits need not match the whole query."""
 
 
 def _factors(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
-    """Return the factors by URL of `--boost`."""
+    """Parse `--boost`: return factors by URL. Raises `UserError`."""
     factors: dict[str, float] = {}
     for text in texts:
         url, _, factor = text.rpartition("=")
@@ -45,7 +45,7 @@ def _factors(_context: click.Context, _option: click.Parameter, texts: tuple[str
 
 
 def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add options for who asks, as one argument: names of users and groups; None for who sees everything."""
+    """Add `--principal` and `--all-principals` as one argument: names of users and groups, None for all documents."""
 
     @click.option(
         "--principal",
@@ -55,12 +55,14 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
     )
     @click.option("--all-principals", is_flag=True, help="All documents, whoever may see them.")
     @wraps(function)
-    def asked(*words: Any, principal: tuple[str, ...], all_principals: bool, **options: Any) -> None:
+    def with_principals(
+        *words: Any, principal: tuple[str, ...], all_principals: bool, **options: Any
+    ) -> None:
         if principal and all_principals:
             raise UserError("--all-principals shows what every --principal may see; give one or the other")
         function(*words, principals=None if all_principals else principal, **options)
 
-    return asked
+    return with_principals
 
 
 @click.command("search")
@@ -168,12 +170,14 @@ def command(
 
 
 def print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
-    """Print what completes a query."""
+    """Print the completions of a query."""
     if as_json:
         print_json(completions_json(query, found))
         return
     for one in found:
-        click.echo(f"{click.style(as_line(one.text), bold=True)}  {click.style(shown(one.url), fg='green')}")
+        click.echo(
+            f"{click.style(as_line(one.text), bold=True)}  {click.style(escape_controls(one.url), fg='green')}"
+        )
     if not found:
         click.echo(f"No title goes on from {query!r}.")
 
@@ -181,35 +185,35 @@ def print_completions(query: str, found: list[Completion], *, as_json: bool) -> 
 def print_result(
     query: str, result: SearchResult, offset: int, took: float, names: DisplayNames, *, empty: bool
 ) -> None:
-    """Print an answer for people; `took` are milliseconds, `empty` says that the index is."""
+    """Print a search result as text; `took` in milliseconds, `empty`: the index has no documents."""
     if empty:
         click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return
-    better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
+    suggestion = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
     if not result.total:
-        click.echo(f"Nothing found{f' for {query!r}' if query else ''}.{better}")
+        click.echo(f"Nothing found{f' for {query!r}' if query else ''}.{suggestion}")
         return
-    if said := _READINGS.get(result.reading, "") + better:
-        click.secho(said.strip(), dim=True)
+    if note := _READING_NOTES.get(result.reading, "") + suggestion:
+        click.secho(note.strip(), dim=True)
     for number, hit in enumerate(result.hits, start=offset + 1):
-        click.secho(f"{number:>2}. {as_line(hit.title) or shown(hit.url)}", bold=True)
+        click.secho(f"{number:>2}. {as_line(hit.title) or escape_controls(hit.url)}", bold=True)
         if hit.section is not None:
             click.secho(f"    {as_line(hit.section.title)}", bold=True)
-        click.secho(f"    {shown(hit.section_url)}", fg="green")
+        click.secho(f"    {escape_controls(hit.section_url)}", fg="green")
         click.echo(_marked(f"    {hit.snippet}"))
     for name, values in result.facets.items():
-        found = (f"{names.of(name, one.value) or _shown(one.value)} ({one.count:,})" for one in values)
-        counts = ", ".join(found) or "no values"
+        rows = (f"{names.of(name, one.value) or _value_text(one.value)} ({one.count:,})" for one in values)
+        counts = ", ".join(rows) or "no values"
         click.echo(click.style(f"{names.of_attribute(name)}: ", bold=True) + counts)
     click.secho(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", dim=True)
 
 
-def _shown(value: str | float) -> str:
+def _value_text(value: str | float) -> str:
     return as_line(value) if isinstance(value, str) else f"{value:g}"
 
 
 def _marked(text: str) -> str:
-    """Return a snippet with its matches in colour; where output is no terminal, click leaves colours out."""
+    """Return a snippet with its matches in colour; click removes colours if output is no terminal."""
     first, *others = text.split(START_MARK)
     marked = (part.partition(END_MARK) for part in others)
     return first + "".join(click.style(hit, bold=True, fg="yellow") + rest for hit, _, rest in marked)

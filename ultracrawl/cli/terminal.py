@@ -1,4 +1,4 @@
-"""Lines for people, in which nothing that came from a site steers a terminal."""
+"""Output to a terminal, with control characters of crawled content escaped."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from unicodedata import category
 
 import click
 
-_STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of characters that move the cursor, change colours or the direction of writing, or end a line."""
+_CONTROL_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of characters that move the cursor, change colours or text direction, or end a line."""
 
 
-def shown(text: str) -> str:
-    """Return a text as it may be shown: what steers a terminal is written as an escape of JSON."""
+def escape_controls(text: str) -> str:
+    """Return a text with control characters replaced by JSON escapes."""
     if text.isprintable():
         return text
-    return "".join(json.dumps(one)[1:-1] if category(one) in _STEERING else one for one in text)
+    return "".join(json.dumps(one)[1:-1] if category(one) in _CONTROL_CATEGORIES else one for one in text)
 
 
-def tell(line: str, *, err: bool = False) -> None:
-    """Print one line to standard output, or to standard error."""
-    click.echo(shown(line), err=err)
+def print_line(line: str, *, err: bool = False) -> None:
+    """Print one line to standard output or error, with control characters escaped."""
+    click.echo(escape_controls(line), err=err)

@@ -60,7 +60,7 @@ from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.settings.presets import FOREIGN_HANDLERS
+from ultracrawl.settings.presets import FOREIGN_HANDLERS_SETTING
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.sources.kinds import load_kind
 from ultracrawl.stores.control_channel import ControlChannel
@@ -119,7 +119,7 @@ class CrawlFeatures:
         self.start_chain = StartChain(context)
         self.retry_policy = RetryPolicy(context)
         self.logs = CrawlLogs(context, self._crawler.settings, self.filtering)
-        lanes = not self._crawler.settings.getbool(FOREIGN_HANDLERS)
+        lanes = not self._crawler.settings.getbool(FOREIGN_HANDLERS_SETTING)
         ask = None if self.listing is None else partial(lister_credential, self.listing)
         self.auth = AuthChain(context, self.logs.events.headers, lanes=lanes, ask=ask)
         self.ftp = ftp_access_of(context.source, context.project.key_file)

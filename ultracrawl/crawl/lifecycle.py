@@ -19,7 +19,7 @@ from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.refusal import leave_note, refuse, refuse_late
 from ultracrawl.errors import UltracrawlError, WorkError
-from ultracrawl.settings.ineffective import REMARKS
+from ultracrawl.settings.ineffective import REMARKS_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import forget_failure
 from ultracrawl.stores.opening import migrate_sites, open_sites, open_state, state_file
@@ -104,7 +104,7 @@ class CrawlLifecycle:
         if not context.run.replay:
             migrate_sites(context.store, context.sites, unshared_key(context.rules))
         resumed = features.begin_run()
-        for remark in self._crawler.settings.getlist(REMARKS):
+        for remark in self._crawler.settings.getlist(REMARKS_SETTING):
             context.counters.add_remark(remark)
         writer = features.open_documents()
         lost = context.store.documents.refetch_lost(writer.recover())

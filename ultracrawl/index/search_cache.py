@@ -15,8 +15,8 @@ from typing import Any
 from ultracrawl import __version__
 from ultracrawl.index.searchable_project import SearchableProject
 from ultracrawl.model import Finding
-from ultracrawl.settings.places import ADHOC_FILE, scrapy_settings
-from ultracrawl.settings.projects import find_project, found_definitions
+from ultracrawl.settings.locations import ADHOC_FILE, scrapy_settings
+from ultracrawl.settings.projects import find_project, locate_project
 from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.reading.locations import Version, file_version, tracked_files
 from ultracrawl.system.files import replace_file
@@ -61,7 +61,7 @@ class _KeptFile:
 
         Also where there are no states.
         """
-        found, data = found_definitions(config)
+        found, data = locate_project(config)
         if found is None and scrapy_settings() is None:
             found, data = str(ADHOC_FILE), str(Path.cwd())
         if found is None:

@@ -20,7 +20,7 @@ from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.lifeline import end_with
 from ultracrawl.service.run import run_sources
-from ultracrawl.settings.adhoc import remember
+from ultracrawl.settings.adhoc import add_adhoc_source
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Catalog
 
@@ -50,7 +50,7 @@ def _answer_alone() -> TextIO:
 def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[RunReport]:
     settings = {"LOG_LEVEL": "ERROR"}
     if where is not None and "://" in where:
-        project, made = remember((where,), Path.cwd())
+        project, made = add_adhoc_source((where,), Path.cwd())
         return run_sources(project, [made], force=force, settings=settings, asked=(where,))
     project, _ = find_project(where)
     chosen, refused = Catalog(project).select_for_crawl(sources)

@@ -18,7 +18,7 @@ from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.completion import complete, complete_refused
-from ultracrawl.settings.presets import WATCHED
+from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import make_spider_class
 from ultracrawl.stores.failure_note import FailureNote, note_failure
@@ -195,7 +195,7 @@ def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     # A Scrapy project around us may have add-ons of its own, or none.
     settings["ADDONS"].setdefault("ultracrawl.addon.UltracrawlAddon", 500)
     settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
-    settings.set(WATCHED, True, priority="cmdline")
+    settings.set(WATCHED_SETTING, True, priority="cmdline")
     # The definition's own `settings` win over these.
     settings.setdict({"LOG_LEVEL": "WARNING", "STATS_DUMP": False, **overrides}, priority="project")
     if settings["LOG_LEVEL"] not in {"DEBUG", "INFO"}:

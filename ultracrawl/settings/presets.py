@@ -1,16 +1,16 @@
-"""The Scrapy settings that the add-on installs: what keeps a crawl safe, and what makes it fast."""
+"""The Scrapy settings and components that the add-on installs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-WATCHED = "ULTRACRAWL_WATCHED"
-"""The setting of a process that looks at `RunningCrawl.refused` when a crawl has ended."""
+WATCHED_SETTING = "ULTRACRAWL_WATCHED"
+"""Name of the setting that says that the process reads `RunningCrawl.refused` at the end of a crawl."""
 
-FOREIGN_HANDLERS = "ULTRACRAWL_FOREIGN_HANDLERS"
-"""The setting of a crawl in which a download handler that is not ours opens connections."""
+FOREIGN_HANDLERS_SETTING = "ULTRACRAWL_FOREIGN_HANDLERS"
+"""Name of the setting of crawls in which a third-party download handler opens connections."""
 
-hardened: dict[str, Any] = {
+HARDENED_SETTINGS: dict[str, Any] = {
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
     "DOWNLOAD_VERIFY_CERTIFICATES": True,
@@ -19,56 +19,56 @@ hardened: dict[str, Any] = {
     "ROBOTSTXT_OBEY": True,
     "COOKIES_ENABLED": False,
 }
-"""Scrapy's own defaults suit scraping by hand; a crawler that runs unattended takes these."""
+"""Settings for safety; the defaults of Scrapy do not suit a crawler that runs unattended."""
 
-closed_schemes: tuple[str, ...] = ("data", "file", "ftp", "s3")
-"""Download handlers that are off: no redirect and no link can reach them."""
+CLOSED_SCHEMES: tuple[str, ...] = ("data", "file", "ftp", "s3")
+"""Schemes of disabled download handlers, which no redirect or link may reach."""
 
-tuned: dict[str, Any] = {
-    # Every response would otherwise create 100 asyncio tasks (about 1 ms of CPU).
+TUNED_SETTINGS: dict[str, Any] = {
+    # The default creates 100 asyncio tasks per response (about 1 ms of CPU).
     "CONCURRENT_ITEMS": 1,
     "DOWNLOAD_WARNSIZE": 0,
     "DOWNLOADER": "ultracrawl.handlers.downloader.DirectDownloader",
     "DOWNLOADER_STATS": False,
-    # Whoever keeps answers (HTTPCACHE_ENABLED) keeps pages: that one was as before is no answer to the next question.
+    # For HTTPCACHE_ENABLED: a cached 304 has no body, so the cache must keep the page instead.
     "HTTPCACHE_IGNORE_HTTP_CODES": [304],
     "ITEM_PROCESSOR": "ultracrawl.pipelines.processor.DocumentPipelines",
     "LOG_FORMATTER": "ultracrawl.settings.log_formatter.QuietLogFormatter",
     "SCHEDULER": "ultracrawl.scheduler.UltracrawlScheduler",
-    # Documents wait here for their conversion, and the scheduler bounds how much.
+    # Responses wait here for their conversion; the scheduler limits their total size.
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 256 << 20,
     "WARN_ON_GENERATOR_RETURN_VALUE": False,
 }
 
-unpaced: dict[str, Any] = {
+UNPACED_SETTINGS: dict[str, Any] = {
     "AUTOTHROTTLE_ENABLED": False,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
     "DOWNLOAD_DELAY": 0,
     "DOWNLOAD_DELAY_JITTER": 0,
     "DOWNLOAD_SLOTS": {},
 }
-"""Politeness is the frontier's: the downloader only passes requests on, whatever a project says."""
+"""Turn off the delays and limits of the downloader, also those of a project: the frontier paces requests."""
 
-MOST_REQUESTS = 256
-"""Requests of one crawl that may run at once, whatever their sites; half of them to sites that do not answer."""
+MAX_CONCURRENT_REQUESTS = 256
+"""Maximum number of concurrent requests of a crawl; at most half of them to sites that do not answer."""
 _OTHER_FILES = 128
-LEAST_FILES = 64
-"""Files that a process must be allowed to have open: about 25 of its own, and two for each of 16 requests."""
+MIN_OPEN_FILES = 64
+"""Minimum limit on open files: about 25 of the process, and two for each of 16 requests."""
 
 
-def requests_at_once(files: int) -> int:
-    """Return how many requests may run at once in a process that may have so many files open.
+def max_concurrent_requests(files: int) -> int:
+    """Return the number of concurrent requests for a limit on open files.
 
-    As many connections again are kept for the next requests.
+    The same number of connections is kept open for later requests.
     """
-    return min(MOST_REQUESTS, max((files - _OTHER_FILES) // 2, 16))
+    return min(MAX_CONCURRENT_REQUESTS, max((files - _OTHER_FILES) // 2, 16))
 
 
-components: dict[str, dict[str, int]] = {
+COMPONENTS: dict[str, dict[str, int]] = {
     "DOWNLOADER_MIDDLEWARES": {
         "ultracrawl.middlewares.filters.FilterMiddleware": 90,
         "ultracrawl.middlewares.robots.RobotsMiddleware": 100,
-        # Answers pass these from the bottom to the top.
+        # Responses pass these from the bottom to the top.
         "ultracrawl.middlewares.status.StatusMiddleware": 510,
         "ultracrawl.middlewares.redirect.RedirectBoundaryMiddleware": 520,
         "ultracrawl.middlewares.conditional.ConditionalMiddleware": 540,
@@ -85,9 +85,9 @@ components: dict[str, dict[str, int]] = {
     },
 }
 
-inspecting: dict[str, dict[str, int]] = {
+INSPECTION_COMPONENTS: dict[str, dict[str, int]] = {
     "DOWNLOADER_MIDDLEWARES": {
-        name: components["DOWNLOADER_MIDDLEWARES"][name]
+        name: COMPONENTS["DOWNLOADER_MIDDLEWARES"][name]
         for name in (
             "ultracrawl.middlewares.filters.FilterMiddleware",
             "ultracrawl.middlewares.robots.RobotsMiddleware",
@@ -97,9 +97,9 @@ inspecting: dict[str, dict[str, int]] = {
     "ITEM_PIPELINES": {"ultracrawl.pipelines.AttributePipeline": 200},
     "EXTENSIONS": {"ultracrawl.crawl.page_inspection.PageInspection": 0},
 }
-"""What is in their place while single pages are looked at: what judges a page, and nothing that records one."""
+"""Components for the inspection of single pages: they judge a page, and record nothing."""
 
-followed_at_once: tuple[str, ...] = (
+INSPECTION_SCRAPY_COMPONENTS: tuple[str, ...] = (
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
     "scrapy.downloadermiddlewares.retry.RetryMiddleware",
     "scrapy.downloadermiddlewares.stats.DownloaderStats",
@@ -107,17 +107,17 @@ followed_at_once: tuple[str, ...] = (
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
     "scrapy.spidermiddlewares.referer.RefererMiddleware",
 )
-"""Components of Scrapy that stay then: there is no frontier that redirects and repeated attempts could wait in."""
+"""Scrapy components that stay for inspection, because there is no frontier to queue redirects and retries."""
 
-alone: dict[str, tuple[str, ...]] = {
+STANDALONE_COMPONENTS: dict[str, tuple[str, ...]] = {
     "DOWNLOADER_MIDDLEWARES": tuple(
         f"ultracrawl.middlewares.{name}Middleware"
         for name in ("Robots", "Rewriter", "RedirectBoundary", "Conditional")
     ),
 }
-"""Names under which a project installs components for its spiders without a definition; sources have theirs above."""
+"""Components that a project installs for spiders without a definition; sources use `COMPONENTS` instead."""
 
-replaced: dict[str, tuple[str, ...]] = {
+REPLACED_COMPONENTS: dict[str, tuple[str, ...]] = {
     "DOWNLOADER_MIDDLEWARES": (
         "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
@@ -129,7 +129,7 @@ replaced: dict[str, tuple[str, ...]] = {
         "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
         "scrapy.downloadermiddlewares.stats.DownloaderStats",
-        # It takes proxies of the environment, which a definition does not show.
+        # It uses the proxies of the environment, which a definition does not show.
         "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware",
     ),
     "SPIDER_MIDDLEWARES": (
@@ -142,8 +142,8 @@ replaced: dict[str, tuple[str, ...]] = {
         "scrapy.extensions.corestats.CoreStats",
         "scrapy.extensions.telnet.TelnetConsole",
         "scrapy.extensions.remote_control.RemoteControl",
-        # It unpickles a file of JOBDIR; what a crawl has to remember is in the document table.
+        # It unpickles a file of JOBDIR; the state of a crawl is in the document table.
         "scrapy.extensions.spiderstate.SpiderState",
     ),
 }
-"""Built-in components whose decision one of ours owns; two owners for one decision would contradict each other."""
+"""Scrapy components that are disabled because one of ours makes the same decision."""

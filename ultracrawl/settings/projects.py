@@ -1,4 +1,4 @@
-"""From what somebody names, or nothing, to the project that is meant."""
+"""Finds the project: by `-c`, the environment, the Scrapy project or the working directory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
-from ultracrawl.settings.places import ENVIRONMENT, data_folder, placed, scrapy_place, scrapy_settings
+from ultracrawl.settings.locations import (
+    ENVIRONMENT,
+    data_folder,
+    scrapy_locations,
+    scrapy_settings,
+    with_data_folder,
+)
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
 
 if TYPE_CHECKING:
@@ -19,26 +25,26 @@ if TYPE_CHECKING:
 
 
 def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Project, Iterable[Finding]]:
-    """Read the project that `config`, the environment, the Scrapy project or the working directory names.
+    """Return the project that `config`, the environment, the Scrapy project or the working directory names, and hints.
 
-    Without any file, what `crawl --url` left in ./var/ is the project. Sources with mistakes are set apart in it; what
-    else was found in the file comes beside it. With `plain`, the project may be one to look at only: of the spiders
-    without a definition that write to an index by settings of the Scrapy project. Raises `UserError`.
+    Without a definition file, the sources of `crawl --url` in ./var/ are the project. Sources with mistakes are kept
+    apart in `Project.mistaken`. With `plain`, the project may also be the read-only one of the spiders without a
+    definition that write to an index by settings of the Scrapy project. Raises `UserError`.
     """
-    location, data = found_definitions(config)
-    from ultracrawl.settings.adhoc import remembered  # noqa: PLC0415 - what looks for definitions need not read them
+    location, data = locate_project(config)
+    from ultracrawl.settings.adhoc import load_adhoc_project  # noqa: PLC0415 - only to read definitions
     from ultracrawl.sources import usable_project  # noqa: PLC0415 - as above
 
     if location is not None:
         loaded = read_definitions(location)
-        return placed(usable_project(loaded), data), [
+        return with_data_folder(usable_project(loaded), data), [
             finding for finding in loaded.findings if not finding.fatal
         ]
     settings = scrapy_settings() if plain and not config else None
-    own = None if settings is None else plain_project(settings)
-    if own is not None and own.index.path.exists():
-        return own, ()
-    adhoc = remembered(Path.cwd()) or own
+    plain_spiders = None if settings is None else plain_project(settings)
+    if plain_spiders is not None and plain_spiders.index.path.exists():
+        return plain_spiders, ()
+    adhoc = load_adhoc_project(Path.cwd()) or plain_spiders
     if adhoc is None:
         raise UserError(
             "there is no definition file: write ultracrawl.yaml here (`ultracrawl init DIR` makes a project), name one "
@@ -48,7 +54,7 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
 
 
 def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
-    """Return the project that settings of a Scrapy project describe, None if they name no folder for data.
+    """Return the project of spiders without a definition by Scrapy settings, None if these name no data folder.
 
     Its sources are the spiders that have written to the index. Raises `DefinitionError`.
     """
@@ -63,14 +69,17 @@ def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
 
     written = {name: settings.get(name) for name in SETTINGS}
     project = require(load_settings(written, "spider", (), data))
-    (alike,) = project.sources.values()
+    (template,) = project.sources.values()
     names = sorted(folder.name for folder in project.cache.path.glob("*") if folder.is_dir())
-    sources = {name: alike.model_copy(update={"name": name}) for name in names}
+    sources = {name: template.model_copy(update={"name": name}) for name in names}
     return project.model_copy(update={"sources": sources})
 
 
-def found_definitions(config: str | None = None) -> tuple[str | None, str]:
-    """Return where the definitions and the data are: as told, as in the Scrapy project here, or as found here."""
-    place = scrapy_place()
-    named = config or os.environ.get("ULTRACRAWL_CONFIG") or place.definitions
-    return locate_definitions(named), os.environ.get(ENVIRONMENT) or place.data
+def locate_project(config: str | None = None) -> tuple[str | None, str]:
+    """Return the location of the definitions, None if there are none, and of the data, empty for the default.
+
+    `config` and environment variables override the Scrapy project, which overrides the working directory.
+    """
+    scrapy = scrapy_locations()
+    location = config or os.environ.get("ULTRACRAWL_CONFIG") or scrapy.definitions
+    return locate_definitions(location), os.environ.get(ENVIRONMENT) or scrapy.data

@@ -1,4 +1,4 @@
-"""The certificates that https servers are checked against."""
+"""The CA certificates for https servers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def trusted_roots() -> tuple[str, str]:
-    """Return a file with the trusted roots, or else a folder of them; empty texts where there are none.
+    """Return (file, folder) of the trusted root certificates, of which at most one is not empty.
 
-    The machine's own store, where intranets put theirs, else certifi's.
+    The certificate store of the machine, where intranets install theirs, else that of certifi.
     """
     system = ssl.get_default_verify_paths()
     if system.cafile:

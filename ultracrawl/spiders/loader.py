@@ -15,7 +15,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl import context_of
 from ultracrawl.errors import UserError
-from ultracrawl.settings.places import placed
+from ultracrawl.settings.locations import with_data_folder
 from ultracrawl.sources import Catalog, DataSource, Project, usable_project
 from ultracrawl.sources.checking.checks import check_crawling_mode
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
@@ -66,7 +66,7 @@ class SourceSpiderLoader(SpiderLoader):
         if self._location is None:
             return None
         try:
-            project = placed(usable_project(read_definitions(self._location)), self._data)
+            project = with_data_folder(usable_project(read_definitions(self._location)), self._data)
             if project.mistakes or not project.sources:
                 Catalog(project).select(())  # raises the `UserError` that names the mistake
         except UserError as error:

@@ -1,1 +1,1 @@
-"""Verbs that begin, steer and end crawls."""
+"""Verbs that start, control and stop crawls."""

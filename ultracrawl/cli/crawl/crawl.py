@@ -1,4 +1,4 @@
-"""`ultracrawl crawl`: crawl sources, bring the index up to date, print what happened."""
+"""`ultracrawl crawl`: crawls sources, updates the index and prints reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.settings.adhoc import remember
+from ultracrawl.settings.adhoc import add_adhoc_source
 from ultracrawl.sources import Catalog, DataSource, Project
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(
 ) -> None:
     """Crawl SOURCES (all of the definition file if none is named) and bring the index up to date.
 
-    A later run asks only for what may have changed, and takes out of the index what is gone. A run that was
+    A later run requests only what may have changed, and removes from the index what is gone. A run that was
     stopped or killed is resumed. Several sources are crawled at the same time, as many as the machine has cores
     or --jobs says; with --jobs 1 one after the other, in this process. With --continuous the command stays and begins
     the next cycle of each source when `refresh` of its definition says so; --json then prints one object for each run.
@@ -72,41 +72,41 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if urls and (config or sources):
         raise UserError("--url needs no definition file and no source names; leave out one or the other")
-    project, chosen, refused = _wanted(sources, config, urls)
+    project, chosen, refused = _select_sources(sources, config, urls)
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
     settings = _log_settings(verbose)
-    jobs = _at_once(project, len(chosen), jobs)
+    jobs = _parallel_jobs(project, len(chosen), jobs)
     if continuous:
-        _stay(project, chosen, refused, jobs, force, settings, as_json)
+        _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json)
         return
     with ProgressLine(enabled=not verbose) as progress:
         if jobs > 1:
-            reports = _crawl_together(project, chosen, jobs, force, settings, progress)
+            reports = _crawl_in_processes(project, chosen, jobs, force, settings, progress)
         else:
             reports = _crawl_here(project, chosen, force, settings, progress, urls)
     reports += refused
     print_all("runs", reports, print_report, as_json=as_json)
     if jobs > 1 and not as_json:
         print_total(reports)
-    wanted = {source.name for source in chosen}
-    complete = wanted == {report.source for report in reports} and not any(one.failed for one in reports)
+    names = {source.name for source in chosen}
+    complete = names == {report.source for report in reports} and not any(one.failed for one in reports)
     raise SystemExit(0 if complete else 1)
 
 
-def _wanted(
+def _select_sources(
     sources: tuple[str, ...], config: str | None, urls: tuple[str, ...]
 ) -> tuple[Project, list[DataSource], list[RunReport]]:
-    """Return the project, the sources to crawl, and a report of each that cannot be crawled."""
+    """Return the project, the sources to crawl, and a report for each source that cannot be crawled."""
     if urls:
-        project, source = remember(urls, Path.cwd())
+        project, source = add_adhoc_source(urls, Path.cwd())
         return project, [source], []
     project = open_project(config)
     return project, *Catalog(project).select_for_crawl(sources)
 
 
-def _at_once(project: Project, sources: int, jobs: int | None) -> int:
-    """Return how many sources are crawled at the same time."""
+def _parallel_jobs(project: Project, sources: int, jobs: int | None) -> int:
+    """Return how many sources are crawled in parallel."""
     if sources < 2:
         return sources
     from ultracrawl.service.supervisor.pool import default_jobs  # noqa: PLC0415 - a single one needs no pool
@@ -133,12 +133,12 @@ def _crawl_here(
 
     if force or not state_exists(project, chosen[0].name):
         prestart_indexer(project, chosen[0])
-    from ultracrawl.service.run import run_sources  # noqa: PLC0415 - who has others crawl needs no Scrapy
+    from ultracrawl.service.run import run_sources  # noqa: PLC0415 - crawls in child processes need no Scrapy here
 
     return run_sources(project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls)
 
 
-def _crawl_together(
+def _crawl_in_processes(
     project: Project,
     chosen: list[DataSource],
     jobs: int,
@@ -154,7 +154,7 @@ def _crawl_together(
     return crawl_together(project, chosen, jobs, force=force, log_level=settings["LOG_LEVEL"], show=show)
 
 
-def _stay(
+def _crawl_continuously(
     project: Project,
     chosen: list[DataSource],
     refused: list[RunReport],
@@ -167,7 +167,7 @@ def _stay(
         print_all("runs", [report], print_report, as_json=as_json)
         sys.stdout.flush()
 
-    def say_aside(line: str) -> None:
+    def print_to_stderr(line: str) -> None:
         click.echo(line, err=True)
 
     for report in refused:
@@ -176,11 +176,13 @@ def _stay(
         from ultracrawl.service.supervisor.continuous import keep_together  # noqa: PLC0415 - as above
 
         level = settings["LOG_LEVEL"]
-        keep_together(project, chosen, jobs, told=print_run, say=say_aside, force=force, log_level=level)
+        keep_together(
+            project, chosen, jobs, told=print_run, say=print_to_stderr, force=force, log_level=level
+        )
     else:
         from ultracrawl.service.schedules.continuous import run_continuously  # noqa: PLC0415 - as above
 
-        run_continuously(project, chosen, told=print_run, say=say_aside, force=force, settings=settings)
+        run_continuously(project, chosen, told=print_run, say=print_to_stderr, force=force, settings=settings)
 
 
 def _with_delay(source: DataSource, delay: float) -> DataSource:

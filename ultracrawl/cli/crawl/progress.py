@@ -1,4 +1,4 @@
-"""The line on the terminal while a crawl goes on."""
+"""The progress line on the terminal during a crawl."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProgressLine:
-    """Shows fetched, indexed, queued, pages a second and the current site; silent where there is no terminal."""
+    """Shows fetched, indexed, queued, pages per second and the current site, if standard error is a terminal."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._live = _LiveLine() if enabled and sys.stderr.isatty() else None
@@ -34,7 +34,7 @@ class ProgressLine:
             self._live.stop()
 
     def update(self, crawl: RunningCrawl) -> None:
-        """Show the numbers of a crawl as they are now."""
+        """Show the current numbers of a crawl."""
         if self._live is None:
             return
         report = crawl.context.report
@@ -49,7 +49,7 @@ class ProgressLine:
         )
 
     def update_all(self, done: int, sources: int, going: Mapping[str, Live]) -> None:
-        """Show the numbers of all crawls that go on, each in a process of its own."""
+        """Show the total numbers of running crawls in child processes."""
         if self._live is None:
             return
         total = Counter[str]()
@@ -62,16 +62,17 @@ class ProgressLine:
         )
 
     def _measure(self, finished: int) -> None:
-        now, (then, before) = time.monotonic(), self._last
-        if now - then >= 1.0:
-            self._rate = (finished - before) / (now - then) if then and finished >= before else 0.0
+        now, (last_time, last_finished) = time.monotonic(), self._last
+        if now - last_time >= 1.0:
+            is_valid = last_time and finished >= last_finished
+            self._rate = (finished - last_finished) / (now - last_time) if is_valid else 0.0
             self._last = (now, finished)
 
 
 class _LiveLine:
-    """One line on standard error that is written over and over; it is gone after `stop`.
+    """A line on standard error that is updated in place, and removed by `stop`.
 
-    What it needs is loaded with it: 10 ms that a crawl without a terminal spares.
+    Its libraries are imported here: 10 ms that a crawl without a terminal saves.
     """
 
     def __init__(self) -> None:
@@ -84,5 +85,5 @@ class _LiveLine:
         self._update, self._text = live.update, Text
 
     def show(self, text: str) -> None:
-        """Put this text in place of the last one, cut where the terminal ends."""
+        """Replace the text of the line, cut to the width of the terminal."""
         self._update(self._text(text, no_wrap=True, overflow="ellipsis"))

@@ -1,4 +1,4 @@
-"""`ultracrawl reindex`: index stored documents again."""
+"""`ultracrawl reindex`: indexes stored documents again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summary of a run, for people."""
+"""Prints the report of a run as text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import click
 
-from ultracrawl.cli.options import first_of
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.options import first_and_count
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, status_text
 
-REJECTED_SHOWN = 8
-NO_ERRORS = (
+MAX_RULES_SHOWN = 8
+_NOT_ERRORS = (
     StatusCode.NOT_CRAWLED,
     StatusCode.CRAWLED,
     StatusCode.NOT_MODIFIED,
@@ -21,12 +21,12 @@ NO_ERRORS = (
     StatusCode.META_REDIRECT,
     StatusCode.HTTP_REDIRECT,
 )
-_MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
+_PROCESSED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 
 
 def print_report(report: RunReport) -> None:
-    """Print what happened in one run, so that the numbers add up."""
-    if _refused(report):
+    """Print the report of one run."""
+    if _print_refusal(report):
         return
     resumed = " (resumed)" if report.resumed else ""
     click.echo(
@@ -57,16 +57,16 @@ def print_report(report: RunReport) -> None:
         )
     _print_errors(report)
     _print_rejected(report)
-    for reason, number in report.cut.most_common(REJECTED_SHOWN):
-        tell(f"  {number:>9,}  read in part: {reason}")
+    for reason, number in report.cut.most_common(MAX_RULES_SHOWN):
+        print_line(f"  {number:>9,}  read in part: {reason}")
     for remark in report.remarks:
-        tell(f"  Note: {remark}")
+        print_line(f"  Note: {remark}")
     for problem in report.problems:
-        tell(f"  Problem: {problem}", err=True)
+        print_line(f"  Problem: {problem}", err=True)
 
 
 def print_total(reports: Sequence[RunReport]) -> None:
-    """Print the sums of runs that went on at the same time."""
+    """Print the totals of runs in parallel."""
     failed = [report.source for report in reports if report.failed]
     click.echo(
         f"{len(reports)} sources: {sum(one.scheduled for one in reports):,} URLs, "
@@ -77,29 +77,31 @@ def print_total(reports: Sequence[RunReport]) -> None:
 
 
 def print_remade(report: RunReport) -> None:
-    """Print what became of the stored documents of one source that were processed again."""
-    if _refused(report):
+    """Print the report of a reindexing."""
+    if _print_refusal(report):
         return
     click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")
-    made = sum(number for outcome, number in report.outcomes.items() if outcome in _MADE)
-    click.echo(f"  {made:>9,}  {'MADE':<14} processed again and submitted to the index")
+    processed = sum(number for outcome, number in report.outcomes.items() if outcome in _PROCESSED)
+    click.echo(f"  {processed:>9,}  {'MADE':<14} processed again and submitted to the index")
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
-        if outcome not in _MADE:
+        if outcome not in _PROCESSED:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     for problem in report.problems:
-        tell(f"  Problem: {problem}", err=True)
+        print_line(f"  Problem: {problem}", err=True)
 
 
-def _refused(report: RunReport) -> bool:
-    """Print why a source could not be crawled at all, if that is so."""
+def _print_refusal(report: RunReport) -> bool:
+    """Print why a source could not be crawled; returns False if it was crawled."""
     if not report.begun:
-        tell(f"{report.source}: not crawled: {first_of(report.problems)}", err=True)
+        print_line(f"{report.source}: not crawled: {first_and_count(report.problems)}", err=True)
     return not report.begun
 
 
 def _print_errors(report: RunReport) -> None:
     errors = {
-        code: number for code, number in report.status_codes.items() if code >= 300 and code not in NO_ERRORS
+        code: number
+        for code, number in report.status_codes.items()
+        if code >= 300 and code not in _NOT_ERRORS
     }
     if errors:
         shown = ", ".join(
@@ -112,9 +114,9 @@ def _print_rejected(report: RunReport) -> None:
     if not report.rejected_by:
         return
     click.echo(f"  Excluded links ({report.rejected_by.total():,}):")
-    for rule, number in report.rejected_by.most_common(REJECTED_SHOWN):
-        tell(f"  {number:>9,}  {rule}")
-    rest = len(report.rejected_by) - REJECTED_SHOWN
+    for rule, number in report.rejected_by.most_common(MAX_RULES_SHOWN):
+        print_line(f"  {number:>9,}  {rule}")
+    rest = len(report.rejected_by) - MAX_RULES_SHOWN
     if rest > 0:
         click.echo(f"             and {rest} more rules (--json shows all)")
 

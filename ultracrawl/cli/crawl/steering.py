@@ -1,4 +1,4 @@
-"""`ultracrawl pause`, `resume` and `stop`: orders for running crawls."""
+"""`ultracrawl pause`, `resume` and `stop`: commands for running crawls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wait_options(function: F) -> F:
 
 
 def _order_verb(described: Callable[[], None]) -> click.Command:
-    """Return the verb that gives the order of its name to running crawls, with the description as its help."""
+    """Return a verb that sends the command named like the function to crawls, with its docstring as help."""
     order = Command(described.__name__)
 
     @click.command(order.value, help=cleandoc(described.__doc__ or ""))
@@ -60,7 +60,7 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
 
 
 def print_steered(one: Steered) -> None:
-    """Print what became of an order."""
+    """Print the result of a command."""
     click.echo(f"{one.source}: {one.note}", err=not one.obeyed)
 
 

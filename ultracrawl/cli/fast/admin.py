@@ -1,4 +1,4 @@
-"""`ultracrawl admin`: what `crawleradmin` did for crawl collections, on their XML file."""
+"""`ultracrawl admin`: the commands of FAST's `crawleradmin`, for an XML file of crawl collections."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NAME = click.argument("name")
 def command() -> None:
     """Crawl collections of FAST in an XML file: add, change, remove and export them, and steer their crawls.
 
-    A file that is changed is written anew: comments in it are lost.
+    A change rewrites the file: comments in it are lost.
 
     \b
     Example:
@@ -50,24 +50,24 @@ def add(file: str, config: str | None) -> None:
     """Add the collections of FILE, or update those that exist: options that FILE does not name keep their values.
 
     Login and SubDomain elements add or replace one; a section `logins` or `subdomains` stands for all, so that others
-    are removed. Passwords that are masked, as `export` prints them, stay what they were. If what comes out could not be
-    used, nothing is changed.
+    are removed. Masked passwords, as `export` prints them, stay unchanged. If the result is not valid, nothing is
+    changed.
 
     \b
     Example:
       ultracrawl admin add handbook.xml -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
     target = file_of(config)
-    known = {one.name: one for one in (collections_in(target) if target.exists() else [])}
-    did = {}
+    known = {scope.name: scope for scope in (collections_in(target) if target.exists() else [])}
+    actions = {}
     for new in collections_in(Path(file)):
         old = known.get(new.name)
         known[new.name] = new if old is None else merge_layers([old, unmasked(new, old)])
-        did[new.name] = "added" if old is None else "updated"
+        actions[new.name] = "added" if old is None else "updated"
     collection_file.check(target, list(known.values()), str(Path(file)))
     collection_file.write(target, list(known.values()))
-    for name, what in did.items():
-        click.echo(f"{name}: {what}")
+    for name, action in actions.items():
+        click.echo(f"{name}: {action}")
 
 
 @command.command("list", short_help="List the collections, with sub-collections and logins.")
@@ -151,7 +151,7 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
 @_NAME
 @_CONFIG
 @click.pass_context
-def go_on(context: click.Context, name: str, config: str | None) -> None:
+def resume(context: click.Context, name: str, config: str | None) -> None:
     """Resume the paused crawl of NAME, or of a sub-collection of it; the same as `ultracrawl resume`.
 
     \b
@@ -230,7 +230,7 @@ def statistics(context: click.Context, config: str | None, as_json: bool) -> Non
     context.invoke(status.command, config=str(file_of(config)), as_json=as_json)
 
 
-@command.command("encrypt", short_help="Print a password as it may stand in the file.")
+@command.command("encrypt", short_help="Print a password encrypted for the file.")
 @click.option(
     "--key",
     type=click.Path(path_type=Path),
@@ -240,14 +240,14 @@ def statistics(context: click.Context, config: str | None, as_json: bool) -> Non
 @_CONFIG
 @click.pass_context
 def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: str | None) -> None:
-    """Ask for a password, and print it as it may stand in the file; the same as `ultracrawl secret encrypt`.
+    """Ask for a password, and print it encrypted, for the file; the same as `ultracrawl secret encrypt`.
 
     \b
     Example:
       ultracrawl admin encrypt -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    found = key or file_of(config).with_name(KEY_FILE)
-    context.invoke(secret.encrypt, key=found, from_stdin=from_stdin)
+    key_file = key or file_of(config).with_name(KEY_FILE)
+    context.invoke(secret.encrypt, key=key_file, from_stdin=from_stdin)
 
 
 @command.command("show", short_help="Show the status of a site, or of a URI.")

@@ -1,4 +1,4 @@
-"""The XML file of collections that `ultracrawl admin` works on: what is in it, and how it is changed."""
+"""Reads and writes the XML file of collections for `ultracrawl admin`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.finding import FindingCode, refuse_fatal
 from ultracrawl.service.control import running_crawl
-from ultracrawl.settings.places import placed
-from ultracrawl.settings.projects import found_definitions
+from ultracrawl.settings.locations import with_data_folder
+from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import Project, usable_project
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
@@ -23,8 +23,8 @@ from ultracrawl.system.files import convert_write_errors, replace_file
 
 
 def file_of(config: str | None) -> Path:
-    """Return the XML file that `-c` or the environment names. Raises `UserError`."""
-    location, _ = found_definitions(config)
+    """Return the XML file named by `-c` or the environment. Raises `UserError`."""
+    location, _ = locate_project(config)
     if location is None or Path(location).suffix.lower() != ".xml":
         raise UserError("there is no XML file of collections; name it with -c, or in $ULTRACRAWL_CONFIG")
     return Path(location)
@@ -41,25 +41,25 @@ def collections_in(path: Path) -> list[Scope]:
 
 def find(name: str, collections: Iterable[Scope]) -> Scope:
     """Return a collection by its name. Raises `UserError` if there is none."""
-    found = {one.name: one for one in collections}
-    if name not in found:
-        raise _unknown(name, found)
-    return found[name]
+    by_name = {scope.name: scope for scope in collections}
+    if name not in by_name:
+        raise _unknown(name, by_name)
+    return by_name[name]
 
 
 def parts_of(name: str, config: str | None) -> tuple[str, ...]:
-    """Return the source of a collection, and those of its sub-collections. Raises `UserError` if there are none."""
+    """Return the sources of a collection and its sub-collections. Raises `UserError` if there are none."""
     return _parts(name, config)[1]
 
 
 def running_parts(name: str, config: str | None) -> tuple[str, ...]:
-    """Return the sources of a collection that are being crawled; its own, if none is, so that this is said."""
+    """Return the sources of a collection that are being crawled; if none is, its own, so that the verb reports it."""
     project, parts = _parts(name, config)
     return tuple(one for one in parts if running_crawl(project, one)) or parts[:1]
 
 
 def stored_parts(name: str, config: str | None) -> tuple[str, ...]:
-    """Return the sources of a collection with documents in store; its own, if none has any, so that this is said."""
+    """Return the sources of a collection with stored documents; if none has any, its own, for the report."""
     project, parts = _parts(name, config)
     found = (one for one in parts if stored_documents_exist(project, project.known_sources[one]))
     return tuple(found) or parts[:1]
@@ -67,7 +67,7 @@ def stored_parts(name: str, config: str | None) -> tuple[str, ...]:
 
 def _parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
     file = file_of(config)
-    project = placed(usable_project(read_definitions(file)), found_definitions(config)[1])
+    project = with_data_folder(usable_project(read_definitions(file)), locate_project(config)[1])
     if project.mistakes:
         raise DefinitionError(project.mistakes)
     found = sources_of(file)
@@ -84,7 +84,7 @@ def _unknown(name: str, known: Iterable[str]) -> UserError:
 
 
 def check(target: Path, collections: list[Scope], added: str) -> None:
-    """Refuse collections that could not be used together in a file; tell what is odd in those that are added."""
+    """Raise `DefinitionError` if the collections cannot be used together; print findings on the added file."""
     loaded = load_collections(target, collections, Notices(str(target)))
     if loaded.project is None and not all(one.code is FindingCode.NO_START for one in loaded.fatal):
         raise DefinitionError(loaded.fatal)
@@ -92,6 +92,6 @@ def check(target: Path, collections: list[Scope], added: str) -> None:
 
 
 def write(path: Path, collections: list[Scope]) -> None:
-    """Replace the file as a whole; a new one is readable by its owner only."""
+    """Replace the file atomically; a new one is readable by its owner only."""
     with convert_write_errors(path):
         replace_file(path, collections_xml(collections).encode())

@@ -1,4 +1,4 @@
-"""`ultracrawl convert`: definitions of another format as YAML, and a source as the files of a portal robot."""
+"""`ultracrawl convert`: converts definitions to YAML, or a source to the files of a portal robot."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from ultracrawl.system.files import convert_write_errors
 def command(file: str, output: str | None, form: str, name: str | None) -> None:
     """Print the definitions of FILE (a FAST collection, a robot.conf, YAML) as a YAML definition file, or as a robot.
 
-    What comes out means the same as FILE: options at their defaults are left out. Paths are relative where the
-    output lies in the same folder as FILE, else absolute. What FILE says and YAML cannot is told on standard error.
-    Passwords stand in the output as in FILE, so that only you may read it.
+    The output means the same as FILE; options at their defaults are left out. Paths are relative if the output is in
+    the same folder as FILE, else absolute. Options of FILE without an equivalent are reported on standard error.
+    Passwords are written as in FILE, so the output file is readable by you only.
 
-    With `--to robot` one source becomes the files of a portal robot, in the folder `config` of the output. What they
-    cannot say is left out, and told on standard error option by option.
+    With `--to robot` one source becomes the files of a portal robot, in the folder `config` of the output. Options
+    that these cannot express are left out, and reported on standard error one by one.
 
     \b
     Examples:
@@ -65,13 +65,13 @@ def command(file: str, output: str | None, form: str, name: str | None) -> None:
         click.echo(text, nl=False)
         return
     with convert_write_errors(output):
-        opened = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(opened, "w", encoding="utf-8") as stream:
+        descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(text)
 
 
 def _robot(project: Project, file: str, name: str | None, output: str | None) -> None:
-    """Print or write the files of a robot, and tell what they cannot say."""
+    """Print or write the files of a robot, and report options that they cannot express."""
     sources = chosen_sources(project, [name] if name else [])
     if len(sources) != 1:
         raise UserError(f"a robot is one source; name it by --source: {', '.join(project.sources)}")

@@ -1,1 +1,1 @@
-"""Verbs that look: nothing changes by them."""
+"""Verbs that only show something; they change nothing."""

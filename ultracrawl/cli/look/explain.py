@@ -1,4 +1,4 @@
-"""`ultracrawl explain`: why a URL is crawled, or is not."""
+"""`ultracrawl explain`: shows why a URL is crawled or not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.candidates import PastVerdict
 from ultracrawl.crawl.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.errors import UserError
@@ -23,7 +23,7 @@ from ultracrawl.model import Decision, status_text
     "--as-of-run",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Say what run N decided, by its log of candidates (`log: {candidates: true}`).",
+    help="Show what run N decided, by its log of candidates (`log: {candidates: true}`).",
 )
 @json_option
 def command(
@@ -46,7 +46,7 @@ def command(
     if as_of_run is not None:
         if len(chosen) > 1:
             raise UserError("each source counts its own runs; name one by --source")
-        _tell_past(explain_past(project, chosen[0], url, as_of_run), as_json=as_json)
+        _print_past_verdicts(explain_past(project, chosen[0], url, as_of_run), as_json=as_json)
         return
     for explanation in (explain(project, one, url, dns=dns) for one in chosen):
         if as_json:
@@ -57,40 +57,42 @@ def command(
 
 def _print(explanation: Explanation) -> None:
     verdict = "would be crawled" if explanation.accept else "is excluded"
-    tell(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
+    print_line(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     if explanation.display_url != explanation.canonical_url:
-        tell(f"  shown as {explanation.display_url}")
+        print_line(f"  shown as {explanation.display_url}")
     _print_decisions(explanation.decisions)
     for limit in explanation.candidate.over:
-        tell(f"  counted now: {limit}")
+        print_line(f"  counted now: {limit}")
     record = explanation.record
     if record is None:
-        found = "no page that was crawled links to it, or nothing was crawled"
-        click.echo(f"  not known yet: {found}" if explanation.accept else "  not known: it is excluded")
+        why = "no page that was crawled links to it, or nothing was crawled"
+        click.echo(f"  not known yet: {why}" if explanation.accept else "  not known: it is excluded")
     else:
         why = f" ({record.reason})" if record.reason else ""
         text = status_text(record.status_code)
-        tell(f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}")
-        kept = "waits for an approval" if record.pending else "yes" if record.indexed else "no"
-        click.echo(f"  in the index: {kept}")
+        print_line(
+            f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
+        )
+        indexed = "waits for an approval" if record.pending else "yes" if record.indexed else "no"
+        click.echo(f"  in the index: {indexed}")
         if record.removal:
-            tell(f"  is to leave the index: {record.removal}")
+            print_line(f"  is to leave the index: {record.removal}")
     for one in explanation.duplicates:
-        tell(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")
+        print_line(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")
 
 
 def _print_decisions(decisions: Iterable[Decision]) -> None:
     for one in decisions:
         mark = "NO " if not one.accept else "yes" if one.index else "yes, not indexed"
-        tell(f"  {mark:<4} {one.stage:<10} {one.rule}: {one.reason}")
+        print_line(f"  {mark:<4} {one.stage:<10} {one.rule}: {one.reason}")
 
 
-def _tell_past(past: PastExplanation, *, as_json: bool) -> None:
+def _print_past_verdicts(past: PastExplanation, *, as_json: bool) -> None:
     if as_json:
         print_json(past.as_json())
         return
     verdict = "was let in" if past.accept else "was excluded"
-    tell(f"{past.source}: {past.canonical_url or past.url} {verdict} in run {past.run}")
+    print_line(f"{past.source}: {past.canonical_url or past.url} {verdict} in run {past.run}")
     for one in past.verdicts:
         _print_past(one)
 
@@ -104,22 +106,22 @@ def _print_past(one: PastVerdict) -> None:
         if candidate.seed
         else "outside pages"
     )
-    tell(f"  {one.judged.time}: found {where}, depth {candidate.depth}")
+    print_line(f"  {one.judged.time}: found {where}, depth {candidate.depth}")
     if rule:
-        tell(f"  NO   {one.judged.stage:<10} {rule}")
+        print_line(f"  NO   {one.judged.stage:<10} {rule}")
     site_urls, path_queries = candidate.counts
     if site_urls is not None:
-        tell(f"  counted then: {site_urls:,} URLs of its site")
+        print_line(f"  counted then: {site_urls:,} URLs of its site")
     if path_queries is not None:
-        tell(f"  counted then: {path_queries:,} URLs of its path with another query")
+        print_line(f"  counted then: {path_queries:,} URLs of its path with another query")
     for limit in candidate.over:
-        tell(f"  counted then: {limit}")
+        print_line(f"  counted then: {limit}")
     if one.same:
-        tell("  the definition as it is now decides the same of it:")
+        print_line("  the definition as it is now decides the same of it:")
     elif now is None:
-        tell("  it is another verdict than that of the definition as it is now, which lets it in:")
+        print_line("  it is another verdict than that of the definition as it is now, which lets it in:")
     else:
-        tell(
+        print_line(
             f"  it is another verdict than that of the definition as it is now, which excludes it by {now.rule}:"
         )
     _print_decisions(one.decisions)

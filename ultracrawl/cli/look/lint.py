@@ -1,4 +1,4 @@
-"""`ultracrawl lint`: every mistake in definition files, at once."""
+"""`ultracrawl lint`: reports all mistakes in definition files at once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.settings.ineffective import advice
-from ultracrawl.settings.projects import found_definitions
+from ultracrawl.settings.ineffective import replacement_advice
+from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.kinds import watched_sources
@@ -25,7 +25,9 @@ from ultracrawl.sources.kinds import watched_sources
 @click.argument("files", nargs=-1)
 @click.option("--strict", is_flag=True, help="Hints count as mistakes.")
 @click.option(
-    "--connect", is_flag=True, help="Reach sources that are no web sites: databases, folders, agents."
+    "--connect",
+    is_flag=True,
+    help="Also connect to sources that are not web sites: databases, folders, agents.",
 )
 @json_option
 def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) -> None:
@@ -39,8 +41,8 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
       ultracrawl lint ultracrawl.yaml sources/*.yaml
       ultracrawl lint --connect
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    found, _ = found_definitions()
-    locations = files or ((found,) if found else ())
+    default, _ = locate_project()
+    locations = files or ((default,) if default else ())
     if not locations:
         raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")
     loaded = [read_definitions(location) for location in locations]
@@ -71,16 +73,16 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
 
 
 def ineffective_settings(project: Project) -> Iterator[Finding]:
-    """Yield a hint for each setting of Scrapy in a definition that changes nothing."""
+    """Yield a hint for each Scrapy setting in a definition that has no effect."""
     for source in project.sources.values():
         for name, value in source.settings.items():
-            if written := advice(source, name, value):
+            if written := replacement_advice(source, name, value):
                 key = f"sources.{source.name}.settings.{name}"
                 yield Finding(str(project.base), 0, key, "this changes nothing", written, fatal=False)
 
 
 def unwatched_sources(project: Project) -> Iterator[Finding]:
-    """Yield a hint for each source whose folders cannot be watched for want of an extra."""
+    """Yield a hint for each source that cannot be watched because the extra `watch` is not installed."""
     watched = watched_sources(project.sources.values(), project.base)
     for name in watched if find_spec("watchfiles") is None else ():
         problem = (
@@ -91,7 +93,7 @@ def unwatched_sources(project: Project) -> Iterator[Finding]:
 
 
 def former_destinations(project: Project) -> Iterator[Finding]:
-    """Yield a hint for each index that a source fed once and that its definition names no more."""
+    """Yield a hint for each former destination of a source that its definition no longer names."""
     for source in project.sources.values():
         for index in former_indexes(project, source):
             folder = cache_folder(project, source.name)
@@ -102,7 +104,7 @@ def former_destinations(project: Project) -> Iterator[Finding]:
 
 
 def _of_filters(location: str, loaded: Loaded) -> Iterator[Finding]:
-    """Yield the mistakes in the filters that sources of a definition name."""
+    """Yield the mistakes in the filter files of the sources."""
     for source in loaded.project.sources.values() if loaded.project else ():
         if source.filters.file is None:
             continue

@@ -1,4 +1,4 @@
-"""`ultracrawl plan`: what the next crawl would do with what is known, before it does it."""
+"""`ultracrawl plan`: shows what the next crawl would drop, add and scan again."""
 
 from __future__ import annotations
 

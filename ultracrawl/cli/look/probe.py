@@ -1,4 +1,4 @@
-"""`ultracrawl probe`: names, redirects, virtual servers, robots.txt and more of one site."""
+"""`ultracrawl probe`: tests DNS, redirects, virtual servers, robots.txt and more of one site."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.asking import ProbeClient, probe_client_of
 from ultracrawl.service.probe import SiteProbe, probe
@@ -38,13 +38,13 @@ def command(
     if not url.startswith(("http://", "https://")):
         raise UserError(f"{url} is not a URL of http or https; write for example https://www.example.com/")
     client, robots_name = _client(url, config, name)
-    found = probe(url, client, robots_name, dns=not no_dns, advanced=advanced_dns)
-    print_json(_as_json(found)) if as_json else _print(found)
-    raise SystemExit(1 if found.problems else 0)
+    result = probe(url, client, robots_name, dns=not no_dns, advanced=advanced_dns)
+    print_json(_as_json(result)) if as_json else _print(result)
+    raise SystemExit(1 if result.problems else 0)
 
 
 def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient, str]:
-    """Return the client of the named source, or of one made for this URL, and the name that robots.txt is read for."""
+    """Return the client of a source, or of an ad-hoc one for the URL, and its name in robots.txt."""
     if name is None:
         project = adhoc_project([url], Path.cwd())
         source = next(iter(project.sources.values()))
@@ -54,31 +54,31 @@ def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient
     return probe_client_of(source, project), source.robots.name
 
 
-def _as_json(found: SiteProbe) -> dict[str, object]:
-    steps = [{"url": one.url, "status": one.status, "location": one.location} for one in found.redirects]
-    return {**asdict(found), "redirects": steps}
+def _as_json(result: SiteProbe) -> dict[str, object]:
+    steps = [{"url": one.url, "status": one.status, "location": one.location} for one in result.redirects]
+    return {**asdict(result), "redirects": steps}
 
 
-def _print(found: SiteProbe) -> None:
-    tell(found.url)
+def _print(result: SiteProbe) -> None:
+    print_line(result.url)
     rows = [
-        ("name", found.canonical_name),
-        ("aliases", ", ".join(found.aliases)),
-        ("addresses", ", ".join(found.addresses)),
-        *(("reverse", f"{address}: {name or 'no name'}") for address, name in found.reverse_names.items()),
-        ("name servers", ", ".join(found.name_servers)),
+        ("name", result.canonical_name),
+        ("aliases", ", ".join(result.aliases)),
+        ("addresses", ", ".join(result.addresses)),
+        *(("reverse", f"{address}: {name or 'no name'}") for address, name in result.reverse_names.items()),
+        ("name servers", ", ".join(result.name_servers)),
         *(
             ("answer", f"{one.status or 'none'} {one.url}{f' -> {one.location}' if one.location else ''}")
-            for one in found.redirects
+            for one in result.redirects
         ),
-        ("server", found.server),
-        ("tls", found.tls),
-        ("robots.txt", found.robots),
-        ("sitemaps", ", ".join(found.sitemaps)),
-        *(("also", f"{name}: {what}") for name, what in found.virtual_servers.items()),
+        ("server", result.server),
+        ("tls", result.tls),
+        ("robots.txt", result.robots),
+        ("sitemaps", ", ".join(result.sitemaps)),
+        *(("also", f"{name}: {what}") for name, what in result.virtual_servers.items()),
     ]
     for label, text in rows:
         if text:
-            tell(f"  {label:<12} {text}")
-    for problem in found.problems:
-        tell(f"  problem      {problem}", err=True)
+            print_line(f"  {label:<12} {text}")
+    for problem in result.problems:
+        print_line(f"  problem      {problem}", err=True)

@@ -1,4 +1,4 @@
-"""`ultracrawl queue`: which URLs are fetched next, in which order and why."""
+"""`ultracrawl queue`: shows which URLs are fetched next, in which order and why."""
 
 from __future__ import annotations
 

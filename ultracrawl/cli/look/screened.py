@@ -1,11 +1,11 @@
-"""`ultracrawl screened`: the log of links that were excluded."""  # word: the verb
+"""`ultracrawl screened`: lists the log of excluded links."""  # word: the verb
 
 from __future__ import annotations
 
 import click
 
 from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.logs.candidate_logs import excluded_path, read_excluded
 from ultracrawl.sources import Project
 
@@ -38,5 +38,5 @@ def command(source: str | None, project: Project, rule: str, as_json: bool) -> N
             if as_json:
                 print_json({"source": definition.name, **link})
             else:
-                told = (link["url"], link["rule"], link["parent"] or "the definition")
-                tell("{}  {}  ({}, in {})".format(link["time"], *told))
+                where = (link["url"], link["rule"], link["parent"] or "the definition")
+                print_line("{}  {}  ({}, in {})".format(link["time"], *where))

@@ -1,4 +1,4 @@
-"""`ultracrawl status`: what each source holds, and how its last run went."""
+"""`ultracrawl status`: shows the contents and the last run of each source."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.manage.feeding import in_words
+from ultracrawl.cli.manage.feeding import destination_line
 from ultracrawl.cli.options import (
-    first_of,
+    first_and_count,
     json_option,
     known_sources,
     print_all,
@@ -19,7 +19,7 @@ from ultracrawl.cli.options import (
     project_option,
     server_option,
 )
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.site_view import SiteView, view_site
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import readable_sign
@@ -60,7 +60,7 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
-    """Print how sources stand, for people."""
+    """Print the status of sources as text."""
     for row in rows:
         _print_status(row)
 
@@ -82,7 +82,7 @@ def _print_status(row: dict[str, Any]) -> None:
         click.echo(f"  {row['leaving']:,} documents are to leave the index: {verb}")
     last = row["last_run"]
     for one in row["feeding"]:
-        click.echo(in_words(one))
+        click.echo(destination_line(one))
     if last and last.get("finished"):
         click.echo(
             f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
@@ -101,22 +101,22 @@ def _print_status(row: dict[str, Any]) -> None:
         click.echo(f"  next run {row['next_run']}{schedule}{unkept}")
     if row["failure"]:
         at = row["failure"]["time"]
-        tell(f"  the last crawl failed{f', {at}' if at else ''}: {row['failure']['problem']}")
+        print_line(f"  the last crawl failed{f', {at}' if at else ''}: {row['failure']['problem']}")
     if row["mistakes"]:
-        tell(f"  cannot be crawled: {first_of(row['mistakes'])}")
+        print_line(f"  cannot be crawled: {first_and_count(row['mistakes'])}")
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")
 
 
 def show_site(project: Project, name: str, as_json: bool) -> None:
-    """Print how every source of a project stands with a site. Raises `UserError` for one that none knows."""
+    """Print the status of a site in every source. Raises `UserError` if no source knows it."""
     now = time.time()
-    found = [one for source in known_sources(project, []) if (one := _view(project, source, name, now))]
-    if not found:
+    views = [view for source in known_sources(project, []) if (view := _view(project, source, name, now))]
+    if not views:
         raise UserError(
             f"no source knows the site {name!r}; a site is a host, with its port if that is not the usual one"
         )
-    print_all("sites", found, _print, as_json=as_json)
+    print_all("sites", views, _print, as_json=as_json)
 
 
 def _view(project: Project, source: DataSource, name: str, now: float) -> SiteView | None:
@@ -134,14 +134,14 @@ def _print(one: SiteView) -> None:
     click.echo(f"  delay     {one.delay}")
     waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(one.queued.items()))
     click.echo(f"  waiting   {waiting or 'nothing'}")
-    tell(f"  robots    {one.row.robots or 'not known'}")
+    print_line(f"  robots    {one.row.robots or 'not known'}")
     if one.row.stand_in:
         click.echo(f"  asked at  {one.row.stand_in}, because the site itself was given up in this run")
     if one.holder is not None:
         then = f"; {', '.join(one.holder.waiting)} waits for it" if one.holder.waiting else ""
         click.echo(f"  asked by  the crawl of {one.holder.source} (process {one.holder.pid}){then}")
     if one.clock.errors or one.clock.last_error:
-        tell(f"  errors    {one.clock.errors}, the last: {one.clock.last_error}")
+        print_line(f"  errors    {one.clock.errors}, the last: {one.clock.last_error}")
 
 
 def _next(one: SiteView) -> str:

@@ -1,11 +1,11 @@
-"""`ultracrawl urls`: the document table."""
+"""`ultracrawl urls`: lists the document table."""
 
 from __future__ import annotations
 
 import click
 
 from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import Project
@@ -50,4 +50,4 @@ def _list(state: Store, wanted: UrlOutcome | None, as_json: bool) -> None:
             print_json(url_json(state, record))
         else:
             reason = f"  ({record.reason})" if record.reason else ""
-            tell(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
+            print_line(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")

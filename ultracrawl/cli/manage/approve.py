@@ -1,4 +1,4 @@
-"""`ultracrawl approve`: approve documents that wait, and remove URLs permanently."""
+"""`ultracrawl approve`: approves documents, and removes or restores URLs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ultracrawl.stores.opening import open_state, state_exists
     "expressions",
     multiple=True,
     metavar="EXPR",
-    help="Also URLs that EXPR (RE2) covers as a whole.",
+    help="Also URLs that match EXPR (RE2) as a whole.",
 )
 @click.option("--list", "listing", is_flag=True, help="Show what waits, and change nothing.")
 @click.option("--remove", is_flag=True, help="Remove the URLs permanently, those in the index too.")
@@ -88,9 +88,9 @@ def _decide(approval: Approval, selection: Selection, remove: bool, restore: boo
 
 
 def _list(project: Project, source: DataSource, selection: Selection, as_json: bool) -> None:
-    is_meant = selection.test()
+    is_selected = selection.test()
     with closing(open_state(project, source.name, read_only=True)) as state:
-        for record in filter(is_meant, state.records.pending_records()):
+        for record in filter(is_selected, state.records.pending_records()):
             if as_json:
                 print_json(record.as_json())
             else:

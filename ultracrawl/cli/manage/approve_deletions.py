@@ -1,18 +1,18 @@
-"""`ultracrawl approve-deletions`: carry out deletions that a crawl held back."""
+"""`ultracrawl approve-deletions`: carries out or discards deletions that the deletion guard held back."""
 
 from __future__ import annotations
 
 import click
 
 from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
 from ultracrawl.service.deletions import deletions_json, deletions_of, held_back
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import state_exists
 
-SHOWN = 20
+MAX_SHOWN = 20
 
 
 @click.command("approve-deletions")
@@ -38,27 +38,27 @@ def command(source: str, project: Project, only_list: bool, discard: bool, as_js
     if only_list and discard:
         raise UserError("--list and --discard exclude each other; write one of them")
     if not state_exists(project, chosen.name):
-        return _tell(chosen.name, [], "deleted", as_json=as_json)
+        return _print_result(chosen.name, [], "deleted", as_json=as_json)
     if only_list:
-        return _tell(chosen.name, held_back(project, chosen), "leaving", as_json=as_json)
+        return _print_result(chosen.name, held_back(project, chosen), "leaving", as_json=as_json)
     with deletions_of(project, chosen) as deletions:
         leaving = deletions.candidates()
         if discard:
             deletions.discard(leaving)
-            done = "kept"
+            result = "kept"
         else:
             deletions.carry_out(leaving)
-            done = "deleted"
-    return _tell(chosen.name, leaving, done, as_json=as_json)
+            result = "deleted"
+    return _print_result(chosen.name, leaving, result, as_json=as_json)
 
 
-def _tell(source: str, leaving: list[UrlRecord], done: str, *, as_json: bool) -> None:
+def _print_result(source: str, leaving: list[UrlRecord], done: str, *, as_json: bool) -> None:
     if as_json:
         print_json(deletions_json(source, done, leaving))
         return
-    told = {"leaving": "are to leave the index", "kept": "are kept", "deleted": "left the index"}[done]
-    click.echo(f"{source}: {len(leaving):,} documents {told}")
-    for record in leaving[:SHOWN]:
-        tell(f"  {record.shown_url}  ({record.removal})")
-    if len(leaving) > SHOWN:
-        click.echo(f"  and {len(leaving) - SHOWN:,} more (--json shows all)")
+    text = {"leaving": "are to leave the index", "kept": "are kept", "deleted": "left the index"}[done]
+    click.echo(f"{source}: {len(leaving):,} documents {text}")
+    for record in leaving[:MAX_SHOWN]:
+        print_line(f"  {record.shown_url}  ({record.removal})")
+    if len(leaving) > MAX_SHOWN:
+        click.echo(f"  and {len(leaving) - MAX_SHOWN:,} more (--json shows all)")

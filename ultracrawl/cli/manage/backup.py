@@ -1,4 +1,4 @@
-"""`ultracrawl backup` and `ultracrawl restore`: a whole project in one file."""
+"""`ultracrawl backup` and `ultracrawl restore`: save a whole project to one file, and restore it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json, project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.backup.manifest import Manifest, definition_mark
 from ultracrawl.service.backup.restoring import restore_backup
 from ultracrawl.service.backup.saving import save_backup
@@ -22,15 +22,16 @@ from ultracrawl.sources import Project
 def backup(file: Path, force: bool, project: Project, as_json: bool) -> None:
     """Save states, document cache, stored documents and indexes to FILE, while crawls and searches go on.
 
-    FILE is a tar archive, compressed unless it ends in .tar, for your account alone. Beside it as much room is needed
-    meanwhile as states, cache and stored documents take. Definitions and logs are not in it.
+    FILE is a tar archive, compressed unless its name ends in .tar, and readable by your account only. While it is
+    written, its folder needs as much free space again as states, cache and stored documents take. Definitions and logs
+    are not in it.
 
     \b
     Example:
       ultracrawl backup /backups/crawl.tgz
     """  # noqa: D301 - click's mark for a block that keeps its lines
     manifest = save_backup(project, file, force=force)
-    _tell("saved", manifest, as_json=as_json, same=True)
+    _print_result("saved", manifest, as_json=as_json, same=True)
 
 
 @click.command("restore")
@@ -39,25 +40,27 @@ def backup(file: Path, force: bool, project: Project, as_json: bool) -> None:
 @project_option
 @json_option
 def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
-    """Put what FILE holds into the folders that the definition names; the next crawl goes on from there.
+    """Restore the contents of FILE into the folders that the definition names; the next crawl continues from there.
 
-    Nothing is changed before all of FILE was read and found sound. While a source is crawled nothing is restored.
+    Nothing is changed until all of FILE was read and checked. While a source is crawled nothing is restored.
 
     \b
     Example:
       ultracrawl restore /backups/crawl.tgz
     """  # noqa: D301 - as above
     manifest = restore_backup(project, file, force=force)
-    _tell("restored", manifest, as_json=as_json, same=manifest.definition == definition_mark(project))
+    _print_result("restored", manifest, as_json=as_json, same=manifest.definition == definition_mark(project))
 
 
-def _tell(done: str, manifest: Manifest, *, as_json: bool, same: bool) -> None:
+def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool) -> None:
     if as_json:
         facts = {"files": len(manifest.files), "bytes": manifest.bytes, "sources": manifest.sources}
         print_json({done: facts, "created": manifest.created, "same_definition": same})
         return
-    tell(f"{len(manifest.files):,} files, {manifest.bytes / 1e6:,.1f} MB, of {manifest.created}, are {done}.")
+    print_line(
+        f"{len(manifest.files):,} files, {manifest.bytes / 1e6:,.1f} MB, of {manifest.created}, are {done}."
+    )
     if not same:
-        tell(
+        print_line(
             "The definition is another one than when they were saved; `ultracrawl plan` shows what that means."
         )

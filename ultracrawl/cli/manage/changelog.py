@@ -1,4 +1,4 @@
-"""`ultracrawl changelog`: the SQL of a log of changes for a source that is a table."""
+"""`ultracrawl changelog`: prints the SQL of the change log of a table source."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ultracrawl.sources.secrets import SecretReader
 @click.argument("source")
 @project_option
 def command(source: str, project: Project) -> None:
-    """Print the SQL that makes the log of changes of SOURCE, a table, and the triggers that fill it.
+    """Print the SQL that creates the change log of SOURCE, a table, and the triggers that fill it.
 
-    It is for PostgreSQL, MariaDB or SQLite, as `connection` says, and is run once by whoever may change the table.
-    `changes: {log: NAME}` of the source names the log. Nothing is connected to.
+    It is for PostgreSQL, MariaDB or SQLite, as `connection` says; run it once with the right to change the table.
+    `changes: {log: NAME}` of the source names the log. No connection is made.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`ultracrawl export`: what is stored, as a WARC file."""
+"""`ultracrawl export`: writes stored documents to a WARC file."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _answers(project: Project, source: DataSource) -> Iterator[StoredAnswer]:
 
 
 def _write(path: Path, answers: Iterator[StoredAnswer]) -> int:
-    """Write the file and return the number of documents. Raises `UserError`, `WorkError`; half a file does not stay."""
+    """Write the file and return the number of documents; removed on errors. Raises `UserError`, `WorkError`."""
     with convert_write_errors(path):
         try:
             file = path.open("xb")

@@ -1,4 +1,4 @@
-"""`ultracrawl feeding`: pause and resume what a source sends to its indexes."""  # word: the verb
+"""`ultracrawl feeding`: pauses and resumes what a source sends to its indexes."""  # word: the verb
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def status(sources: tuple[str, ...], project: Project, as_json: bool) -> None:
       ultracrawl feeding status --json
     """  # noqa: D301 - as above
     rows = [row for source in known_sources(project, sources) for row in destination_status(project, source)]
-    print_all("destinations", rows, lambda row: click.echo(in_words(row)), as_json=as_json)
+    print_all("destinations", rows, lambda row: click.echo(destination_line(row)), as_json=as_json)
 
 
 def _order(project: Project, name: str, destination: str, as_json: bool, *, paused: bool) -> None:
@@ -76,17 +76,17 @@ def _order(project: Project, name: str, destination: str, as_json: bool, *, paus
         return
     click.echo(f"{source.name}: {note}")
     for row in rows:
-        click.echo(in_words(row))
+        click.echo(destination_line(row))
 
 
-def in_words(row: DestinationStatus) -> str:
-    """Return one destination in a line."""
+def destination_line(row: DestinationStatus) -> str:
+    """Return a line about one destination."""
     name = f"{row.source} -> {row.destination or row.index}"
     if row.destination and row.destination != row.index:
         name += f" (index {row.index})"
     if not row.fed:
-        left = f"; {row.segments} batches that waited for it are left" if row.segments else ""
-        return f"  {name}: gets nothing any more; its documents stay{left}"
+        remaining = f";  {row.segments} batches that waited for it are left" if row.segments else ""
+        return f"  {name}: gets nothing any more; its documents stay{remaining}"
     parts = ["primary"] if row.primary and row.destination else []
     parts.append("paused" if row.paused else "fed")
     if row.segments:

@@ -1,4 +1,4 @@
-"""`ultracrawl index`: what the index holds, whether it is sound, and work on it."""
+"""`ultracrawl index`: inspects, checks, optimises, rebuilds and dumps the index."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def info(name: str, project: Project, as_json: bool) -> None:
         f"({facts.engine}, schema version {facts.schema})"
     )
     if facts.schema not in (0, SCHEMA_VERSION):
-        renewed = "a crawl, or `ultracrawl index rebuild`, makes it one of"
-        click.echo(f"  of another version: {renewed} schema version {SCHEMA_VERSION}")
+        remedy = "a crawl, or `ultracrawl index rebuild`, makes it one of"
+        click.echo(f"  of another version: {remedy} schema version {SCHEMA_VERSION}")
     if facts.deleted:
         click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")
     if facts.reclaimed:
@@ -92,13 +92,13 @@ def check(name: str, project: Project, as_json: bool) -> None:
       ultracrawl index check
     """  # noqa: D301 - as above
     with closing(open_index(project, name)) as index:
-        wrong = index.check()
+        problems = index.check()
     if as_json:
-        print_json({"sound": not wrong, "wrong": wrong})
+        print_json({"sound": not problems, "wrong": problems})
     else:
-        for what in wrong or ["Sound."]:
-            click.echo(what)
-    if wrong:
+        for line in problems or ["Sound."]:
+            click.echo(line)
+    if problems:
         raise IndexStoreError("the index is damaged; `ultracrawl index rebuild` repairs it")
 
 
@@ -116,7 +116,9 @@ def optimise(name: str, project: Project, as_json: bool) -> None:
     before, started = _facts(project, name), time.monotonic()
     with closing(open_index(project, name)) as index:
         index.optimise()
-    _tell("optimised", before, _facts(project, name), time.monotonic() - started, Repair(), as_json=as_json)
+    _print_result(
+        "optimised", before, _facts(project, name), time.monotonic() - started, Repair(), as_json=as_json
+    )
 
 
 @command.command("rebuild", short_help="Index every document anew, without any request.")
@@ -135,7 +137,7 @@ def rebuild(name: str, project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     before, started = _facts_if_readable(project, name), time.monotonic()
     done = repair.rebuild(project, name)
-    _tell("rebuilt", before, _facts(project, name), time.monotonic() - started, done, as_json=as_json)
+    _print_result("rebuilt", before, _facts(project, name), time.monotonic() - started, done, as_json=as_json)
 
 
 @command.command("dump", short_help="Print every document as one line of JSON.")
@@ -151,7 +153,7 @@ def dump(name: str, project: Project) -> None:
     number = 0
     with closing(open_index(project, name)) as index:
         before = _count_if_readable(index)
-        for number, document in enumerate(index.documents(), 1):  # noqa: B007 - how many is asked below
+        for number, document in enumerate(index.documents(), 1):  # noqa: B007 - used below
             print_json(
                 {
                     "source": document.source,
@@ -163,7 +165,7 @@ def dump(name: str, project: Project) -> None:
                     **extras_to_json(replace(document, sections=()) if document.secret_text else document),
                 }
             )
-        lost = min(before, index.count()) - number  # others may write meanwhile
+        lost = min(before, index.count()) - number  # a crawl may write at the same time
     if lost > 0:
         raise IndexStoreError(
             f"{lost:,} documents cannot be read; `ultracrawl index rebuild` repairs the index"
@@ -174,7 +176,7 @@ def _count_if_readable(index: IndexEngine) -> int:
     try:
         return index.count()
     except IndexStoreError:
-        return 0  # what can be read is printed first, then the same is said
+        return 0  # `dump` prints what can be read, then raises the same error
 
 
 def _facts(project: Project, name: str) -> IndexFacts:
@@ -186,10 +188,10 @@ def _facts_if_readable(project: Project, name: str) -> IndexFacts | None:
     try:
         return _facts(project, name)
     except IndexStoreError:
-        return None  # damaged, which is why it is rebuilt
+        return None  # damaged
 
 
-def _tell(
+def _print_result(
     done: str,
     before: IndexFacts | None,
     after: IndexFacts,
@@ -198,7 +200,7 @@ def _tell(
     *,
     as_json: bool,
 ) -> None:
-    """Print how large the index was before and is now, and what could not be read."""
+    """Print the size of the index before and after, and the numbers of unreadable documents."""
     if as_json:
         sizes = {"before": before and before.as_json(), "after": after.as_json()}
         counts = {**asdict(repaired), "fetched_again": repaired.fetched_again}

@@ -1,4 +1,4 @@
-"""`ultracrawl init`: a new Scrapy project with an example of a data source, ready for Scrapyd."""
+"""`ultracrawl init`: creates a Scrapy project with an example source, ready for Scrapyd."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ultracrawl.errors import UserError, WorkError
 OWN_NAME = "ultracrawl"
 SUFFIX = ".tmpl"
 _EXTRAS = {"table": "[table]"}
-"""What the example of a type of sources needs beside the package."""
+"""Extra of the package that the example of a source type needs."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
-_UNFIT = re.compile(r"[^a-z0-9]+")
+_INVALID_CHARACTERS = re.compile(r"[^a-z0-9]+")
 
 
 @click.command("init")
@@ -62,8 +62,8 @@ def command(directory: str, name: str, kind: str) -> None:
 
 
 def name_after(folder: Path) -> str:
-    """Return the package name for a folder. Raises `UserError` if its name makes none."""
-    text = _UNFIT.sub("_", folder.absolute().name.lower()).strip("_")
+    """Return the package name for a folder. Raises `UserError` if its name is not suitable."""
+    text = _INVALID_CHARACTERS.sub("_", folder.absolute().name.lower()).strip("_")
     try:
         return checked_name(text)
     except UserError as error:
@@ -71,7 +71,7 @@ def name_after(folder: Path) -> str:
 
 
 def checked_name(name: str) -> str:
-    """Return a name that a package can have. Raises `UserError` if it cannot, or if it would hide another."""
+    """Return a valid package name. Raises `UserError` if it is invalid or hides another module."""
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UserError(f"{name!r} cannot name a Python package: use letters, digits and _, a letter first")
     if name.lower() == OWN_NAME:
@@ -89,7 +89,7 @@ def _is_installed(name: str) -> bool:
 
 
 def write_project(folder: Path, package: str, kind: str) -> None:
-    """Write all files of a new project, and of the example of a type of sources.
+    """Write all files of a new project, with an example source of type `kind`.
 
     Raises `UserError` if the folder is not empty, `WorkError` on I/O errors.
     """
@@ -106,14 +106,14 @@ def write_project(folder: Path, package: str, kind: str) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(Template(template.read_text("utf-8")).substitute(words), encoding="utf-8")
                 if target.suffix == ".sql":
-                    _make_database(target)
+                    _create_database(target)
     except OSError as error:
         raise WorkError(f"cannot write {error.filename or folder}: {error.strerror}") from error
 
 
-def _make_database(script: Path) -> None:
-    """Make the database of SQLite beside the statements that it is made of."""
-    import sqlite3  # noqa: PLC0415 - for one type of sources alone
+def _create_database(script: Path) -> None:
+    """Create the SQLite database of an example by its SQL script, beside it."""
+    import sqlite3  # noqa: PLC0415 - for one source type only
 
     with closing(sqlite3.connect(script.with_suffix(".db"))) as database:
         database.executescript(script.read_text("utf-8"))
@@ -128,6 +128,6 @@ def _templates(folder: Traversable, path: PurePosixPath) -> Iterator[tuple[PureP
 
 
 def _target(path: PurePosixPath, package: str) -> Path:
-    """Return where a template goes: below `package` to the package, `dot-` at the front is a dot."""
+    """Return the target path of a template: `package` is replaced by the package, a leading `dot-` by a dot."""
     first, *rest = (re.sub(r"^dot-", ".", part) for part in path.parts)
     return Path(package if first == "package" else first, *rest)

@@ -1,4 +1,4 @@
-"""`ultracrawl lists`: the lists of values."""
+"""`ultracrawl lists`: prints the lists of values."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ultracrawl.stores.opening import value_lists
 def command(attribute: str | None, project: Project, language: str, as_json: bool) -> None:
     """Print the values that search attributes may have, with display names; of ATTRIBUTE or of all with a list.
 
-    Lists stand under `lists:` of the definition, or were loaded by `ultracrawl load-metadata`. With --json one object a
-    value.
+    Lists are defined under `lists:` of the definition, or were loaded by `ultracrawl load-metadata`. With --json one
+    object a value.
 
     \b
     Examples:
@@ -29,16 +29,16 @@ def command(attribute: str | None, project: Project, language: str, as_json: boo
     lists = value_lists(project)
     if attribute is not None and attribute not in lists:
         raise UserError(f"{attribute!r} has no list; these have one: {', '.join(sorted(lists)) or 'none'}")
-    for one in (lists[attribute],) if attribute else lists.values():
-        for value in one.values:
-            shown = value.display_name(language)
+    for listed in (lists[attribute],) if attribute else lists.values():
+        for value in listed.values:
+            display_name = value.display_name(language)
             if as_json:
                 row = {
-                    "attribute": one.attribute,
+                    "attribute": listed.attribute,
                     "value": value.value,
-                    "display": shown,
+                    "display": display_name,
                     "names": dict(value.names),
                 }
                 print_json(row)
             else:
-                click.echo(f"{one.attribute}  {value.value}  {shown}")
+                click.echo(f"{listed.attribute}  {value.value}  {display_name}")

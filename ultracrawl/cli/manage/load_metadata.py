@@ -1,4 +1,4 @@
-"""`ultracrawl load-metadata`: lists of values, boosts and documents, from a file."""
+"""`ultracrawl load-metadata`: loads lists of values, boosts or documents from a file."""
 
 from __future__ import annotations
 
@@ -69,22 +69,22 @@ def _load_boosts(data: bytes, project: Project, _file: Path) -> None:
 
 
 def _load_lists(data: bytes, project: Project, file: Path) -> None:
-    lists = list(_named(read_value_lists(data), project.schema_attributes.values(), file))
-    for doubt in check_value_lists(lists, project.schema_attributes):
-        raise UserError(f"{file}: {doubt.problem}; {doubt.instead}")
+    lists = list(_with_attribute_names(read_value_lists(data), project.schema_attributes.values(), file))
+    for finding in check_value_lists(lists, project.schema_attributes):
+        raise UserError(f"{file}: {finding.problem}; {finding.instead}")
     open_lists(project).replace(lists)
-    for one in lists:
-        click.echo(f"{one.attribute}: {_count(len(one.values), 'value')}")
+    for values in lists:
+        click.echo(f"{values.attribute}: {_count(len(values.values), 'value')}")
 
 
 def _load_documents(data: bytes, project: Project, sources: Sequence[DataSource]) -> None:
-    """Put documents in the place of those that the file of a source has."""
+    """Replace the document file of the source that reads one."""
     documents = read_documents(data)
     files = {}
-    for one in sources:
-        options: object = one  # the same object has the options of its kind
+    for source in sources:
+        options: object = source  # typed as object for `isinstance`: mypy knows no common subclass
         if isinstance(options, AgentSection) and options.spider_class == PATH:
-            files[one.name] = project.base / str(options.parameters.get("file"))
+            files[source.name] = project.base / str(options.parameters.get("file"))
     if len(files) != 1:
         needed = f"write one: {{type: agent, class: {PATH}, parameters: {{file: documents.xml}}}}"
         which = f"name one of {', '.join(files)} by --source" if files else needed
@@ -98,20 +98,20 @@ def _load_documents(data: bytes, project: Project, sources: Sequence[DataSource]
 _LOADERS = {"lov": _load_lists, "boost": _load_boosts}
 
 
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
+def _count(number: int, singular: str, plural: str = "") -> str:
+    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
-def _named(
+def _with_attribute_names(
     found: Iterable[tuple[ValueList, AttributeType | None]], known: Iterable[SearchAttribute], file: Path
 ) -> Iterable[ValueList]:
-    """Yield the lists under the names of their search attributes, whose case need not be that of the file."""
+    """Yield the lists with the names of their search attributes, which are matched case-insensitively."""
     by_lower = {attribute.name.lower(): attribute for attribute in known}
-    for one, kind in found:
-        attribute = by_lower.get(one.attribute.lower())
+    for values, kind in found:
+        attribute = by_lower.get(values.attribute.lower())
         if attribute is None:
-            yield one
+            yield values
             continue
         if kind not in (None, attribute.type):
             raise UserError(f"{file}: {attribute.name} is a {attribute.type}, not a {kind}; correct the type")
-        yield ValueList(attribute.name, one.values)
+        yield ValueList(attribute.name, values.values)

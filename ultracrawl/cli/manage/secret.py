@@ -1,4 +1,4 @@
-"""`ultracrawl secret`: passwords for definitions, encrypted with a key in a file of its own."""
+"""`ultracrawl secret`: encrypts passwords for definitions with a key from a key file."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def command() -> None:
 @command.command("new-key", short_help="Write a new key into a file.")
 @click.argument("file", type=click.Path(path_type=Path))
 def make_key(file: Path) -> None:
-    """Write a new key into FILE, which only you may read then; name it as `key_file` in the project file.
+    """Write a new key into FILE, readable by you only; name it as `key_file` in the project file.
 
     \b
     Example:
       ultracrawl secret new-key config/password.key
     """  # noqa: D301 - click's mark for a block that keeps its lines
     try:
-        opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise UserError(f"{file} is there already; passwords encrypted with it need it as it is") from None
     except OSError as error:
         raise WorkError(f"{file} cannot be written: {error.strerror}") from None
-    with os.fdopen(opened, "w") as out:
+    with os.fdopen(descriptor, "w") as out:
         out.write(new_key() + "\n")
     click.echo(f"The key is in {file}; write `key_file: {file}` at the top of the project file.")
 
@@ -48,7 +48,7 @@ def make_key(file: Path) -> None:
 @click.option("--key", required=True, type=click.Path(path_type=Path), help="The file with the key.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the password from the standard input.")
 def encrypt(key: Path, from_stdin: bool) -> None:
-    """Ask for a password, and print it as it may stand in a definition.
+    """Ask for a password, and print it encrypted, for a definition.
 
     \b
     Example:
@@ -60,13 +60,13 @@ def encrypt(key: Path, from_stdin: bool) -> None:
         raise UserError(
             f"{key} cannot be read as a key file; `ultracrawl secret new-key {key}` makes one"
         ) from None
-    password = sys.stdin.readline().rstrip("\r\n") if from_stdin else _asked()
+    password = sys.stdin.readline().rstrip("\r\n") if from_stdin else _prompt_password()
     if not password:
         raise UserError("the password is empty")
     click.echo(cipher.encrypt(password))
 
 
-def _asked() -> str:
+def _prompt_password() -> str:
     password = getpass("Password: ")
     if getpass("Once more: ") != password:
         raise UserError("the two are not the same")

@@ -1,11 +1,11 @@
-"""`ultracrawl submit`: hand a URL to the sources."""
+"""`ultracrawl submit`: submits a URL to the web sources."""
 
 from __future__ import annotations
 
 import click
 
 from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.submission import SubmissionCode, submit_url
 from ultracrawl.sources import Project
 
@@ -16,7 +16,7 @@ from ultracrawl.sources import Project
 @click.option("--source", metavar="S", default="", help="Hand it to this source only.")
 @json_option
 def command(url: str, project: Project, source: str, as_json: bool) -> None:
-    """Have the next crawl fetch URL, if the rules of a web source include it; the first one that does gets it.
+    """Let the next crawl fetch URL, for the first web source whose rules include it.
 
     The answer is a number and a text: 0 OK, 1 no web source, 2 invalid URL, 3 disabled (`takes_submissions: false`),
     4 known already, 5 not a web source, 6 out of scope, 7 internal error, as while the source is being crawled. The
@@ -31,6 +31,6 @@ def command(url: str, project: Project, source: str, as_json: bool) -> None:
     if as_json:
         print_json(answer.as_json())
     else:
-        tell(f"{int(answer.code)} {answer.text}")
+        print_line(f"{int(answer.code)} {answer.text}")
     if answer.code is not SubmissionCode.OK:
         raise SystemExit(1)

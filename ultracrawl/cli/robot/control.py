@@ -1,4 +1,4 @@
-"""`ultracrawl robot start`, `stop`, `pause`, `resume`, `restart`, `status`, `clear`: a robot under control."""
+"""`ultracrawl robot start`, `stop`, `pause`, `resume`, `restart`, `status`, `clear`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def robot_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def robot_verb(function: Callable[..., None]) -> Callable[..., None]:
-    """Add `-c` and `--source`; the verb gets the `project` and the `source` that it is about."""
+    """Add `-c` and `--source`; the verb gets the `project` and the `source` of the robot."""
 
     @wraps(function)
     def with_robot(*, config: str | None, name: str | None, **others: Any) -> None:
@@ -57,7 +57,7 @@ def robot_verb(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def robot_source(config: str | None, name: str | None) -> tuple[Project, DataSource]:
-    """Return the one source that a robot verb is about. Raises `UserError`."""
+    """Return the project and the source of the robot. Raises `UserError`."""
     project = open_project(config)
     return project, filtered_source(project, name)
 
@@ -82,8 +82,8 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
     click.echo(f"Starting Points: {starting_points(project, source)} defined")
     if background:
         words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
-        number = start_in_background(words, project, source.name, timeout=START_TIMEOUT)
-        click.echo(f"{source.name}: started, process {number}")
+        pid = start_in_background(words, project, source.name, timeout=START_TIMEOUT)
+        click.echo(f"{source.name}: started, process {pid}")
         return
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
@@ -92,7 +92,7 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
 
 
 def robot_location(config: str | None) -> str:
-    """Return where the definitions are, for a process that may run elsewhere."""
+    """Return the location of the definitions, absolute for a process with another working directory."""
     location = locate_definitions(config)
     assert location is not None, "the project was read from it"
     return str(Path(location).absolute()) if os.path.exists(location) else location
@@ -146,22 +146,24 @@ def status(project: Project, source: DataSource, as_json: bool) -> None:
 
 def show_status(project: Project, source: DataSource, *, as_json: bool) -> None:
     """Print the status of a robot."""
-    found = robot_status(project, source)
+    status = robot_status(project, source)
     if as_json:
-        print_json(found.as_json())
+        print_json(status.as_json())
         return
     click.echo(
-        f"{found.source}: {found.state}  ({datetime.fromtimestamp(found.refreshed):%Y-%m-%d %H:%M:%S})"
+        f"{status.source}: {status.state}  ({datetime.fromtimestamp(status.refreshed):%Y-%m-%d %H:%M:%S})"
     )
-    click.echo(f"  Starting Points: {found.starting_points} defined")
-    click.echo(f"  {found.known:>9,}  URLs known, {found.waiting:,} waiting, {found.excluded:,} excluded")
-    click.echo(f"  {found.indexed:>9,}  descriptions in the index")
-    if found.expired:
-        click.echo(f"  {found.expired:>9,}  of them have expired; the next run renews them or takes them out")
-    if found.last_run:
+    click.echo(f"  Starting Points: {status.starting_points} defined")
+    click.echo(f"  {status.known:>9,}  URLs known, {status.waiting:,} waiting, {status.excluded:,} excluded")
+    click.echo(f"  {status.indexed:>9,}  descriptions in the index")
+    if status.expired:
         click.echo(
-            f"  last run {found.last_run['run_id']}: {found.last_run.get('fetched', 0):,} retrieved, "
-            f"{found.pages_per_second:.1f} a second"
+            f"  {status.expired:>9,}  of them have expired; the next run renews them or takes them out"
+        )
+    if status.last_run:
+        click.echo(
+            f"  last run {status.last_run['run_id']}: {status.last_run.get('fetched', 0):,} retrieved, "
+            f"{status.pages_per_second:.1f} a second"
         )
 
 

@@ -1,4 +1,4 @@
-"""`ultracrawl robot create`: the configuration files of a new robot."""
+"""`ultracrawl robot create`: writes the configuration files of a new robot."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def create(directory: str, name: str | None, email: str | None) -> None:
       ultracrawl robot create-site www.example.com -c docs/config/robot.conf
       ultracrawl crawl -c docs/config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    called = name or Path(directory).absolute().name
-    if not _NAME.fullmatch(called):
+    robot_name = name or Path(directory).absolute().name
+    if not _NAME.fullmatch(robot_name):
         raise UserError(
-            f"{called!r} cannot name a robot: use letters, digits, `.`, `_` and `-`; give it with --name"
+            f"{robot_name!r} cannot name a robot: use letters, digits, `.`, `_` and `-`; give it with --name"
         )
     if email is not None and ("@" not in email or '"' in email or not email.isprintable()):
         raise UserError(f"{email!r} is no e-mail address; write it like me@example.com")
     config = Path(directory) / "config"
-    _write(config, called, email)
+    _write(config, robot_name, email)
     click.echo(f"{config}: {', '.join(_FILES)}. What to do next:")
     click.echo(f"  ultracrawl robot create-site www.example.com -c {config / 'robot.conf'}")
     click.echo(f"  ultracrawl simulate -c {config / 'robot.conf'}")
@@ -48,15 +48,15 @@ def create(directory: str, name: str | None, email: str | None) -> None:
 
 
 def _write(config: Path, name: str, email: str | None) -> None:
-    """Write the files. Raises `UserError` if one is there already."""
-    there = next((config / one for one in _FILES if (config / one).exists()), None)
-    if there is not None:
-        raise UserError(f"{there} exists already; name another folder")
+    """Write the files. Raises `UserError` if one exists already."""
+    existing = next((config / file for file in _FILES if (config / file).exists()), None)
+    if existing is not None:
+        raise UserError(f"{existing} exists already; name another folder")
     with convert_write_errors(config):
         config.mkdir(parents=True, exist_ok=True)
-        for one in _FILES:
-            text = (_DEFAULTS / one).read_text(encoding="utf-8")
-            if one == "robot.conf":
+        for file in _FILES:
+            text = (_DEFAULTS / file).read_text(encoding="utf-8")
+            if file == "robot.conf":
                 text = text.replace(_CSID, _CSID.replace("robot", name))
                 text = text.replace("   depth=", f'   email="{email}"\n   depth=') if email else text
-            (config / one).write_text(text, encoding="utf-8")
+            (config / file).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`ultracrawl robot export-rds` and `import-rds`: descriptions exchanged with other search servers."""
+"""`ultracrawl robot export-rds` and `import-rds`: exchange of descriptions with other search servers."""
 
 from __future__ import annotations
 
@@ -72,8 +72,10 @@ def import_rds(
       ultracrawl robot import-rds partner.soif --as partner -c config/robot.conf
       ultracrawl robot import-rds partner.json --as partner --replace
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    done = import_descriptions(project, source, file, target, replace=replace)
+    result = import_descriptions(project, source, file, target, replace=replace)
     if as_json:
-        print_json(asdict(done))
+        print_json(asdict(result))
     else:
-        click.echo(f"{target}: {done.added:,} added, {done.expired:,} expired, {done.removed:,} removed")
+        click.echo(
+            f"{target}: {result.added:,} added, {result.expired:,} expired, {result.removed:,} removed"
+        )

@@ -1,4 +1,4 @@
-"""`ultracrawl robot edit-site` and `edit-rule`: changes within a site or a filter rule."""
+"""`ultracrawl robot edit-site` and `edit-rule`: change a site or a filter rule."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def edit_site(
         for host in hosts:
             editor.add_line("site", name, host_line(host))
         for url in starts:
-            _start(editor, name, url, depth)
+            _put_start(editor, name, url, depth)
         for rule in uses:
             editor.put_line("site", name, f'Use   rule="{between_quotes(rule)}"', rule=rule)
 
@@ -67,8 +67,8 @@ def edit_site(
     click.echo(f"changed: {name}")
 
 
-def _start(editor: RulesEditor, site: str, url: str, depth: int | None) -> None:
-    """Add a starting point, or set the depth of one that is there, whose switch stays as it is."""
+def _put_start(editor: RulesEditor, site: str, url: str, depth: int | None) -> None:
+    """Add a starting point, or set the depth of an existing one; whether that is enabled does not change."""
     if depth is None:
         editor.put_line("site", site, f'Start url="{between_quotes(url)}"', url=url)
     elif not editor.write_line("site", site, "Start", "depth", str(depth), url=url):

@@ -1,4 +1,4 @@
-"""`ultracrawl robot report`: what became of a robot's URLs."""
+"""`ultracrawl robot report`: reports on the URLs and the configuration of a robot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import robot_verb, show_status
 from ultracrawl.cli.robot.verb import config_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.robot.facts import Fact, configuration, versions
 from ultracrawl.service.robot.report import excluded_urls, servers_found, waiting_urls
@@ -47,14 +47,14 @@ def excluded(reason: str | None, project: Project, source: DataSource, as_json: 
         if reason is not None and group != reason:
             continue
         if as_json:
-            urls = [{"url": one.url, "reason": one.reason} for one in records]
+            urls = [{"url": record.url, "reason": record.reason} for record in records]
             print_json({"reason": group, "count": len(records), "urls": urls})
             continue
         if reason is None:
-            tell(f"{len(records):>9,}  {group}")
+            print_line(f"{len(records):>9,}  {group}")
         else:
-            for one in records:
-                tell(f"{one.url}  ({one.reason})" if one.reason else one.url)
+            for record in records:
+                print_line(f"{record.url}  ({record.reason})" if record.reason else record.url)
 
 
 @report.command("servers", short_help="Show all servers that the robot has met.")
@@ -67,15 +67,15 @@ def servers(project: Project, source: DataSource, as_json: bool) -> None:
     Example:
       ultracrawl robot report servers -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    found = servers_found(project, source.name)
-    if found and not as_json:
+    rows = servers_found(project, source.name)
+    if rows and not as_json:
         click.echo("    known   waiting  in index  excluded  server")
-    for one in found:
+    for row in rows:
         if as_json:
-            print_json(asdict(one))
+            print_json(asdict(row))
         else:
-            numbers = (one.known, one.waiting, one.indexed, one.excluded)
-            click.echo(" ".join(f"{number:>9,}" for number in numbers) + f"  {one.site}")
+            numbers = (row.known, row.waiting, row.indexed, row.excluded)
+            click.echo(" ".join(f"{number:>9,}" for number in numbers) + f"  {row.site}")
 
 
 @report.command("waiting")
@@ -119,7 +119,7 @@ def version(project: Project, source: DataSource, as_json: bool) -> None:  # noq
     Example:
       ultracrawl robot report version -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    _show(versions(project), as_json=as_json)
+    _print_facts(versions(project), as_json=as_json)
 
 
 @report.command("configuration", short_help="Show every property as it takes effect, and where it is set.")
@@ -135,10 +135,10 @@ def show_configuration(config: str | None, as_json: bool) -> None:
     location = locate_definitions(config)
     if location is None:
         raise UserError("there is no robot.conf; name it with -c, or in $ULTRACRAWL_CONFIG")
-    _show(configuration(Path(location)), as_json=as_json)
+    _print_facts(configuration(Path(location)), as_json=as_json)
 
 
-def _show(facts: Iterable[Fact], *, as_json: bool) -> None:
+def _print_facts(facts: Iterable[Fact], *, as_json: bool) -> None:
     for fact in facts:
         if as_json:
             print_json(fact._asdict())

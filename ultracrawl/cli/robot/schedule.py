@@ -1,4 +1,4 @@
-"""`ultracrawl robot schedule`: when the robot is started and stopped."""
+"""`ultracrawl robot schedule`: start and stop times of a robot."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def list_times(config: str | None, as_json: bool) -> None:
       ultracrawl robot schedule list -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
     times = _times(_path(config))
-    for one in times:
+    for time in times:
         if as_json:
-            print_json({"action": one.action.value, "time": str(one)})
+            print_json({"action": time.action.value, "time": str(time)})
         else:
-            click.echo(f"{one.action.value:<5}  {one}")
+            click.echo(f"{time.action.value:<5}  {time}")
     following = next_appointment(times, datetime.now())
     if following is not None and not as_json:
         click.echo(f"next: {following[1].action} at {following[0]:%Y-%m-%d %H:%M}")
@@ -110,7 +110,7 @@ def run(name: str | None, config: str | None) -> None:
         if action is Action.STOP:
             order_robot(project, source.name, Command.STOP, timeout=STOP_TIMEOUT)
             return
-        robot_source(config, name)  # zero sites: then it is not started
+        robot_source(config, name)  # raises, and nothing is started, if there are no sites by now
         words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
         start_in_background(words, project, source.name, timeout=START_TIMEOUT)
 
@@ -118,7 +118,7 @@ def run(name: str | None, config: str | None) -> None:
 
 
 def _append(path: Path, added: Iterable[Appointment]) -> None:
-    """Write times behind those of the file, on lines of their own. Raises `WorkError`."""
+    """Append times to the file, one a line. Raises `WorkError`."""
     lines = "".join(map(schedule_line, added))
     with convert_write_errors(path):
         if not path.exists():
@@ -134,7 +134,7 @@ def _path(config: str | None) -> Path:
 
 
 def _times(path: Path) -> list[Appointment]:
-    """Return the times of a schedule; a file that is not there has none. Raises `DefinitionError`, `UserError`."""
+    """Return the times in a schedule file, none if it does not exist. Raises `DefinitionError`, `UserError`."""
     try:
         times, read = read_schedule(read_file(path).text, str(path))
     except FileNotFoundError:

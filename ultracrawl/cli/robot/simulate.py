@@ -1,4 +1,4 @@
-"""`ultracrawl simulate`: what the filters of a robot say to URLs, directive by directive."""
+"""`ultracrawl simulate`: shows the decisions of a robot's filters on URLs, directive by directive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.robot.verb import filtered_source, starts_of_site
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.candidates import judge_now
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.transport.host_addresses import addresses_of
@@ -26,14 +26,14 @@ from ultracrawl.sources import compile_source
 
 @dataclass
 class Simulated:
-    """What came of one URL; it is accepted if both filters let it pass and nothing else speaks against it."""
+    """The result for one URL: accepted if no stage or filter denies it and there are no warnings."""
 
     url: str
     source: str
     stages: tuple[Decision, ...] = ()
-    """What the list of stages says that every URL meets before the filters."""
+    """Decisions of the stages that every URL passes before the filters."""
     filters: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    """By filter: each directive with its answer."""
+    """By filter: (directive, result) pairs."""
     denied: list[str] = field(default_factory=list)
     addresses: tuple[str, ...] = ()
     redirects: list[Asked] = field(default_factory=list)
@@ -83,7 +83,7 @@ def command(
     filtering.start()
     asker = None if no_redirects else probe_client_of(source, project)
     rules = compile_source(source, project)
-    # Nothing is stored and the robot's state is left alone: limits count as at the beginning of a first run.
+    # Without the state of the robot: limits count as at the beginning of a first run.
     judge = judge_now(project, source, rules, None)
     if sitename is not None:
         urls = (*urls, *starts_of_site(config, sitename))
@@ -103,10 +103,10 @@ def _canonical(url: str, policy: UrlPolicy) -> str:
 def _simulate(
     result: Simulated, filtering: Filtering, asker: ProbeClient | None, *, look_up: bool
 ) -> Simulated:
-    """Complete what came of a URL.
+    """Add the results of filters, DNS and redirects.
 
-    The filters of a robot are no stages of the common list: two of them decide apart (links, description), each is a
-    program whose directives are shown one by one, and what they answer to is a resource, not a link.
+    The filters of a robot are not among the common stages: two filters decide separately (on links, on descriptions),
+    each is a program whose directives are shown one by one, and they judge a resource, not a link.
     """
     url = result.url
     result.denied += [f"{one.stage}: {one.rule}" for one in result.stages if not one.accept]
@@ -160,4 +160,4 @@ def _print(one: Simulated) -> None:
         for line, answer in steps:
             click.echo(f"    {answer:<9} {line}")
     for reason in (*one.denied, *one.warnings):
-        tell(f"  because   {reason}")
+        print_line(f"  because   {reason}")

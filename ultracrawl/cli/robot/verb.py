@@ -1,4 +1,4 @@
-"""`ultracrawl robot`: control of a portal robot; its sites and filter rules, edited in their file."""
+"""`ultracrawl robot`: the group of robot verbs, and those that edit sites and filter rules in their file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:(?P<port>\d{1,5}))?")
 class RobotVerbs(LazyGroup):
     """The verbs of a robot."""
 
-    elsewhere: Mapping[str, tuple[str, str]] = {
+    lazy_commands: Mapping[str, tuple[str, str]] = {
         verb: (f"robot.{module}", verb.replace("-", "_"))
         for module, verbs in {
             "control": ("start", "stop", "pause", "resume", "restart", "status", "clear"),
@@ -129,15 +129,15 @@ def create_site(
 
 
 def host_pairs(name: str) -> dict[str, str]:
-    """Return the pairs of a line for a host, or host:port. Raises `UserError`."""
-    found = _HOST.fullmatch(name)
-    if found is None:
+    """Parse a host or host:port into the attributes of a `Host` line. Raises `UserError`."""
+    match = _HOST.fullmatch(name)
+    if match is None:
         raise UserError(f"`{name}` is no name of a host; write it like example.com or example.com:8080")
-    return {key: text for key, text in found.groupdict().items() if text}
+    return {key: text for key, text in match.groupdict().items() if text}
 
 
 def host_line(name: str) -> str:
-    """Return the line for a host, or host:port. Raises `UserError`."""
+    """Return the `Host` line for a host or host:port. Raises `UserError`."""
     pairs = host_pairs(name)
     return f'Host  name="{pairs["name"]}"' + (f" port={pairs['port']}" if "port" in pairs else "")
 
@@ -161,7 +161,7 @@ def delete_site(names: tuple[str, ...], config: str | None) -> None:
     click.echo(f"deleted: {', '.join(names)}")
 
 
-def _switching(kind: str, verb: str, *, on: bool) -> click.Command:
+def _switch_command(kind: str, verb: str, *, on: bool) -> click.Command:
     what = "sites" if kind == "site" else "rules"
 
     @click.argument("names", nargs=-1, required=True)
@@ -182,8 +182,8 @@ def _switching(kind: str, verb: str, *, on: bool) -> click.Command:
 
 
 for _kind in ("site", "filterrule"):
-    command.add_command(_switching(_kind, "enable", on=True))
-    command.add_command(_switching(_kind, "disable", on=False))
+    command.add_command(_switch_command(_kind, "enable", on=True))
+    command.add_command(_switch_command(_kind, "disable", on=False))
 
 
 @command.command("list-rules", short_help="List the filter rules, and which sites use them.")
@@ -272,7 +272,7 @@ def delete_rule(name: str, yes: bool, config: str | None) -> None:
 
 
 def starts_of_site(config: str | None, name: str) -> list[str]:
-    """Return the enabled starting points of a site, whether it is enabled or not. Raises `UserError`."""
+    """Return the enabled starting points of a site, enabled or not. Raises `UserError`."""
     sites = {site.name: site for site in _rules(config).sites}
     if name not in sites:
         raise UserError(f"there is no site {name!r}; the sites are: {', '.join(sites) or 'none'}")
@@ -280,7 +280,7 @@ def starts_of_site(config: str | None, name: str) -> list[str]:
 
 
 def filtered_source(project: Project, name: str | None) -> DataSource:
-    """Return the one source of a project that has filters. Raises `UserError`."""
+    """Return the only source of a project with filters, or the named one. Raises `UserError`."""
     sources = [one for one in chosen_sources(project, [name] if name else []) if one.filters.file]
     if len(sources) != 1:
         raise UserError(
@@ -290,18 +290,18 @@ def filtered_source(project: Project, name: str | None) -> DataSource:
 
 
 def rules_path(config: str | None) -> Path:
-    """Return where the filterrules.conf of a robot is. Raises `UserError`."""
+    """Return the path of the file with the sites and rules of a robot. Raises `UserError`."""
     location = locate_definitions(config)
     if location is None or not Path(location).name.endswith(".conf"):
         raise UserError("there is no robot.conf; name it with -c, or in $ULTRACRAWL_CONFIG")
-    own = Path(location).with_name(RULES_FILE)
-    if own.exists() or not _has_rules(Path(location)):
-        return own
+    rules_file = Path(location).with_name(RULES_FILE)
+    if rules_file.exists() or not _has_rules(Path(location)):
+        return rules_file
     return Path(location)
 
 
 def _has_rules(path: Path) -> bool:
-    """Whether all blocks of a robot stand in one file, as in older layouts."""
+    """Return whether the robot.conf has sites or rules itself, as in older layouts."""
     blocks = read_text(_read(path).text, "", ALL_WORDS).blocks
     return any(block.kind in RULE_BLOCKS for block in blocks)
 
@@ -319,14 +319,14 @@ def _read(path: Path) -> FileText:
 
 
 def _checked(text: str, path: Path) -> RulesFile:
-    """Return the rules of a text. Raises `DefinitionError` with all its mistakes."""
+    """Parse a rules file. Raises `DefinitionError` with all its mistakes."""
     rules, read = read_rules(text, str(path))
     refuse_fatal(read.findings)
     return rules
 
 
 def change_rules(config: str | None, change: Change) -> None:
-    """Change the file, if what comes out is right."""
+    """Change the rules file if the result is valid. Raises `UserError`, `DefinitionError`."""
     file = _read(rules_path(config))
     editor = RulesEditor(file.text)
     change(editor)

@@ -1,1 +1,1 @@
-"""Verbs of the service: it runs, and is talked to."""
+"""Verbs of the service, and the client of its API."""

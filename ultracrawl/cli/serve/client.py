@@ -1,4 +1,4 @@
-"""Asks the API of a service: one request at a time, with a token that goes there and nowhere else."""
+"""Client of the API of `ultracrawl serve`; the token is sent to that server only."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ultracrawl.service.json_server import JsonServer
 
 TOKEN, TOKEN_FILE = "ULTRACRAWL_TOKEN", "ULTRACRAWL_TOKEN_FILE"
 TIMEOUT = 60.0
-_LARGEST_PROBLEM = 1 << 20
-_MISTAKES = frozenset({400, 401, 403, 404, 421, 422})
+_MAX_PROBLEM_BYTES = 1 << 20
+_USER_ERROR_CODES = frozenset({400, 401, 403, 404, 421, 422})
 
 
 class ServiceClient:
-    """Speaks with `ultracrawl serve`."""
+    """A client of `ultracrawl serve`."""
 
     def __init__(self, url: str, token: str) -> None:
-        """Raise `UserError` for what is no address of a service, or would show the token to a network."""
+        """Raise `UserError` for an invalid address or token, and for http beyond the local machine."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UserError(f"--server {url}: write the address of a service, as https://crawls.example.com")
@@ -39,15 +39,15 @@ class ServiceClient:
         self._server = JsonServer(parts.hostname, self._base, "service", TIMEOUT)
 
     def get(self, *path: str, **params: object) -> Any:
-        """Return what is answered to a question; parameters that are None or empty are left out."""
-        given = {name.rstrip("_"): value for name, value in params.items() if value not in (None, "", (), [])}
-        return self._ask("GET", path, urlencode(given, doseq=True), None)
+        """Return the JSON response of a GET request; parameters that are None or empty are left out."""
+        query = {name.rstrip("_"): value for name, value in params.items() if value not in (None, "", (), [])}
+        return self._request("GET", path, urlencode(query, doseq=True), None)
 
     def post(self, *path: str, body: Mapping[str, object] | None = None) -> Any:
-        """Give an order and return what is answered."""
-        return self._ask("POST", path, "", json.dumps(body or {}).encode())
+        """Return the JSON response of a POST request."""
+        return self._request("POST", path, "", json.dumps(body or {}).encode())
 
-    def _ask(self, method: str, path: tuple[str, ...], query: str, body: bytes | None) -> Any:
+    def _request(self, method: str, path: tuple[str, ...], query: str, body: bytes | None) -> Any:
         url = "/".join([self._base, *(quote(part, safe="") for part in path)]) + (
             f"?{query}" if query else ""
         )
@@ -57,21 +57,21 @@ class ServiceClient:
             return self._server.read_answer(request)
         except HTTPError as error:
             with error:
-                raise _refusal(error) from None
+                raise _translated(error) from None
 
 
-def _refusal(error: HTTPError) -> Exception:
-    """Return what a service said instead of an answer."""
+def _translated(error: HTTPError) -> Exception:
+    """Return a `UserError` or `WorkError` with the detail of an error response."""
     try:
-        problem = json.loads(error.read(_LARGEST_PROBLEM))
-        told = str(problem.get("detail") or problem.get("title") or error.code)
+        problem = json.loads(error.read(_MAX_PROBLEM_BYTES))
+        detail = str(problem.get("detail") or problem.get("title") or error.code)
     except (OSError, HTTPException, ValueError, AttributeError):
-        told = f"the server answered {error.code}"
-    return (UserError if error.code in _MISTAKES else WorkError)(told)
+        detail = f"the server answered {error.code}"
+    return (UserError if error.code in _USER_ERROR_CODES else WorkError)(detail)
 
 
 def token_of_environment() -> str:
-    """Return the token of who asks. Raises `UserError` if there is none."""
+    """Return the token in the environment. Raises `UserError` if there is none."""
     if token := os.environ.get(TOKEN, "").strip():
         return token
     if file := os.environ.get(TOKEN_FILE):

@@ -1,4 +1,4 @@
-"""`ultracrawl notices`: who is told when something needs a person."""
+"""`ultracrawl notices`: sends test notices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 import click
 
 from ultracrawl.cli.options import json_option, print_json, project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.notices.channels import open_channels
 from ultracrawl.service.notices.notice import Notice
@@ -17,7 +17,7 @@ from ultracrawl.sources.sections.notices import NoticeKind
 
 @click.group("notices")
 def command() -> None:
-    """Try the ways on which `ultracrawl serve` tells people of failures.
+    """Test the channels on which `ultracrawl serve` notifies people of failures.
 
     \b
     Example:
@@ -25,19 +25,19 @@ def command() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-@command.command("test", short_help="Send a notice on each way.")
+@command.command("test", short_help="Send a test notice on each channel.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @project_option
 @json_option
 def test(names: tuple[str, ...], project: Project, as_json: bool) -> None:
-    """Send a notice on the ways called NAME of the section `notices`, or on all; exit code 1 if one does not work.
+    """Send a test notice on the channels NAME of the section `notices`, or on all; exit code 1 if one fails.
 
     \b
     Examples:
       ultracrawl notices test
       ultracrawl notices test operators --json
     """  # noqa: D301 - as above
-    channels = {one.name: one for one in open_channels(project)}
+    channels = {channel.name: channel for channel in open_channels(project)}
     if not channels:
         raise UserError("nobody would be told; add a way to `notices: {to: …}` of the definition file")
     if unknown := [name for name in names if name not in channels]:
@@ -50,7 +50,7 @@ def test(names: tuple[str, ...], project: Project, as_json: bool) -> None:
         except WorkError as error:
             problems[name] = str(error)
         if not as_json:
-            tell(problems.get(name) or f"notices.to.{name}: sent", err=name in problems)
+            print_line(problems.get(name) or f"notices.to.{name}: sent", err=name in problems)
     if as_json:
         rows = [
             {"name": name, "sent": name not in problems, "problem": problems.get(name)} for name in chosen

@@ -1,4 +1,4 @@
-"""Verbs with `--server`: they ask a service, and print what they print without it."""
+"""Verbs with `--server`: they send the command to a service, and print the same output as without it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ultracrawl.cli.look.status import exit_code, print_rows
 from ultracrawl.cli.options import print_all, print_json
 from ultracrawl.cli.search import print_completions, print_result
 from ultracrawl.cli.serve.client import ServiceClient, token_of_environment
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.hits.result_json import DisplayNames, completions_from_json, result_from_json
 from ultracrawl.service.control import Steered
 from ultracrawl.service.destinations import DestinationStatus
 from ultracrawl.stores.control_channel import Command
 
-_NOT_THERE = {
+_LOCAL_OPTIONS = {
     "config": "-c",
     "urls": "--url",
     "delay": "--delay",
@@ -29,13 +29,13 @@ _NOT_THERE = {
     "boosts": "--boost",
     "site": "SITE",
 }
-"""Options that say something about this machine, or that are up to the token."""
+"""Options that apply to this machine only, or are determined by the token."""
 
 
 def client_for(server: str, options: dict[str, Any]) -> ServiceClient:
-    """Return who speaks with a service. Raises `UserError` for options that mean nothing there."""
+    """Return the client of a service. Raises `UserError` for options without effect there."""
     options.pop("jobs", None)  # may come from the environment
-    for name, written in _NOT_THERE.items():
+    for name, written in _LOCAL_OPTIONS.items():
         if options.pop(name, None):
             raise UserError(f"{written} has no effect on a service; leave it out, or --server")
     return ServiceClient(server, token_of_environment())
@@ -44,10 +44,10 @@ def client_for(server: str, options: dict[str, Any]) -> ServiceClient:
 def search(
     client: ServiceClient, query: str, *, as_json: bool, every: Any, facets: Any, **order: Any
 ) -> None:
-    """Do what `ultracrawl search` does."""
+    """Run `ultracrawl search` on a service."""
     if order.pop("complete"):
-        asked = {name: order[name] for name in ("source", "group", "index", "limit")}
-        found = client.get("suggest", q=query, **asked)
+        options = {name: order[name] for name in ("source", "group", "index", "limit")}
+        found = client.get("suggest", q=query, **options)
         print_completions(query, completions_from_json(found), as_json=as_json)
         return
     found = client.get("search", q=query, all=every, facet=facets, **order)
@@ -59,7 +59,7 @@ def search(
 
 
 def status(client: ServiceClient, *, as_json: bool) -> None:
-    """Do what `ultracrawl status` does."""
+    """Run `ultracrawl status` on a service."""
     rows = client.get("sources")["sources"]
     if as_json:
         print_json({"sources": rows})
@@ -69,45 +69,45 @@ def status(client: ServiceClient, *, as_json: bool) -> None:
 
 
 def crawl(client: ServiceClient, sources: tuple[str, ...], *, force: bool, as_json: bool) -> None:
-    """Have a service crawl sources; returns when it has taken the orders."""
+    """Let a service start crawls of sources; does not wait for them."""
     names = sources or tuple(row["source"] for row in client.get("sources")["sources"])
-    begun, problems = [], []
+    started, problems = [], []
     for name in names:
         try:
-            begun.append(client.post("sources", name, "start", body={"force": force}))
+            started.append(client.post("sources", name, "start", body={"force": force}))
         except WorkError as error:
             problems.append(str(error))
     if as_json:
-        print_json({"sources": begun})
-    for one in () if as_json else begun:
-        click.echo(f"{one['source']}: was told to crawl")
+        print_json({"sources": started})
+    for row in () if as_json else started:
+        click.echo(f"{row['source']}: was told to crawl")
     for problem in problems:
-        tell(problem, err=True)
+        print_line(problem, err=True)
     raise SystemExit(1 if problems else 0)
 
 
 def steer(
     client: ServiceClient, order: Command, sources: tuple[str, ...], *, as_json: bool, **_waiting: object
 ) -> None:
-    """Give an order of `pause`, `resume` and `stop`; does not wait until it is carried out."""
-    told = []
+    """Send the command `pause`, `resume` or `stop`; does not wait until it is carried out."""
+    results = []
     for name in sources:
-        answer = client.post("sources", name, order.value)
-        phase = (answer["service"] or {}).get("phase", "")
-        told.append(Steered(name, order, True, phase, f"was told to {order.value}", waited=False))
-    print_all("sources", told, print_steered, as_json=as_json)
+        status = client.post("sources", name, order.value)
+        phase = (status["service"] or {}).get("phase", "")
+        results.append(Steered(name, order, True, phase, f"was told to {order.value}", waited=False))
+    print_all("sources", results, print_steered, as_json=as_json)
 
 
 def pause(client: ServiceClient, **options: Any) -> None:
-    """Do what `ultracrawl pause` does."""
+    """Run `ultracrawl pause` on a service."""
     steer(client, Command.PAUSE, **options)
 
 
 def resume(client: ServiceClient, **options: Any) -> None:
-    """Do what `ultracrawl resume` does."""
+    """Run `ultracrawl resume` on a service."""
     steer(client, Command.RESUME, **options)
 
 
 def stop(client: ServiceClient, **options: Any) -> None:
-    """Do what `ultracrawl stop` does."""
+    """Run `ultracrawl stop` on a service."""
     steer(client, Command.STOP, **options)

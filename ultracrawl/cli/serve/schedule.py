@@ -1,4 +1,4 @@
-"""`ultracrawl schedule`: what the schedules of a project do, and orders for them."""
+"""`ultracrawl schedule`: shows the schedules of a project and gives them orders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.options import json_option, print_all, print_json, project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport, ScheduleStatus
 from ultracrawl.model.dates import as_text
@@ -29,15 +29,15 @@ from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleRun
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SHOWN = 10
-"""Runs that `show` shows."""
+"""Number of runs that `show` prints."""
 
 
 @click.group("schedule")
 def command() -> None:
     """Show schedules; launch, enable, disable, stop and resume them.
 
-    Orders go to the process that keeps the schedule (`ultracrawl serve`, `crawl --continuous`). While nothing keeps it,
-    `launch` crawls here, and the others are remembered for who keeps it next.
+    Orders go to the process that runs the schedule (`ultracrawl serve`, `crawl --continuous`). If there is none,
+    `launch` crawls in this process, and other orders are stored for the next process that runs it.
 
     \b
     Examples:
@@ -51,7 +51,7 @@ def command() -> None:
 @project_option
 @json_option
 def list_schedules(project: Project, as_json: bool) -> None:
-    """List all schedules with what each does, when it is launched next, and when it was last.
+    """List all schedules: status, next launch, last run.
 
     \b
     Example:
@@ -64,7 +64,7 @@ def list_schedules(project: Project, as_json: bool) -> None:
     for state in states or ():
         _print_state(project, state)
     if not states:
-        tell("No schedules are defined.")
+        print_line("No schedules are defined.")
 
 
 @command.command("show", short_help="Show one schedule with its latest runs.")
@@ -94,8 +94,8 @@ def show(name: str, project: Project, as_json: bool) -> None:
 def launch(name: str, project: Project, as_json: bool) -> None:
     """Run a schedule now.
 
-    The process that keeps it is told so; if there is none, its sources are crawled here, one after the other, and the
-    command ends with them.
+    The process that runs the schedule gets the order; if there is none, its sources are crawled in this process, one
+    after the other.
 
     \b
     Example:
@@ -112,12 +112,12 @@ def launch(name: str, project: Project, as_json: bool) -> None:
         sys.stdout.flush()
 
     launch_here(project, name, told=print_run, settings={"LOG_LEVEL": "ERROR"})
-    ended = _state(project, name).status
-    raise SystemExit(0 if ended in {ScheduleStatus.SCHEDULED, ScheduleStatus.INDEXING_PENDING} else 1)
+    status = _state(project, name).status
+    raise SystemExit(0 if status in {ScheduleStatus.SCHEDULED, ScheduleStatus.INDEXING_PENDING} else 1)
 
 
 def _order_verb(described: Callable[[], None]) -> None:
-    """Add the verb that gives the order of its name, with the description as its help."""
+    """Add a verb that gives the order named like the function, with its docstring as help."""
     order = ScheduleCommand(described.__name__.rstrip("_"))
     text = cleandoc(described.__doc__ or "")
 
@@ -172,15 +172,15 @@ def resume() -> None:
 
 
 def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -> None:
-    taken = order_schedule(project, name, order, timeout=20.0)
+    obeyed = order_schedule(project, name, order, timeout=20.0)
     state = _state(project, name)
     if as_json:
-        print_json({**state_as_json(state), "obeyed": taken})
-    elif taken:
+        print_json({**state_as_json(state), "obeyed": obeyed})
+    elif obeyed:
         _print_state(project, state)
     else:
-        tell(f"{name}: was told to {order}, and has not done it yet", err=True)
-    raise SystemExit(0 if taken else 1)
+        print_line(f"{name}: was told to {order}, and has not done it yet", err=True)
+    raise SystemExit(0 if obeyed else 1)
 
 
 def _state(project: Project, name: str) -> ScheduleState:
@@ -192,19 +192,19 @@ def _state(project: Project, name: str) -> ScheduleState:
 
 def _print_state(project: Project, one: ScheduleState) -> None:
     due = f"; next {as_text(one.next_run)}" if one.next_run else ""
-    tell(f"{one.name}: {one.status}{due}; {', '.join(one.sources)}")
+    print_line(f"{one.name}: {one.status}{due}; {', '.join(one.sources)}")
     if one.last_begin:
         end = f" to {as_text(one.last_end)}" if one.last_end and one.last_end >= one.last_begin else ""
-        tell(f"  last  {as_text(one.last_begin)}{end}")
+        print_line(f"  last  {as_text(one.last_begin)}{end}")
     if one.error:
-        tell(f"  error {one.error}")
+        print_line(f"  error {one.error}")
     for log in one.log.splitlines():
-        tell(f"  log   {log}")
+        print_line(f"  log   {log}")
     if one.next_run and runner_of(project, one.name) is None:
-        tell("  nothing keeps it now: `ultracrawl serve` and `ultracrawl crawl --continuous` do")
+        print_line("  nothing keeps it now: `ultracrawl serve` and `ultracrawl crawl --continuous` do")
 
 
 def _print_run(run: ScheduleRun) -> None:
-    tell(f"  {as_text(run.begun)} to {as_text(run.ended)}: {run.status}")
+    print_line(f"  {as_text(run.begun)} to {as_text(run.ended)}: {run.status}")
     for name, why in run.sources.items():
-        tell(f"    {name}: {why or 'done'}")
+        print_line(f"    {name}: {why or 'done'}")

@@ -1,4 +1,4 @@
-"""`ultracrawl serve`: the service that crawls whenever that is due."""
+"""`ultracrawl serve`: the service that crawls sources when they are due, with an API."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def command(
 ) -> None:
     """Crawl all sources when their schedules and intervals say so, until SIGTERM or Ctrl-C.
 
-    Each crawl has a process of its own. What dies is begun again; definitions that changed are read anew, if there is
-    no mistake in them. With the extra `serve` there is an API besides.
+    Each crawl has a process of its own. Crawls that die are restarted; changed definitions are reloaded if they have
+    no mistakes. With the extra `serve` there is also an API.
 
     \b
     Examples:

@@ -1,11 +1,11 @@
-"""`ultracrawl token`: who may use the API of the service."""
+"""`ultracrawl token`: creates, lists and revokes tokens for the API of the service."""
 
 from __future__ import annotations
 
 import click
 
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
-from ultracrawl.cli.terminal import tell
+from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.api.tokens import Role, Token, TokenStore
 from ultracrawl.sources import Project
@@ -15,8 +15,8 @@ from ultracrawl.sources import Project
 def command() -> None:
     """Make, list and revoke tokens for the API of `ultracrawl serve`.
 
-    Only hashes of tokens are kept, in a file for your account beside the states. Changes count at once, also for a
-    service that runs.
+    Only hashes of tokens are stored, in a file beside the states that only your account can read. Changes take effect
+    at once, also in a running service.
 
     \b
     Examples:
@@ -32,14 +32,14 @@ def command() -> None:
     "--role",
     required=True,
     type=click.Choice([role.value for role in Role]),
-    help="reader: search and see how sources stand; editor: also steer crawls, see URLs, approve; administrator: all.",
+    help="reader: search, see the status of sources; editor: also steer crawls, see URLs, approve; administrator: all.",
 )
 @click.option(
     "--principal",
     "principals",
     multiple=True,
     metavar="NAME",
-    help="Shows also documents that this user or group may see; repeat for several.",
+    help="Also shows documents that this user or group may see; repeat for several.",
 )
 @click.option("--all-principals", is_flag=True, help="Shows all documents, whoever may see them.")
 @searchable_project_option
@@ -54,7 +54,7 @@ def create(
 ) -> None:
     """Make a token called NAME, and print it: it cannot be shown again.
 
-    Without --principal it shows documents for everybody alone, whatever its role.
+    Without --principal it gives access only to documents that everybody may see, whatever its role.
 
     \b
     Example:
@@ -64,8 +64,8 @@ def create(
         raise UserError("--all-principals shows what every --principal may see; give one or the other")
     if not name.strip() or not name.isprintable():
         raise UserError("the name of a token is a word or some words, as `portal`")
-    who = None if all_principals else principals
-    token = TokenStore.of_project(project).create_token(name, Role(role), who)
+    names = None if all_principals else principals
+    token = TokenStore.of_project(project).create_token(name, Role(role), names)
     if as_json:
         print_json({"name": name, "role": role, "token": token})
     else:
@@ -84,17 +84,17 @@ def list_tokens(project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     tokens = TokenStore.of_project(project).all_tokens()
     if as_json:
-        print_json({"tokens": [one.as_json() for one in tokens]})
+        print_json({"tokens": [token.as_json() for token in tokens]})
         return
-    for one in tokens:
-        tell(f"{one.name}: {one.role.value}, made {one.created}, shows {_shows(one)}")
+    for token in tokens:
+        print_line(f"{token.name}: {token.role.value}, made {token.created}, shows {_visible(token)}")
 
 
-def _shows(token: Token) -> str:
+def _visible(token: Token) -> str:
     if token.principals is None:
         return "all documents"
-    also = f", and of {', '.join(token.principals)}" if token.principals else ""
-    return f"documents for everybody{also}"
+    others = f", and of {', '.join(token.principals)}" if token.principals else ""
+    return f"documents for everybody{others}"
 
 
 @command.command("revoke", short_help="Refuse a token from now on.")
@@ -108,4 +108,4 @@ def revoke(name: str, project: Project) -> None:
       ultracrawl token revoke portal
     """  # noqa: D301 - as above
     TokenStore.of_project(project).revoke_token(name)
-    tell(f"The token {name} is revoked.")
+    print_line(f"The token {name} is revoked.")

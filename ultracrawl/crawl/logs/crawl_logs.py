@@ -20,7 +20,7 @@ from ultracrawl.crawl.logs.event_logs import EventLogs
 from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog
 from ultracrawl.crawl.logs.run_log import RunLog
 from ultracrawl.errors import WorkError
-from ultracrawl.settings.presets import WATCHED
+from ultracrawl.settings.presets import WATCHED_SETTING
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -148,7 +148,7 @@ def omit_tracebacks(settings: BaseSettings) -> None:
     installs the handler for each crawl, before the engine is created.
     """
     handler = get_scrapy_root_handler()
-    if handler is None or not settings.getbool(WATCHED):
+    if handler is None or not settings.getbool(WATCHED_SETTING):
         return
     quiet = settings["LOG_LEVEL"] in ("ERROR", "CRITICAL") and not settings["LOG_FILE"]
     # The log of the run needs warnings.

@@ -10,7 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
 from ultracrawl.errors import UltracrawlError, UserError
-from ultracrawl.settings.presets import WATCHED
+from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.opening import state_file
 
@@ -32,7 +32,7 @@ def refuse(crawler: Crawler, context: CrawlContext, error: UltracrawlError) -> N
     error from the crawl afterwards. Under Scrapy's commands it is logged here, and the crawler is left without a
     spider, which gives exit code 1.
     """
-    if crawler.settings.getbool(WATCHED):
+    if crawler.settings.getbool(WATCHED_SETTING):
         crawler.signals.connect(_close, signals.spider_opened, weak=False)
         return
     logger.error("%s: not crawled: %s", context.source.name, error)
@@ -42,7 +42,7 @@ def refuse(crawler: Crawler, context: CrawlContext, error: UltracrawlError) -> N
 
 def refuse_late(crawler: Crawler, context: CrawlContext, error: UserError) -> None:
     """Report a crawl that is ending like one that could not begin: the user's mistake showed after the beginning."""
-    if not crawler.settings.getbool(WATCHED):
+    if not crawler.settings.getbool(WATCHED_SETTING):
         logger.error("%s: not crawled: %s", context.source.name, error)
         _end_as_failed(crawler)
 

@@ -15,7 +15,7 @@ from scrapy.utils.spider import DefaultSpider
 
 from ultracrawl.crawl.run.refusal import REFUSED, close_as_failed
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.settings.places import ENVIRONMENT, data_folder
+from ultracrawl.settings.locations import ENVIRONMENT, data_folder
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.loading.settings_loader import SETTINGS, load_settings
 

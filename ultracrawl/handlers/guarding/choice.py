@@ -11,7 +11,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.handlers.guarding.guards import BrowserGuard, HostNameGuard, ProxyGuard, ReactorGuard
 from ultracrawl.handlers.guarding.handler import guarded_class
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
-from ultracrawl.settings.presets import FOREIGN_HANDLERS
+from ultracrawl.settings.presets import FOREIGN_HANDLERS_SETTING
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -91,7 +91,7 @@ def guard_handlers(settings: BaseSettings, source: DataSource) -> None:
             _check_browser(settings, option)
         guard = _guard_class(source, guarding, path, option)
         handlers.set(scheme, guarded_class(handler, guard), handlers.getpriority(scheme))
-        settings.set(FOREIGN_HANDLERS, True, "addon")
+        settings.set(FOREIGN_HANDLERS_SETTING, True, "addon")
 
 
 def _load_handler(path: str | type, option: str) -> Any:

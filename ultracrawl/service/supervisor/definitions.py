@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.settings.projects import find_project, found_definitions
+from ultracrawl.settings.projects import find_project, locate_project
 from ultracrawl.sources import Project
 from ultracrawl.sources.reading.locations import file_version, tracked_files
 
@@ -54,4 +54,4 @@ class Definitions:
                 yield self._mistake(f"`{name}.path` cannot change while the service runs", "restart it", name)
 
     def _mistake(self, problem: str, instead: str, key: str = "definitions") -> Finding:
-        return Finding(found_definitions(self._config)[0] or "ultracrawl.yaml", 0, key, problem, instead)
+        return Finding(locate_project(self._config)[0] or "ultracrawl.yaml", 0, key, problem, instead)

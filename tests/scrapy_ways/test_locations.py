@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.settings.places import Place, placed, scrapy_place
+from ultracrawl.settings.locations import ProjectLocations, scrapy_locations, with_data_folder
 from ultracrawl.sources import Project, load_project, require
 
 
@@ -21,7 +21,7 @@ def test_relative_paths_move(project: Project, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.delenv("ULTRACRAWL_DATA", raising=False)
     if how != "argument":
         monkeypatch.setenv("ULTRACRAWL_DATA", "/data" if how == "variable" else "/nowhere")
-    moved = placed(project, None if how == "variable" else "/data")
+    moved = with_data_folder(project, None if how == "variable" else "/data")
     assert moved.index.path == Path("/data/deep/index")
     assert moved.state.path == Path("/data/var/state")
     assert moved.cache.path == Path("/elsewhere/cache")
@@ -34,7 +34,7 @@ def test_nothing_moves_without_a_name(
     project: Project, monkeypatch: pytest.MonkeyPatch, folder: str | None
 ) -> None:
     monkeypatch.setenv("ULTRACRAWL_DATA", "")
-    assert placed(project, folder) is project
+    assert with_data_folder(project, folder) is project
 
 
 def test_a_scrapy_project_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,12 +46,14 @@ def test_a_scrapy_project_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "to be restored")
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
     monkeypatch.chdir(below)
-    assert scrapy_place() == Place("pkg:", "/data")
+    assert scrapy_locations() == ProjectLocations("pkg:", "/data")
     monkeypatch.chdir("/")
-    assert scrapy_place() == Place(), "a program that goes on elsewhere is not in that project any more"
+    assert scrapy_locations() == ProjectLocations(), (
+        "a program that goes on elsewhere is not in that project any more"
+    )
 
 
 def test_outside_a_scrapy_project_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert scrapy_place() == Place()
+    assert scrapy_locations() == ProjectLocations()
