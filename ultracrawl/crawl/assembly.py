@@ -158,13 +158,13 @@ class CrawlFeatures:
         self.items = ItemTracker(context, crawler.signals, retry.handle_exception)
 
     def _make_reading(self) -> None:
-        context, within = self.context, self.watch.within
+        context, waiting_in = self.context, self.watch.waiting_in
         self.languages = languages_of(context.source)
         self.focus = focus_of(context.source, context.rules.focus, self.languages)
         """Decides about pages by their language; None if all languages are kept."""
-        self.converter = DocumentConverter(context, self.retry_policy.handle_failure, within)
+        self.converter = DocumentConverter(context, self.retry_policy.handle_failure, waiting_in)
         parts = PartFetcher(context, self.robots, self._send, self.auth.certificates)
-        self.renderer = PageRenderer(context, parts, self.converter.large_page, within)
+        self.renderer = PageRenderer(context, parts, self.converter.large_page, waiting_in)
 
     # ---- opening, in this order
 

@@ -215,7 +215,7 @@ class CrawlLifecycle:
 
     async def _close_browser(self) -> None:
         try:
-            async with asyncio.timeout(self.features.limits.allowance(self.features.watch.patience)):
+            async with asyncio.timeout(self.features.limits.allowance(self.features.watch.step_timeout)):
                 await self.features.renderer.close()
         except TimeoutError:
             problem = "the browser did not close; its process may be left over"

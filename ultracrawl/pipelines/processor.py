@@ -65,10 +65,10 @@ class DocumentPipelines(ItemPipelineManager):
     async def process_item_async(self, item: Any) -> Any:
         """Return the processed item. Raises `DropItem`, `OverdueError` and whatever pipelines raise."""
         visit = self._items.adopt_document(item) if isinstance(item, Document) else None
-        with self._watch.item(item):
+        with self._watch.limit_item(item):
             done = await self._processed(item)
         if visit is not None:
-            self._watch.fail(visit, "no pipeline ended it")
+            self._watch.fail_visit(visit, "no pipeline ended it")
         self._statistics.count_item()
         return done
 
@@ -86,7 +86,7 @@ class DocumentPipelines(ItemPipelineManager):
 
     async def open_spider_async(self) -> None:
         """Open the pipelines. Raises `WorkError` if that exceeds the time limit."""
-        patience = self._watch.patience
+        patience = self._watch.step_timeout
         try:
             async with asyncio.timeout(patience):
                 await super().open_spider_async()
@@ -97,7 +97,7 @@ class DocumentPipelines(ItemPipelineManager):
 
     async def close_spider_async(self) -> None:
         """Close the pipelines; exceeding the time limit is a problem of the run."""
-        patience = self._limits.allowance(self._watch.patience)
+        patience = self._limits.allowance(self._watch.step_timeout)
         try:
             async with asyncio.timeout(patience):
                 await super().close_spider_async()

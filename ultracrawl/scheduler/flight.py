@@ -66,7 +66,7 @@ class VisitsInFlight:
     def begin_visit(self, entry: QueueEntry) -> Visit:
         """Return the visit of an entry that is due: the one of the previous attempt, or a new one."""
         visit = self._retries.pop(entry.key, None) or self._new_visit(entry)
-        self._watch.begin(visit)
+        self._watch.begin_visit(visit)
         if entry.seq:
             self._context.visits[entry.key] = visit
         self._pacing.visit_begun(visit)
@@ -125,7 +125,7 @@ class VisitsInFlight:
     def retry_visit(self, visit: Visit, delay: float) -> None:
         """Queue a failed visit for another attempt; its site waits at least `delay` seconds."""
         self._pacing.visit_ended(visit)
-        self._watch.retried(visit)
+        self._watch.suspend_visit(visit)
         visit.count_attempt()
         entry = visit.entry
         self._context.visits.pop(entry.key, None)

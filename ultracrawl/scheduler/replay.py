@@ -137,7 +137,7 @@ class ReplayScheduler(BaseScheduler):
             key, record.url, site_of(record.url), record.depth, 0, display_url=record.display_url
         )
         visit = self._context.visits[key] = Visit(entry, record, rescan=True, from_store=True)
-        self._watch.begin(visit)
+        self._watch.begin_visit(visit)
         return Request(
             record.url,
             callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from ultracrawl.crawl import RunningCrawl
-from ultracrawl.crawl.logs.appended import TimedLog, log_path
+from ultracrawl.crawl.logs.log_files import TimedLog, log_path
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlOutcome

@@ -13,8 +13,8 @@ from support.project import Workspace
 from support.resource import Reply
 from support.site import Site
 
-from ultracrawl.crawl.logs.appended import ColumnLog
 from ultracrawl.crawl.logs.event_logs import FeedLog
+from ultracrawl.crawl.logs.log_files import ColumnLog
 from ultracrawl.index import Deletion
 
 ALL = {

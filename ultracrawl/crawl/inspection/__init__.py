@@ -1,1 +1,1 @@
-"""What a source would do next, worked out without a request: its queue, its sites, one URL."""
+"""Inspection of a source without requests: explanations of URLs, forecast of the next run, queue, sites."""

@@ -1,4 +1,4 @@
-"""What the list of stages says of a URL: with what is counted now, or with what a past run counted."""
+"""Applies the list of stages to a URL, with the current counters or with those of a past run."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from ultracrawl.stores.opening import state_to_read
 
 
 class CandidateJudge(NamedTuple):
-    """The stages of a source, and how a URL would be found now."""
+    """The stages of a source and the counters with which a new URL would be judged now."""
 
     rules: CandidateRules
     seeds: frozenset[str]
     closed: str
-    """The rule that keeps all new URLs out now, empty for none."""
+    """The rule that excludes all new URLs now; empty for none."""
     over: tuple[ExceededLimit, ...] = ()
 
     def candidate(self, url: str, record: UrlRecord | None = None) -> Candidate:
-        """Return a URL as a link to it would be judged now; `record` is what is known of it."""
-        found = self.rules.candidate(url, record.depth if record else 0, "", site_of(url), self.closed)
-        return found._replace(seed=url in self.seeds, known=record is not None, over=self.over)
+        """Return the candidate for a link to a URL; `record` is its URL record, if it is known."""
+        candidate = self.rules.candidate(url, record.depth if record else 0, "", site_of(url), self.closed)
+        return candidate._replace(seed=url in self.seeds, known=record is not None, over=self.over)
 
 
 def judge_now(
     project: Project, source: DataSource, rules: CompiledSource, state: Store | None
 ) -> CandidateJudge:
-    """Return the stages with what is counted in the state now; without a state, as a first run begins."""
+    """Return the stages with the counters of the store; without a store, those of a first run."""
     limits, seeds = source.limits, frozenset(rules.seeds)
     if state is None:
         guard = TrapGuard(limits.urls_per_site, limits.query_variations, {})
@@ -53,19 +53,19 @@ def judge_now(
 
 @dataclass(frozen=True, slots=True)
 class PastVerdict:
-    """What a run decided about a URL, and what the stages make now of what was counted then."""
+    """The decision of a run on a URL, and the decisions of the current stages with the counters of that run."""
 
     judged: JudgedCandidate
     decisions: tuple[Decision, ...]
 
     @property
     def refusal(self) -> Decision | None:
-        """What excludes it now, None if nothing does."""
-        return next((one for one in self.decisions if not one.accept), None)
+        """The decision that excludes the URL now; None if it is admitted."""
+        return next((decision for decision in self.decisions if not decision.accept), None)
 
     @property
     def same(self) -> bool:
-        """Whether the definition as it is now gives the verdict of the run, by the same rule."""
+        """Whether the current definition gives the same decision by the same rule."""
         return (self.refusal.rule if self.refusal else "") == self.judged.rule
 
     def as_json(self) -> dict[str, Any]:
@@ -89,37 +89,37 @@ class PastVerdict:
 def past_verdicts(
     project: Project, source: DataSource, rules: CompiledSource, run: int, urls: set[str]
 ) -> list[PastVerdict]:
-    """Return how a run judged a URL (in any of its forms), in its order; the last verdict counts.
+    """Return the decisions of a run on a URL, given in all its forms, in order; the last one counts.
 
-    Raises `UserError` if that is not on record.
+    Raises `UserError` if they are not on record.
     """
     latest = 0
     with state_to_read(project, source.name) as state:
         if state is not None:
-            latest = next((one.number for one in state.runs(1)), 0)
+            latest = next((mark.number for mark in state.runs(1)), 0)
             admit_redirect_hosts(source, rules, state)
     if not 1 <= run <= latest:
         had = f"its latest run is {latest}" if latest else "it was never crawled"
         raise UserError(f"{source.name} had no run {run}; {had}")
     path = candidates_path(project, source.name)
-    record = read_candidates(path, run, urls)
-    if record is None:
+    logged = read_candidates(path, run, urls)
+    if logged is None:
         raise UserError(
             f"run {run} of {source.name} left no log of candidates in {path}; "
             "`log: {candidates: true}` in the definition has further runs keep one"
         )
-    if not record.candidates:
-        lost = "" if record.is_whole else "; a part of its log is lost (`logs.size` bounds it)"
+    if not logged.candidates:
+        lost = "" if logged.is_whole else "; a part of its log is lost (`logs.size` bounds it)"
         raise UserError(
             f"run {run} of {source.name} judged no such URL: it was not found, or was known already{lost}"
         )
-    return list(verdicts_on_record(source, rules, record.candidates))
+    return list(verdicts_on_record(source, rules, logged.candidates))
 
 
 def verdicts_on_record(
     source: DataSource, rules: CompiledSource, judged: Iterable[JudgedCandidate]
 ) -> Iterator[PastVerdict]:
-    """Return what the stages make now of what was judged and counted in a run."""
+    """Return the decisions of the current stages on candidates of a past run, with its counters."""
     guard = TrapGuard(source.limits.urls_per_site, source.limits.query_variations, {})
     stages = CandidateRules(rules.boundary, guard)
-    return (PastVerdict(one, tuple(stages.decisions(one.candidate))) for one in judged)
+    return (PastVerdict(entry, tuple(stages.decisions(entry.candidate))) for entry in judged)

@@ -1,4 +1,4 @@
-"""Why a URL is crawled, or is not: by the rules as they are now, or as a past run decided."""
+"""Explains why a URL is crawled or not, by the current rules or by the decisions of a past run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNLISTED = Decision(
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What the rules of one source say of a URL, and what is known of it."""
+    """The decisions of the rules of one source on a URL, and its URL record."""
 
     url: str
     canonical_url: str
@@ -39,11 +39,11 @@ class Explanation:
     decisions: tuple[Decision, ...]
     record: UrlRecord | None
     display_url: str = ""
-    """The URL that would be shown, if the link were new."""
+    """The display URL of a new link."""
     duplicates: tuple[UrlRecord, ...] = ()
-    """Other URLs with the same content, the one in the index first."""
+    """Other URLs with the same content, the indexed one first."""
     candidate: Candidate = NO_CANDIDATE
-    """The URL as a link to it would be judged now."""
+    """The candidate for a link to the URL."""
 
     @property
     def accept(self) -> bool:
@@ -58,28 +58,28 @@ class Explanation:
             "display_url": self.display_url or None,
             "source": self.source,
             "accept": self.accept,
-            "decisions": [one.as_json() for one in self.decisions],
+            "decisions": [decision.as_json() for decision in self.decisions],
             "record": self.record.as_json() if self.record else None,
             "counters": self.candidate.counters,
-            "duplicates": [{"url": one.url, "indexed": one.indexed} for one in self.duplicates],
+            "duplicates": [{"url": record.url, "indexed": record.indexed} for record in self.duplicates],
         }
 
 
 def explain(project: Project, source: DataSource, url: str, *, dns: bool = False) -> Explanation:
-    """Put a URL through the rules of a source, as the crawl would a link. Raises `UserError`, `WorkError`."""
-    with _forms(project, source, _listed_url(project, source, url)) as (rules, found):
-        if not found.access_url:
-            return Explanation(url, "", source.name, tuple(found.decisions), None)
-        known = _known(project, source, rules, found.access_url)
+    """Apply the rules of a source to a URL as to a link. Raises `UserError`, `WorkError`."""
+    with _resolved(project, source, _listed_url(project, source, url)) as (rules, link):
+        if not link.access_url:
+            return Explanation(url, "", source.name, tuple(link.decisions), None)
+        known = _known(project, source, rules, link.access_url)
         record = known.record
-        later = later_stages(source, rules, found.access_url, record, known.robots, dns=dns)
-        stages, shown = (*found.decisions, *known.decisions, *later), found.display_url
+        later = later_stages(source, rules, link.access_url, record, known.robots, dns=dns)
+        stages, shown = (*link.decisions, *known.decisions, *later), link.display_url
         if rules.listed:
             stages = stages if record else (*stages, _UNLISTED)
             shown = record.shown_url if record else shown
         return Explanation(
             url,
-            found.access_url,
+            link.access_url,
             source.name,
             stages,
             record,
@@ -90,7 +90,7 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
 
 
 def _listed_url(project: Project, source: DataSource, url: str) -> str:
-    """Return the access URL of a document that a source lists, if hits show it under this URL; else the URL."""
+    """Return the access URL of the document of a listed source with this display URL; else the URL."""
     if find_kind(source.type) is None:
         return url
     with state_to_read(project, source.name) as state:
@@ -98,8 +98,8 @@ def _listed_url(project: Project, source: DataSource, url: str) -> str:
     return shown[0].url if shown else url
 
 
-class _Found(NamedTuple):
-    """The URLs of a link, and what made them."""
+class _Link(NamedTuple):
+    """Access and display URL of a link, and the decisions of canonicalisation and rewriter."""
 
     decisions: list[Decision]
     access_url: str = ""
@@ -107,29 +107,29 @@ class _Found(NamedTuple):
 
 
 @contextmanager
-def _forms(project: Project, source: DataSource, url: str) -> Iterator[tuple[CompiledSource, _Found]]:
-    """Give the rules of a source, and the URLs that a link has by them."""
+def _resolved(project: Project, source: DataSource, url: str) -> Iterator[tuple[CompiledSource, _Link]]:
+    """Yield the rules of a source and the URLs of a link by them."""
     with closing(HostAddresses()) as hosts:
         rules = compile_source(source, project, hosts)
         with opened_rewriter(source) as rewriter:
-            found = _found(rules, rewriter, url)
-        yield rules, found
+            link = _resolve(rules, rewriter, url)
+        yield rules, link
 
 
-def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Found:
+def _resolve(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Link:
     canonical = rules.url_policy.canonicalise(url)
     decisions = [canonical.decision]
     if not canonical.url or rewriter is None:
-        return _Found(decisions, canonical.url or "", canonical.url or "")
+        return _Link(decisions, canonical.url or "", canonical.url or "")
     if canonical.url in rules.seeds:
-        not_asked = Decision(True, "rewrite", "url rewriter", "a start URL is not shown to it")
-        return _Found([*decisions, not_asked], canonical.url, canonical.url)
+        not_rewritten = Decision(True, "rewrite", "url rewriter", "a start URL is not shown to it")
+        return _Link([*decisions, not_rewritten], canonical.url, canonical.url)
     result = apply_rewriter(rewriter, canonical.url, rules.url_policy.without_rewriting)
-    return _Found([*decisions, result.decision], result.access_url, result.display_url)
+    return _Link([*decisions, result.decision], result.access_url, result.display_url)
 
 
 class _Known(NamedTuple):
-    """What the stages say of a URL now, and what the state knows of it, its robots.txt, and of equal content."""
+    """The decisions of the stages on a URL, and its record, robots.txt and duplicates from the stores."""
 
     candidate: Candidate
     decisions: tuple[Decision, ...]
@@ -147,15 +147,16 @@ def _known(project: Project, source: DataSource, rules: CompiledSource, url: str
         if state is None:
             return _Known(candidate, decisions)
         twins = state.records.with_fingerprint(record.fingerprint) if record else []
-        others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
+        others = (twin for twin in twins if twin.url != url)
+        duplicates = tuple(sorted(others, key=lambda twin: (not twin.indexed, twin.url)))
         with closing(open_sites(project, read_only=True)) as sites:
             robots = latest_answer(sites, rules, origin_of(url))
-        return _Known(candidate, decisions, record, robots, tuple(others))
+        return _Known(candidate, decisions, record, robots, duplicates)
 
 
 @dataclass(frozen=True, slots=True)
 class PastExplanation:
-    """What a run of a source decided about a URL, each time that it judged it."""
+    """All decisions of a run on a URL."""
 
     url: str
     canonical_url: str
@@ -165,7 +166,7 @@ class PastExplanation:
 
     @property
     def accept(self) -> bool:
-        """Whether the run let the URL in; the last verdict counts."""
+        """Whether the run admitted the URL; the last decision counts."""
         return not self.verdicts[-1].judged.rule
 
     def as_json(self) -> dict[str, Any]:
@@ -176,13 +177,13 @@ class PastExplanation:
             "source": self.source,
             "run": self.run,
             "accept": self.accept,
-            "judged": [one.as_json() for one in self.verdicts],
+            "judged": [verdict.as_json() for verdict in self.verdicts],
         }
 
 
 def explain_past(project: Project, source: DataSource, url: str, run: int) -> PastExplanation:
-    """Return what a run of a source decided about a URL, by its log of candidates. Raises `UserError`."""
-    with _forms(project, source, url) as (rules, found):
-        forms = {url, found.access_url, rules.url_policy.canonical(url) or url}
+    """Return the decisions of a run on a URL from its log of candidates. Raises `UserError`."""
+    with _resolved(project, source, url) as (rules, link):
+        forms = {url, link.access_url, rules.url_policy.canonical(url) or url}
         verdicts = past_verdicts(project, source, rules, run, forms)
-        return PastExplanation(url, found.access_url, source.name, run, verdicts)
+        return PastExplanation(url, link.access_url, source.name, run, verdicts)

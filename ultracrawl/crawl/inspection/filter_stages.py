@@ -1,4 +1,4 @@
-"""What the filters of a source say about a URL before it is fetched."""
+"""The decisions of the filters of a source on a URL before it is fetched."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ultracrawl.model import Decision
 from ultracrawl.sources import DataSource
 
 FILTERS = "filters"
-"""What decisions of filters say as their stage."""
+"""The stage of filter decisions."""
 _PASSES = "MetaData lets it through; Data is asked after the fetch"
 
 
 def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -> Iterator[Decision]:
-    """Yield the decision of each filter of a source, none if it has no filters. Raises `UserError`."""
+    """Yield the decision of each filter of a source, if it has filters. Raises `UserError`."""
     if source.filters.file is None:
         return
     filtering = Filtering(source.filters, time.time)
@@ -31,7 +31,7 @@ def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -
     else:
         yield Decision(True, FILTERS, section.enumeration, _PASSES)
     if views.generation is None:
-        told = f"denies it, so it gets no description: {views.cause}"
-        yield Decision(True, FILTERS, section.generation, told, index=False)
+        reason = f"denies it, so it gets no description: {views.cause}"
+        yield Decision(True, FILTERS, section.generation, reason, index=False)
     else:
         yield Decision(True, FILTERS, section.generation, _PASSES)

@@ -1,4 +1,4 @@
-"""What the next run of a source would begin with, worked out by the rules that it will follow, without a request."""
+"""Forecasts the begin of the next run of a source by its rules, without requests."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import Store
 
-Judge = Callable[[str, int], str]
-"""Asks filters about a URL."""
+FilterJudge = Callable[[str, int], str]
+"""Returns the filter that denies a description of a URL at a crawl depth; empty if none does."""
 
 
 @dataclass(slots=True)
 class Forecast:
-    """The first numbers of a run, before it has asked for anything."""
+    """The numbers with which a run would begin."""
 
     source: str
     known: int = 0
-    """URLs in the document table now."""
+    """URLs in the document table."""
     resumes: bool = False
-    """The last run did not end, and the definition is still the same: only what waits is taken up."""
+    """Whether the last run is continued: it did not end, and the definition is unchanged."""
     change: DefinitionChange = NO_CHANGE
     dropped: Counter[str] = field(default_factory=Counter)
-    """Known URLs that would leave, by rule."""
+    """Number of known URLs that would be removed, by rule."""
     deleted: int = 0
-    """Documents among them that would leave the index."""
+    """Number of documents among them that would be removed from the index."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Further documents that would leave because filters deny their URLs, by filter."""
+    """Number of further documents that would be removed because filters deny their URLs, by filter."""
     forgotten: int = 0
-    """URLs that were gone several times and that nothing links to."""
+    """Number of URLs that were gone several times and have no links to them."""
     start_urls: list[str] = field(default_factory=list)
-    """Start URLs that are not known and would be added."""
+    """Unknown start URLs that would be added."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Start URLs that are outside, with the rule that says so."""
+    """Excluded start URLs, with the rule."""
     stages: dict[str, str] = field(default_factory=dict)
-    """The stage of each rule that keeps a URL out."""
+    """The stage of each rule that excludes a URL."""
     scheduled: int = 0
-    """URLs that the run would begin with; links that it finds come on top."""
+    """Number of URLs that would be queued at the begin; links found later are not included."""
     listed: bool = False
-    """Whether the run asks the source what documents it has; those that are new or changed come on top."""
+    """Whether the source has a lister; new and changed documents that it names are not included."""
 
     @property
     def stays(self) -> int:
-        """Known URLs that would still be known."""
+        """Number of known URLs that would remain."""
         return self.known - self.forgotten - self.dropped.total()
 
     def as_json(self) -> dict[str, Any]:
@@ -90,13 +90,12 @@ def forecast(
     now: float,
     *,
     closed: bool = False,
-    judge: Judge | None = None,
+    judge: FilterJudge | None = None,
 ) -> Forecast:
-    """Work out how a run that begins now would begin; `state` is None for a source that was never crawled.
+    """Forecast a run that begins now; `state` is None for a source that was never crawled.
 
-    `closed`: it asks only for what it knows. `judge` asks the filters of the source about a URL that is known at a
-    depth; it returns the one that gives it no description, or nothing. Known URLs and start URLs meet the list of
-    stages spelled out; limits on new URLs do not concern them, so nothing has to be counted.
+    `closed`: only known URLs are requested. `judge` applies the filters of the source. Known URLs and start URLs are
+    judged by the list of stages without counters, because limits on new URLs do not apply to them.
     """
     result = Forecast(rules.name, listed=rules.listed)
     leaving = set[int]()
@@ -104,7 +103,7 @@ def forecast(
         admit_redirect_hosts(source, rules, state)
         leaving = _known(result, state, rules, rewriter, source, now, closed=closed)
         if judge is not None and not result.resumes:
-            result.left_out.update(_left_out(state, judge, leaving))
+            result.left_out.update(_denied(state, judge, leaving))
             result.stages |= dict.fromkeys(result.left_out, FILTERS)
     stages = CandidateRules(rules.boundary)
     for url in rules.seeds:
@@ -131,7 +130,7 @@ def _known(
     *,
     closed: bool,
 ) -> set[int]:
-    """Fill in what becomes of the known URLs; returns the keys of those that would leave."""
+    """Add the numbers of known URLs to `result`; returns the keys of URLs that would be removed."""
     latest, *earlier = [*state.runs(2), None]
     if latest is None:
         return set()
@@ -151,11 +150,13 @@ def _known(
                 result.stages[refusal.rule] = refusal.stage
                 result.deleted += record.searchable
     waiting = {key for key in _waiting(state) if key not in leaving}
-    result.scheduled = len(waiting) if result.resumes else _begins_with(result, state, rules, source, waiting)
+    result.scheduled = (
+        len(waiting) if result.resumes else _initial_number(result, state, rules, source, waiting)
+    )
     return leaving
 
 
-def _left_out(state: Store, judge: Judge, leaving: Container[int]) -> Iterator[str]:
+def _denied(state: Store, judge: FilterJudge, leaving: Container[int]) -> Iterator[str]:
     for record in state.records.all_records():
         if record.searchable and not record.removal and url_key(record.url) not in leaving:
             refusal = judge(record.url, record.depth)
@@ -163,10 +164,10 @@ def _left_out(state: Store, judge: Judge, leaving: Container[int]) -> Iterator[s
                 yield refusal
 
 
-def _begins_with(
+def _initial_number(
     result: Forecast, state: Store, rules: CompiledSource, source: DataSource, left_over: set[int]
 ) -> int:
-    """Return with how many known URLs the queue of a new cycle begins; see `fill_queue` of the store."""
+    """Return the number of known URLs in the queue of a new cycle; see `fill_queue` of the store."""
     mode = source.refresh.mode
     if mode is RefreshMode.KNOWN or (result.change.rescan and not rules.listed):
         removed = state.records.count_urls().outcomes.get(UrlOutcome.REMOVED, 0)
@@ -179,7 +180,7 @@ def _begins_with(
 
 
 def rechecked(state: Store) -> list[int]:
-    """Return the keys of documents that were held back from leaving, and are asked for once more."""
+    """Return the keys of documents whose removal was held back, and which are fetched again."""
     leaving = state.records.records_to_remove()
     return [url_key(one.url) for one in leaving if one.leaves_for(*RECHECKED_REMOVALS)]
 

@@ -1,4 +1,4 @@
-"""What is decided about a URL after the boundary let it in, as far as it is known without a request."""
+"""The decisions on a URL after the boundary, as far as they are known without a request."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def later_stages(
     *,
     dns: bool = False,
 ) -> Iterator[Decision]:
-    """Yield the decisions of filters, address guard, access, robots.txt and the last answer.
+    """Yield the decisions of filters, address guard, access, robots.txt and the last visit.
 
-    `dns` has the host looked up. Raises `UserError` if the filters cannot be used.
+    With `dns` the host is resolved. Raises `UserError` if the filters cannot be used.
     """
     host = host_of(url)
     address = host.strip("[]") if parse_address(host) else next(iter(addresses_of(host)), "") if dns else ""
@@ -41,21 +41,21 @@ def later_stages(
     yield from access_stages(source, rules, url)
     yield _robots(rules, url, record, robots)
     if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
-        yield _answer(record)
+        yield _last_visit(record)
 
 
 def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
-    found: Iterable[str] = ()
+    addresses: Iterable[str] = ()
     policy = rules.addresses
     if parse_address(host):
-        found = (host.strip("[]"),)
+        addresses = (host.strip("[]"),)
     elif dns:
         networks = [str(network) for network in source.boundary.networks]
         policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
-        found = addresses_of(host)
-        if not found:
+        addresses = addresses_of(host)
+        if not addresses:
             yield Decision(False, "address", "address unknown", f"{host} has no address")
-    yield from map(policy.check, found)
+    yield from map(policy.check, addresses)
 
 
 def _robots(
@@ -65,17 +65,17 @@ def _robots(
     if not policy.obey:
         return Decision(True, "robots", "robots.obey", "robots.txt is not obeyed")
     if stored is not None:
-        found = policy.judge_response(
+        decision = policy.judge_response(
             stored.status or None, stored.body, error=stored.error, timed_out=stored.timed_out
         ).allowed(url)
-        return replace(found, reason=f"{found.reason}; it was read {as_text(stored.asked)}")
+        return replace(decision, reason=f"{decision.reason}; it was read {as_text(stored.asked)}")
     if record is not None and record.outcome is UrlOutcome.ROBOTS:
         return Decision(False, "robots", "robots.txt", f"at the last visit: {record.reason}")
     return Decision(True, "robots", "robots.txt", "not read yet; it is read before the first fetch")
 
 
-def _answer(record: UrlRecord) -> Decision:
-    told = f"{record.status_code} {status_text(record.status_code)}"
+def _last_visit(record: UrlRecord) -> Decision:
+    status = f"{record.status_code} {status_text(record.status_code)}"
     if record.outcome in _INDEXED:
-        return Decision(True, "answer", record.outcome.value, f"the last answer made a document: {told}")
-    return Decision(True, "answer", record.outcome.value, record.reason or told, index=False)
+        return Decision(True, "answer", record.outcome.value, f"the last answer made a document: {status}")
+    return Decision(True, "answer", record.outcome.value, record.reason or status, index=False)

@@ -1,4 +1,4 @@
-"""Opens what is known of a source, and shows what its next crawl begins with."""
+"""Opens the store of a source for the forecast and the queue view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ultracrawl.stores.opening import state_to_read
 
 
 def forecast_of(project: Project, source: DataSource) -> Forecast:
-    """Return what the next crawl of a source would do with what is known. Raises `UserError`, `StateError`."""
+    """Return the forecast of the next crawl of a source. Raises `UserError`, `StateError`."""
     filtering = filtering_of(source, None)
     with closing(HostAddresses()) as hosts, state_to_read(project, source.name) as state:
         rules = with_filters(compile_source(source, project, hosts), filtering)
@@ -26,7 +26,7 @@ def forecast_of(project: Project, source: DataSource) -> Forecast:
 
 
 def queue_of(project: Project, source: DataSource, limit: int) -> QueueView:
-    """Return which URLs of a source are fetched next. Raises `UserError`, `StateError`."""
+    """Return the URLs of a source that are fetched next. Raises `UserError`, `StateError`."""
     rules = with_filters(compile_source(source, project), filtering_of(source, None))
     with state_to_read(project, source.name) as state:
         if state is None:

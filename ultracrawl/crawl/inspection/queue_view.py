@@ -1,4 +1,4 @@
-"""What is due for a source, in which order and why: the queue as it stands, or what the next cycle begins with."""
+"""The next URLs of a source with their reasons: the stored queue, or the begin of the next cycle."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ CHOSEN = "chosen for this minor cycle"
 BEST = "among the best of its site"
 OVERDUE = "not fetched for too long"
 NEW = "never fetched"
-HELD_BACK = "to leave the index, and asked for once more"
+HELD_BACK = "removal held back, fetched again"
 
 
 @dataclass(frozen=True, slots=True)
 class DueUrl:
-    """One URL with its place in the order and the reason for it."""
+    """A URL that is due, with the reason and what determines its order."""
 
     url: str
     site: str
@@ -37,12 +37,12 @@ class DueUrl:
     why: str
     last_fetched: float
     seen: int
-    """The cycle in which it was fetched or led to last."""
+    """The last cycle in which it was fetched or linked to."""
     unseen: int = 0
-    """How many cycles ago that was."""
+    """Number of cycles since then."""
     score: ScoreParts | None = None
     rank: float | None = None
-    """By what the best of a site are ordered; the total of the score, or the gain of a visit times its worth."""
+    """Order among the URLs of a site: the total score, or the gain of a visit times its worth."""
     interval: float | None = None
     """Estimated seconds between two changes."""
 
@@ -67,24 +67,24 @@ class DueUrl:
 
 @dataclass(slots=True)
 class QueueView:
-    """What is due for a source."""
+    """The URLs that are due for a source."""
 
     source: str
     mode: RefreshMode
     cycle: int = 0
-    """The cycle that goes on, or the latest one."""
+    """The current or latest cycle."""
     minor: int = 0
     resumes: bool = False
-    """The latest run did not end and its time is not over: the next crawl goes on with it."""
+    """Whether the next crawl resumes the latest run, which did not end and is not overdue."""
     waiting: int = 0
     due: float | None = None
-    """When the next cycle is due by the interval, seconds since the epoch; None: when it is asked for."""
+    """When the next cycle is due by the interval, in seconds since the epoch; None: whenever a crawl is started."""
     urls: list[DueUrl] = field(default_factory=list)
     orphans: list[DueUrl] = field(default_factory=list)
     orphans_are: str = ""
-    """What becomes of the orphans."""
+    """What will be done with the orphans, as a text."""
     listed: bool = False
-    """Whether the next cycle asks the source what documents it has, and fetches those that are new or changed."""
+    """Whether the source has a lister, whose new and changed documents the next cycle fetches too."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the view in the shape of `ultracrawl queue --json`."""
@@ -96,8 +96,8 @@ class QueueView:
             "resumes": self.resumes,
             "waiting": self.waiting,
             "next_cycle_due": iso(self.due),
-            "urls": [one.as_json() for one in self.urls],
-            "orphans": [one.as_json() for one in self.orphans],
+            "urls": [due.as_json() for due in self.urls],
+            "orphans": [due.as_json() for due in self.orphans],
             "listed": self.listed,
         }
 
@@ -108,9 +108,9 @@ def first_urls(rules: CompiledSource, limit: int) -> list[DueUrl]:
 
 
 class QueueViewer:
-    """Looks at a state store; changes nothing. Times are seconds since the epoch.
+    """Reads the next URLs from a state store without changing it. Times are seconds since the epoch.
 
-    `closed`: a run that begins now asks only for what it knows already.
+    `closed`: a run that begins now requests only known URLs.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class QueueViewer:
         self._chooser = AdaptiveChooser(state, source, lambda: now)
 
     def view(self, limit: int) -> QueueView:
-        """Return what is due, at most `limit` URLs and as many orphans."""
+        """Return the URLs that are due, at most `limit`, and at most as many orphans."""
         refresh = self._source.refresh
         view = QueueView(self._source.name, refresh.mode, listed=self._rules.listed)
         latest = next(iter(self._state.runs(1)), None)
@@ -156,65 +156,64 @@ class QueueViewer:
     def _waiting(self, limit: int, place: CyclePlace) -> list[DueUrl]:
         urls = self._state.queue.first_waiting(limit)
         if place.mode is RefreshMode.ADAPTIVE:
-            return self._scored(self._due(one, CHOSEN if one.rank else NEW) for one in urls)
-        return [self._due(one, LEFT_OVER if one.rank else WAITS) for one in urls]
+            return self._scored(self._due(url, CHOSEN if url.rank else NEW) for url in urls)
+        return [self._due(url, LEFT_OVER if url.rank else WAITS) for url in urls]
 
     def _next(self, limit: int, mode: RefreshMode) -> list[DueUrl]:
-        """Return what a cycle that begins now would begin with; see `fill_queue` of the store."""
+        """Return the first URLs of a cycle that begins now; see `fill_queue` of the store."""
         if mode is RefreshMode.ADAPTIVE:
             return self._chosen(limit)
-        left = [self._due(one, LEFT_OVER) for one in self._state.queue.first_waiting(limit)]
+        left = [self._due(url, LEFT_OVER) for url in self._state.queue.first_waiting(limit)]
         if mode is RefreshMode.SCRATCH:
             left = []
         if mode is RefreshMode.KNOWN:
-            first = [self._due(one, KNOWN) for one in self._state.queue.first_known(limit + len(left))]
+            first = [self._due(url, KNOWN) for url in self._state.queue.first_known(limit + len(left))]
         else:
-            held = {one.site for one in left} if mode is RefreshMode.SOFT else set[str]()
+            waiting_sites = {due.site for due in left} if mode is RefreshMode.SOFT else set[str]()
             starts = self._state.queue.queued_urls(list(map(url_key, self._seeds)))
-            first = [self._due(one, START) for one in starts if one.site not in held]
-            first += [
-                self._due(one, HELD_BACK) for one in self._state.queue.queued_urls(rechecked(self._state))
-            ]
+            first = [self._due(url, START) for url in starts if url.site not in waiting_sites]
+            held_back = self._state.queue.queued_urls(rechecked(self._state))
+            first += [self._due(url, HELD_BACK) for url in held_back]
         both = [*first, *left] if mode is RefreshMode.PREPEND else [*left, *first]
-        return list({one.url: one for one in reversed(both)}.values())[::-1][:limit]
+        return list({due.url: due for due in reversed(both)}.values())[::-1][:limit]
 
     def _chosen(self, limit: int) -> list[DueUrl]:
         best = self._chooser.survey().pages[:limit]
-        found = {one.key: one for one in self._state.queue.queued_urls([one.key for one in best])}
+        queued = {url.key: url for url in self._state.queue.queued_urls([page.key for page in best])}
         due = []
-        for one in best:
-            why = NEW if not found[one.key].last_fetched else OVERDUE if one.overdue else BEST
-            due.append(replace(self._due(found[one.key], why), rank=one.rank))
+        for page in best:
+            url = queued[page.key]
+            why = NEW if not url.last_fetched else OVERDUE if page.overdue else BEST
+            due.append(replace(self._due(url, why), rank=page.rank))
         return self._scored(due)
 
     def _scored(self, urls: Iterable[DueUrl]) -> list[DueUrl]:
         listed = list(urls)
         rule = self._chooser.rule
-        pages = {
-            page.url: page for page in self._state.visits.known_pages([url_key(one.url) for one in listed])
-        }
+        known = self._state.visits.known_pages([url_key(due.url) for due in listed])
+        pages = {page.url: page for page in known}
         scored = []
-        for one in listed:
-            page = pages[one.url]
+        for due in listed:
+            page = pages[due.url]
             interval = page.history.interval(rule.scorer.cycle)
-            scored.append(replace(one, score=rule.scorer.parts(page), interval=interval))
+            scored.append(replace(due, score=rule.scorer.parts(page), interval=interval))
         return scored
 
-    def _due(self, one: QueuedUrl, why: str) -> DueUrl:
-        unseen = max(self._state.visits.cycle - one.seen, 0) if one.seen else 0
-        return DueUrl(one.url, one.site, one.depth, why, one.last_fetched, one.seen, unseen)
+    def _due(self, url: QueuedUrl, why: str) -> DueUrl:
+        unseen = max(self._state.visits.cycle - url.seen, 0) if url.seen else 0
+        return DueUrl(url.url, url.site, url.depth, why, url.last_fetched, url.seen, unseen)
 
     def _orphans(self, limit: int) -> tuple[list[DueUrl], str]:
         orphans = self._source.orphans
         seeds = set(map(url_key, self._seeds))
         if self._source.refresh.mode is RefreshMode.KNOWN or self._state.visits.cycle <= orphans.after:
             return [], ""
-        unseen = [one for one in self._state.visits.unseen_urls(orphans.after) if one.key not in seeds]
-        keys = [one.key for one in unseen if one.has_document][:limit]
+        unseen = [url for url in self._state.visits.unseen_urls(orphans.after) if url.key not in seeds]
+        keys = [url.key for url in unseen if url.has_document][:limit]
         fate = (
             "deleted at the end of the cycle, unless a page that was not read may lead to them"
             if orphans.delete
             else "fetched at the end of the cycle, and deleted if they are gone"
         )
-        return [self._due(one, f"orphan: nothing led to it for {orphans.after} cycles")
-                for one in self._state.queue.queued_urls(keys)], fate  # fmt: skip
+        why = f"orphan: nothing led to it for {orphans.after} cycles"
+        return [self._due(url, why) for url in self._state.queue.queued_urls(keys)], fate

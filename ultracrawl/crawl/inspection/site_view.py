@@ -1,4 +1,4 @@
-"""When a site is asked next, and why not earlier: what `ultracrawl status SITE` shows."""
+"""The state of a site for `ultracrawl status SITE`: when it is requested next and why not earlier."""
 
 from __future__ import annotations
 
@@ -20,36 +20,35 @@ class SiteView:
     source: str
     row: StoredSite
     clock: SiteClock
-    """How the sources of the project may ask it, together."""
+    """The politeness clock of the site, shared by the sources of the project."""
     delay: Delay
     """The delay that is in force now."""
     queued: dict[int, int]
-    """URLs that wait, by level."""
+    """Number of queued URLs by level."""
     now: float
     suspended_until: float = 0.0
-    """0 if the source is not suspended now."""
+    """End of a suspension by `variable_delay`; 0 if not suspended."""
     given_up: bool = False
     phase: Phase | None = None
-    """What a crawl is doing just now; None if there is none."""
-
+    """Phase of the running crawl of the source; None if there is none."""
     holder: LeaseHolder | None = None
-    """The crawl that may ask it now."""
+    """The crawl that holds the lease of the site."""
     unfinished: bool = False
-    """Whether a run goes on, or was cut off; then what was asked for last may have to be asked for again."""
+    """Whether the latest run has not ended; its last requests may have to be repeated."""
 
     @property
     def paused(self) -> bool:
-        """Whether a crawl waits to be told to go on."""
+        """Whether the crawl is paused or pausing."""
         return self.phase in (Phase.PAUSED, Phase.PAUSING)
 
     @property
     def waits_for_another(self) -> bool:
-        """Whether it is crawled by this source, and has to wait because the crawl of another one asks it."""
+        """Whether the crawl of the source waits because the crawl of another source holds the lease."""
         return self.phase is not None and self.holder is not None and self.holder.source != self.source
 
     @property
     def waits(self) -> str:
-        """Why it is not asked now; empty if it could be."""
+        """Why nothing is requested now; empty if it could be."""
         if self.given_up:
             return f"given up in run {self.row.given_up}"
         idle = "" if self.queued else "none of its URLs wait"
@@ -65,13 +64,13 @@ class SiteView:
 
     @property
     def next_at(self) -> float | None:
-        """When it may be asked next; None if nothing of it is asked for in this run, or as long as that is paused."""
+        """Time of the next possible request; None if no URL is queued, or the crawl is paused or gave the site up."""
         if self.given_up or self.paused or not self.queued:
             return None
         return max(self.clock.next_at, self.suspended_until)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `ultracrawl status SITE --json`."""
+        """Return the view in the shape of `ultracrawl status SITE --json`."""
         return {
             "source": self.source,
             "site": self.row.site,
@@ -102,9 +101,9 @@ class SiteView:
 def view_site(
     state: Store, sites: SiteStore, rules: CompiledSource, site: str, now: float, phase: Phase | None = None
 ) -> SiteView | None:
-    """Return how a source stands with a site at a time (epoch); None if it knows nothing of it.
+    """Return the view of a site at a time (seconds since the epoch); None if the source does not know the site.
 
-    `phase` is what the crawl of the source does just now, if there is one.
+    `phase` is the phase of the running crawl of the source, if there is one.
     """
     row, queued = state.sites.get_site(site), state.queue.number_by_level(site)
     asked = row.stand_in or site if row else site
@@ -114,7 +113,7 @@ def view_site(
         return None
     row, pace = row or StoredSite(site), rules.pace
     delay = pace.explain_delay(Clock(own_delay=row.own_delay, backoff_delay=clock.slowed), now)
-    if held and phase is None:  # its crawl was killed, and may have asked until now
+    if held and phase is None:  # its crawl was killed, and may have sent requests until now
         clock, holder = replace(clock, next_at=max(clock.next_at, now + delay.seconds), why=str(delay)), None
     run = next(iter(state.runs(1)), None)
     opens = pace.week.opens(now)

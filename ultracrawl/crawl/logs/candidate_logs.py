@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
-from ultracrawl.crawl.logs.appended import AppendedLog, rotated_path
+from ultracrawl.crawl.logs.log_files import AppendedLog, rotated_path
 from ultracrawl.model import LinkKind
 from ultracrawl.model.candidate import Candidate, ExceededLimit, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary

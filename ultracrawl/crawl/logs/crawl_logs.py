@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from scrapy.utils.log import get_scrapy_root_handler
 
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.logs.appended import AppendedLog, TimedLog, log_path
 from ultracrawl.crawl.logs.candidate_logs import (
     CandidateLog,
     ExcludedLinksLog,
@@ -17,6 +16,7 @@ from ultracrawl.crawl.logs.candidate_logs import (
     excluded_path,
 )
 from ultracrawl.crawl.logs.event_logs import EventLogs
+from ultracrawl.crawl.logs.log_files import AppendedLog, TimedLog, log_path
 from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog
 from ultracrawl.crawl.logs.run_log import RunLog
 from ultracrawl.errors import WorkError

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from ultracrawl.crawl.logs.appended import MAX_TEXT_LENGTH, ColumnLog, log_path, printable
 from ultracrawl.crawl.logs.header_log import HeaderLog
+from ultracrawl.crawl.logs.log_files import MAX_TEXT_LENGTH, ColumnLog, log_path, printable
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.frontier.site_registry import SlotChange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.logs.appended import TimedLog
+from ultracrawl.crawl.logs.log_files import TimedLog
 from ultracrawl.rules.filters.phase import Answer
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Headers, Response
 
-    from ultracrawl.crawl.logs.appended import ColumnLog
+    from ultracrawl.crawl.logs.log_files import ColumnLog
     from ultracrawl.crawl.transport.outgoing import Send
 
 MASK = "****"

@@ -6,7 +6,7 @@ import logging
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.logs.appended import TimedLog
+from ultracrawl.crawl.logs.log_files import TimedLog
 from ultracrawl.model import UrlOutcome
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ultracrawl.crawl.logs.appended import AppendedLog, printable, write_error
+from ultracrawl.crawl.logs.log_files import AppendedLog, printable, write_error
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, status_text
 from ultracrawl.sources import Project

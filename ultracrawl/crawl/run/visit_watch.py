@@ -57,15 +57,15 @@ class VisitWatch(Feature):
         self._late = late
         self._end_failed = end_failed
         source = context.source
-        self.patience = STEP_TIMEOUT_FACTOR * source.limits.timeout
+        self.step_timeout = STEP_TIMEOUT_FACTOR * source.limits.timeout
         """Seconds that a step may take, without waiting for other visits."""
         self._longest = {
-            Step.DOWNLOAD: self.patience,
+            Step.DOWNLOAD: self.step_timeout,
             # Item pipelines have their own time limit and message, which must come first.
-            Step.PROCESSING: self.patience + source.limits.timeout,
-            Step.CONVERSION: self.patience
+            Step.PROCESSING: self.step_timeout + source.limits.timeout,
+            Step.CONVERSION: self.step_timeout
             + max(source.conversion.timeout, source.limits.seconds_per_page or 0.0),
-            Step.BROWSER: self.patience + source.javascript.timeout,
+            Step.BROWSER: self.step_timeout + source.javascript.timeout,
         }
         self._out: set[Visit] = set()
         self._steps: dict[Visit, tuple[Step, float]] = {}
@@ -80,35 +80,35 @@ class VisitWatch(Feature):
 
         crawler.signals.connect(self._idle, signals.spider_idle)
 
-    def begin(self, visit: Visit) -> None:
+    def begin_visit(self, visit: Visit) -> None:
         """Watch a visit whose request is sent."""
         self._out.add(visit)
-        self.enter(visit, Step.DOWNLOAD)
+        self._set_step(visit, Step.DOWNLOAD)
 
-    def retried(self, visit: Visit) -> None:
+    def suspend_visit(self, visit: Visit) -> None:
         """Stop watching a visit that waits for a retry."""
         self._out.discard(visit)
 
-    def enter(self, visit: Visit, step: Step) -> None:
+    def _set_step(self, visit: Visit, step: Step) -> None:
         """Set the step of a visit."""
         self._steps[visit] = step, self._time
 
     def note_answer(self, visit: Visit) -> None:
         """Set the step of a visit whose response has arrived."""
-        self.enter(visit, Step.PROCESSING)
+        self._set_step(visit, Step.PROCESSING)
 
     @contextmanager
-    def within(self, visit: Visit, step: Step) -> Iterator[None]:
+    def waiting_in(self, visit: Visit, step: Step) -> Iterator[None]:
         """Set a step in which visits wait for their turn: it is not overdue while other visits leave the step."""
-        self.enter(visit, step)
+        self._set_step(visit, step)
         try:
             yield
         finally:
             self._latest[step] = self._time
-            self.enter(visit, Step.PROCESSING)
+            self._set_step(visit, Step.PROCESSING)
 
     @contextmanager
-    def item(self, item: Any) -> Iterator[None]:
+    def limit_item(self, item: Any) -> Iterator[None]:
         """Limit the time of the pipelines for an item. Raises `OverdueError`."""
         task = asyncio.current_task()
         assert task is not None
@@ -138,7 +138,7 @@ class VisitWatch(Feature):
             return
         late = self._late()
         for task, since in list(self._items.items()):
-            if late or self._time - since > self.patience:
+            if late or self._time - since > self.step_timeout:
                 del self._items[task]
                 task.cancel()
         holders = {
@@ -164,14 +164,14 @@ class VisitWatch(Feature):
 
     def _end_lost(self, visit: Visit) -> None:
         self._out.discard(visit)
-        self.fail(visit, "nothing works on it any more")
+        self.fail_visit(visit, "nothing works on it any more")
         if visit.done and self._context.visits.get(visit.entry.key) is visit:
             self._context.run.fail(f"the end of {visit.url} was noted in part only, because something raised")
 
     def _is_overdue(self, request: Request) -> bool:
         visit = visit_of(request)
         if visit is None:
-            return self._time - self._others[request] > self.patience
+            return self._time - self._others[request] > self.step_timeout
         step, since = self._steps.setdefault(visit, (Step.DOWNLOAD, self._time))
         return self._time - max(since, self._latest[step]) > self._longest[step]
 
@@ -179,12 +179,12 @@ class VisitWatch(Feature):
         visit = visit_of(request)
         if visit is not None and visit in self._out:
             self._out.discard(visit)
-            self.fail(visit, "it does not come back")
+            self.fail_visit(visit, "it does not come back")
         elif visit is None or visit.done:
             self._report(f"{request.url}: what works on it does not come back, and is no longer waited for")
         self._stop_waiting(request)
 
-    def fail(self, visit: Visit, why: str) -> None:
+    def fail_visit(self, visit: Visit, why: str) -> None:
         """End a visit that will not end by itself; the report names its URL and step."""
         if visit.done:
             return
