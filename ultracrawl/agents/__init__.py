@@ -1,7 +1,7 @@
-"""Kinds of sources that are listed and fetched, one folder each; `port` says what a kind brings.
+"""Kinds of sources with a lister and a fetcher, one folder each; `port` defines their interface.
 
-For agents of one's own, everything is here: `CrawlerAgent` to subclass, `UrlData` for its documents. `DocumentFile` is
-an agent that is there already. Each is loaded when it is used.
+The public names for authors of agents are exported here: `CrawlerAgent` to subclass, `UrlData` for its documents.
+`DocumentFile` is a built-in agent. All names are imported on first use.
 """
 
 from importlib import import_module

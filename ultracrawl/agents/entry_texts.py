@@ -1,4 +1,4 @@
-"""Entries as texts: on the way from the listing to the visit, and beside the answer of a visit."""
+"""Serialised entries: as text beside queue entries and responses, as bytes with the body for the store."""
 
 from __future__ import annotations
 
@@ -8,56 +8,56 @@ from typing import Any
 
 from ultracrawl.agents.port import Entry
 
-_NOTHING_SAID = tuple((one.name, getattr(Entry(""), one.name)) for one in fields(Entry))
+_DEFAULTS = tuple((field.name, getattr(Entry(""), field.name)) for field in fields(Entry))
 
 
 _encoded = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 
 
-def entry_text(entry: Entry, *left_out: str) -> str:
-    """Return an entry without its body, and without some other fields, as one line of ASCII."""
-    told = _said(entry)
-    for name in ("body", *left_out):
-        told.pop(name, None)
+def entry_text(entry: Entry, *excluded: str) -> str:
+    """Return an entry as one line of ASCII JSON, without its body and the excluded fields."""
+    values = _set_fields(entry)
+    for name in ("body", *excluded):
+        values.pop(name, None)
     if entry.attributes:
-        told["attributes"] = {name: list(values) for name, values in entry.attributes.items()}
-    return _encoded(told)
+        values["attributes"] = {name: list(texts) for name, texts in entry.attributes.items()}
+    return _encoded(values)
 
 
-def read_entry(text: str | bytes) -> Entry:
-    """Return the entry of a text."""
-    told = json.loads(text)
-    attributes = told.pop("attributes", {})
-    told["acl"] = tuple(told.get("acl", ()))
+def parse_entry(text: str | bytes) -> Entry:
+    """Return the entry that `entry_text` has serialised."""
+    values = json.loads(text)
+    attributes = values.pop("attributes", {})
+    values["acl"] = tuple(values.get("acl", ()))
     return Entry(
-        told.pop("access_url", ""),
-        attributes={name: tuple(values) for name, values in attributes.items()},
-        **told,
+        values.pop("access_url", ""),
+        attributes={name: tuple(texts) for name, texts in attributes.items()},
+        **values,
     )
 
 
-def completed(listed: Entry, fetched: Entry) -> Entry:
-    """Return what was listed with what the fetcher says besides."""
-    return replace(listed, **_said(fetched))
+def merge_entries(listed: Entry, fetched: Entry) -> Entry:
+    """Return the listed entry with every field that the fetched one sets."""
+    return replace(listed, **_set_fields(fetched))
 
 
-def _said(entry: Entry) -> dict[str, Any]:
-    return {name: said for name, nothing in _NOTHING_SAID if (said := getattr(entry, name)) != nothing}
+def _set_fields(entry: Entry) -> dict[str, Any]:
+    return {name: value for name, default in _DEFAULTS if (value := getattr(entry, name)) != default}
 
 
-def content_of(entry: Entry) -> str:
-    """Return what an entry says of its document, without when that changed: it makes another document, or the same."""
+def content_key(entry: Entry) -> str:
+    """Return a text that is equal for entries that make the same document: all fields but the change markers."""
     return entry_text(entry, "validators", "last_modified")
 
 
 def pack_entry(entry: Entry) -> bytes:
-    """Return an entry with its body, as it is stored."""
+    """Return an entry with its body in the stored form: the JSON line, then a newline and the body if it has one."""
     text = entry_text(entry).encode()
     return text if entry.body is None else b"\n".join((text, entry.body))
 
 
 def unpack_entry(data: bytes) -> Entry:
-    """Return the entry that was stored."""
-    text, line, body = data.partition(b"\n")
-    entry = read_entry(text)
-    return replace(entry, body=body) if line else entry
+    """Return the entry that `pack_entry` has packed."""
+    text, newline, body = data.partition(b"\n")
+    entry = parse_entry(text)
+    return replace(entry, body=body) if newline else entry

@@ -1,4 +1,4 @@
-"""The conformance kit of agents: what a crawl takes for granted of one, as tests that authors run over their own.
+"""The conformance tests for agents: authors subclass `AgentSuite` to test that their agent keeps to the interface.
 
     from ultracrawl.agents.testing import AgentSuite
 
@@ -7,7 +7,7 @@
         parameters = {"url": "http://127.0.0.1:8000/"}
         wrong_parameters = {"url": "http://127.0.0.1:1/"}
 
-A test whose hook is not written is skipped. The agent is called as in a crawl: in a thread, in the order of the port.
+A test whose hook is not overridden is skipped. The agent is called as in a crawl: in a thread, in the same order.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ultracrawl.agents import AttributeLovs, CrawlerAgent, UrlData
 from ultracrawl.agents.agent.session import AgentThread
 from ultracrawl.errors import WorkError
 
-FETCHABLE = frozenset({"http", "https", "ftp"})
-MOST = 10_000
-"""Documents after which a listing is not looked at further."""
+FETCHABLE_SCHEMES = frozenset({"http", "https", "ftp"})
+MAX_DOCUMENTS = 10_000
+"""Number of documents at which reading a listing stops."""
 
 
 class AgentCrawl:
-    """One crawl as the agent sees it: opened, started, asked, stopped."""
+    """The calls that an agent gets in one crawl: open, start, fetch, stop, close."""
 
     def __init__(self, agent: CrawlerAgent, parameters: Mapping[str, Any], timeout: float) -> None:
         self._agent = agent
@@ -45,25 +45,25 @@ class AgentCrawl:
             raise
 
     def start(self, since: datetime | None = None, *, force: bool = False) -> bool:
-        """Start a crawl; returns whether the agent names changes alone."""
+        """Start a crawl; returns whether the agent lists only changes."""
         smart = bool(self._thread.call_agent(self._agent.is_delta_crawling_capable))
         self._thread.call_agent(self._agent.start_crawling, force, since)
         self._started = True
         return smart
 
-    def named(self, most: int = MOST) -> list[UrlData]:
-        """Return the documents that are named, each acknowledged; at most so many."""
-        found: list[UrlData] = []
-        while len(found) < most:
-            one = self._thread.call_agent(self._agent.fetch)
-            if one is None:
+    def fetch_documents(self, limit: int = MAX_DOCUMENTS) -> list[UrlData]:
+        """Return and acknowledge the documents that the agent lists, at most `limit`."""
+        documents: list[UrlData] = []
+        while len(documents) < limit:
+            document = self._thread.call_agent(self._agent.fetch)
+            if document is None:
                 break
-            assert isinstance(one, UrlData), f"fetch() has to return UrlData or None, not {one!r}"
-            found.append(one)
-            self._thread.call_agent(self._agent.received, one)
-        return found
+            assert isinstance(document, UrlData), f"fetch() has to return UrlData or None, not {document!r}"
+            documents.append(document)
+            self._thread.call_agent(self._agent.received, document)
+        return documents
 
-    def lists(self) -> AttributeLovs:
+    def attribute_lovs(self) -> AttributeLovs:
         """Return the lists of values of the agent."""
         lovs = AttributeLovs()
         self._thread.call_agent(self._agent.get_attribute_lovs, lovs)
@@ -80,14 +80,15 @@ class AgentCrawl:
 
 
 class AgentSuite:
-    """Tests of an agent; subclass it as `Test…`, and say which and of what."""
+    """Tests of an agent; subclass it as `Test…`, and set `agent_class` and `parameters`."""
 
     agent_class: type[CrawlerAgent]
     parameters: Mapping[str, Any] = MappingProxyType({})
-    """What the agent is opened with, of a source that has documents. A fixture may set it."""
+    """Parameters of the agent, for a source that has documents. A fixture may set them."""
     wrong_parameters: Mapping[str, Any] | None = None
-    """What it cannot be opened with, or cannot name documents with: a server that is not there, a wrong password."""
+    """Parameters with which opening or listing has to fail: an unreachable server, a wrong password."""
     call_timeout: float = 60.0
+    """Seconds that a call of the agent may take."""
 
     # ---- to be overridden
 
@@ -103,7 +104,7 @@ class AgentSuite:
 
     @contextmanager
     def crawl(self, parameters: Mapping[str, Any] | None = None) -> Iterator[AgentCrawl]:
-        """Give a new agent that is open for as long as the block lasts."""
+        """Open a new agent for the duration of the block."""
         given = self.parameters if parameters is None else parameters
         crawl = AgentCrawl(self.agent_class(), given, self.call_timeout)
         try:
@@ -112,117 +113,121 @@ class AgentSuite:
             crawl.end_crawl()
 
     def documents(self, since: datetime | None = None, *, force: bool = False) -> dict[str, UrlData]:
-        """Return what a crawl is told, by display URL."""
+        """Return the documents that a crawl lists, by display URL."""
         with self.crawl() as crawl:
             crawl.start(since, force=force)
-            return {one.display_url: one for one in crawl.named()}
+            return {document.display_url: document for document in crawl.fetch_documents()}
 
     def is_smart(self) -> bool:
-        """Return whether the agent names changes alone."""
+        """Return whether the agent lists only changes."""
         with self.crawl() as crawl:
             return crawl.start()
 
     # ---- tests
 
     def test_parameters_are_declared(self) -> None:
-        """A source may say what the tests say, and nothing that is required is missing."""
-        declared = {one.name: one for one in self.agent_class.parameters}
+        """All parameters of the tests are declared and described, and no required one is missing."""
+        declared = {parameter.name: parameter for parameter in self.agent_class.parameters}
         assert set(self.parameters) <= set(declared), "declare every parameter in `parameters` of the class"
-        missing = [one.name for one in declared.values() if one.required and one.name not in self.parameters]
+        missing = [name for name in declared if declared[name].required and name not in self.parameters]
         assert not missing, f"required parameters are missing: {missing}"
-        assert all(one.description for one in declared.values()), "describe every parameter"
+        assert all(parameter.description for parameter in declared.values()), "describe every parameter"
 
-    def test_it_opens_and_closes_without_being_asked(self) -> None:
-        """After an interruption an agent may be opened, and asked for nothing."""
+    def test_opens_and_closes_without_fetching(self) -> None:
+        """After an interruption an agent may be opened or started without being called for documents."""
         with self.crawl():
             pass
         with self.crawl() as crawl:
             crawl.start()
 
-    def test_it_names_documents_and_comes_to_an_end(self) -> None:
-        """`fetch` returns None at the end."""
+    def test_lists_documents_and_ends(self) -> None:
+        """`fetch` returns documents, then None."""
         with self.crawl() as crawl:
             crawl.start()
-            found = crawl.named()
-            assert found, "the source of the tests has to have documents"
-            assert len(found) < MOST, f"fetch() has not returned None after {MOST} documents"
+            documents = crawl.fetch_documents()
+            assert documents, "the source of the tests has to have documents"
+            assert len(documents) < MAX_DOCUMENTS, (
+                f"fetch() has not returned None after {MAX_DOCUMENTS} documents"
+            )
 
     def test_display_urls_are_urls_and_unique(self) -> None:
-        """The second document of a display URL is not stored (956), one without a scheme cannot be shown (1010)."""
+        """A second document with the same display URL is not stored (956); a URL without a scheme is invalid (1010)."""
         with self.crawl() as crawl:
             crawl.start()
-            urls = [one.display_url for one in crawl.named() if not one.deleted]
+            urls = [document.display_url for document in crawl.fetch_documents() if not document.deleted]
         assert [url for url in urls if not urlsplit(url).scheme] == [], "display URLs have to be absolute"
         assert len(urls) == len(set(urls)), "display URLs have to be unique in a source"
 
     def test_documents_are_delivered_or_can_be_fetched(self) -> None:
-        """What is not delivered is fetched, which needs an address of the web."""
-        for one in self.documents().values():
-            url = one.access_url or one.display_url
-            if not (one.delivered or one.deleted):
-                assert urlsplit(url).scheme in FETCHABLE, f"{url}: deliver `text` or `body`, or give a URL"
+        """A document that is not delivered is downloaded, so it needs a web URL."""
+        for document in self.documents().values():
+            url = document.access_url or document.display_url
+            if not (document.delivered or document.deleted):
+                assert urlsplit(url).scheme in FETCHABLE_SCHEMES, (
+                    f"{url}: deliver `text` or `body`, or give a URL"
+                )
 
-    def test_it_says_the_same_of_an_unchanged_source(self) -> None:
-        """What is said of a document must not change with the time, else each is indexed again in every run."""
+    def test_unchanged_source_lists_equal_documents(self) -> None:
+        """Documents of an unchanged source stay equal, else each is indexed again in every run."""
         assert self.documents(force=True) == self.documents(force=True)
 
-    def test_an_interrupted_listing_begins_anew(self) -> None:
-        """The next agent gets the same time and names everything again, also what was acknowledged."""
+    def test_interrupted_listing_starts_again(self) -> None:
+        """The next agent gets the same time and lists everything again, acknowledged documents included."""
         whole = set(self.documents())
         with self.crawl() as crawl:
             crawl.start()
-            crawl.named(1)
+            crawl.fetch_documents(1)
         assert set(self.documents()) == whole
 
-    def test_force_asks_for_everything(self) -> None:
-        """With `force_recrawl` a time does not matter."""
+    def test_force_lists_everything(self) -> None:
+        """With `force_recrawl` the time of the last crawl is ignored."""
         assert set(self.documents(_now(), force=True)) == set(self.documents())
 
-    def test_a_smart_agent_names_nothing_if_nothing_changed(self) -> None:
-        """What has not changed since the time stays out."""
+    def test_smart_agent_lists_nothing_if_nothing_changed(self) -> None:
+        """Documents unchanged since the last crawl are not listed."""
         if not self.is_smart():
             pytest.skip("it is no smart agent")
         assert self.documents(_now()) == {}
 
-    def test_a_change_is_named(self) -> None:
-        """A changed document is named by the same URL, and says something else or is fetched."""
+    def test_change_is_listed(self) -> None:
+        """A changed document is listed with the same URL, and either has other content or is to be fetched."""
         before, since = self.documents(), _now()
         url = self.change_document()
         after = self.documents(since if self.is_smart() else None)
         assert url in after
         assert not after[url].delivered or after[url] != before.get(url)
 
-    def test_a_deletion_is_told(self) -> None:
-        """A smart agent names what is gone as `deleted`; another one names it no more."""
+    def test_deletion_is_listed(self) -> None:
+        """A smart agent lists a deleted document as `deleted`; other agents do not list it any more."""
         since = _now()
         url = self.delete_document()
         after = self.documents(since if self.is_smart() else None)
         assert after[url].deleted if self.is_smart() else url not in after
 
     def test_lists_of_values_have_values(self) -> None:
-        """Lists are of attributes by name, and no value or name is empty."""
+        """Lists of values have an attribute name and no empty values."""
         with self.crawl() as crawl:
-            lists = crawl.lists().lists
+            lists = crawl.attribute_lovs().lists
         for name, values in lists.items():
             assert name, "a list needs the name of its attribute"
             assert all(values), f"a value of {name} is empty"
 
-    def test_what_fails_is_told_in_a_line(self) -> None:
-        """A source that cannot be read raises, so that nothing is taken for gone; an empty listing would delete all."""
+    def test_unreadable_source_raises(self) -> None:
+        """A source that cannot be read raises an error: an empty listing would delete all documents."""
         if self.wrong_parameters is None:
             pytest.skip("wrong_parameters is not written")
         with pytest.raises(WorkError):
-            self._list_wrongly(self.wrong_parameters)
+            self._list_with(self.wrong_parameters)
 
-    def _list_wrongly(self, parameters: Mapping[str, Any]) -> None:
+    def _list_with(self, parameters: Mapping[str, Any]) -> None:
         with self.crawl(parameters) as crawl:
             crawl.start()
-            crawl.named()
+            crawl.fetch_documents()
 
 
 def _now() -> datetime:
-    """Return the begin of the second that begins next, when it has begun: many sources know no less of a time."""
-    begun = int(time.time())
-    while int(time.time()) == begun:
+    """Wait for the next full second and return it: many sources store times in seconds."""
+    started = int(time.time())
+    while int(time.time()) == started:
         time.sleep(0.02)
     return datetime.fromtimestamp(int(time.time()), UTC)

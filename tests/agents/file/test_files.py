@@ -19,7 +19,7 @@ from ultracrawl.agents.file.file_urls import path_of_url, url_of_path
 from ultracrawl.agents.file.kind import KIND
 from ultracrawl.agents.file.lister import FileLister
 from ultracrawl.agents.file.section import FileSection
-from ultracrawl.agents.file.walking import MOST_LEVELS
+from ultracrawl.agents.file.walking import MAX_DEPTH
 from ultracrawl.agents.file.watched import watched_files
 from ultracrawl.agents.port import Batch, Complete, Entry, Failure, KindSetup, Listed, Partial, Wanted
 from ultracrawl.sources.definition import DataSource
@@ -270,7 +270,7 @@ def test_few_of_many_things_that_cannot_be_looked_at_are_named(
 
 def test_a_tree_without_end_is_left_and_takes_few_descriptors(docs: Path) -> None:
     folder = docs
-    for _ in range(MOST_LEVELS + 20):
+    for _ in range(MAX_DEPTH + 20):
         (folder / "a.txt").touch()
         folder = folder / "d"
         folder.mkdir()
@@ -283,11 +283,11 @@ def test_a_tree_without_end_is_left_and_takes_few_descriptors(docs: Path) -> Non
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert isinstance(found[0], Batch)
-    assert len(found[0].entries) == MOST_LEVELS + 1
+    assert len(found[0].entries) == MAX_DEPTH + 1
     end = found[-1]
     assert isinstance(end, Partial)
-    assert end.reason.endswith(f"it is more than {MOST_LEVELS} folders deep")
-    assert listed(docs, levels=MOST_LEVELS)[-1] == Complete()
+    assert end.reason.endswith(f"it is more than {MAX_DEPTH} folders deep")
+    assert listed(docs, levels=MAX_DEPTH)[-1] == Complete()
 
 
 @pytest.mark.parametrize("symlinks", [False, True])

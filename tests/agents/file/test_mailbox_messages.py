@@ -124,7 +124,7 @@ def test_a_mailbox_that_is_written_meanwhile_is_read_again(
 
 
 def test_a_mailbox_without_end_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mailboxes, "MOST_MESSAGES", 3)
+    monkeypatch.setattr(mailboxes, "MAX_MESSAGES", 3)
     put(tmp_path / "docs", *map(message, "abcd"))
     found = listed(tmp_path)
     assert len(found[0].entries) == 3  # type: ignore[union-attr]

@@ -74,8 +74,8 @@ def test_fetched_rows_have_the_validators_of_listed_ones(tickets: Base) -> None:
 def test_a_listing_goes_on_behind_each_of_its_batches(
     tickets: Base, way: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lister_module, "BATCH", 3)
-    monkeypatch.setattr(lister_module, "AHEAD", 2)
+    monkeypatch.setattr(lister_module, "BATCH_SIZE", 3)
+    monkeypatch.setattr(lister_module, "BATCHES_PER_STATEMENT", 2)
     since = ""
     if way is LOG:
         tickets.run(
@@ -99,7 +99,7 @@ def test_no_transaction_is_open_while_the_crawl_takes_a_batch(
 ) -> None:
     if tickets.url.startswith("sqlite"):
         return
-    monkeypatch.setattr(lister_module, "BATCH", 2)
+    monkeypatch.setattr(lister_module, "BATCH_SIZE", 2)
     since, setup = "", tickets.setup(**way)
     if way is LOG:
         tickets.run(*statements(change_log_sql(setup.options, SecretReader({}), tickets.folder)))
@@ -114,7 +114,7 @@ def test_no_transaction_is_open_while_the_crawl_takes_a_batch(
 
 
 def test_keys_of_texts_go_on_in_their_order(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lister_module, "BATCH", 2)
+    monkeypatch.setattr(lister_module, "BATCH_SIZE", 2)
     base.run("CREATE TABLE t (a TEXT, n INTEGER, b TEXT)")
     keys = list(itertools.product(["B", "a", "ä", "Z"], [10, 9]))
     for a, n in keys:
@@ -164,7 +164,7 @@ def test_rows_of_the_log_go_only_when_their_listing_is_confirmed(logged: Base) -
 def test_a_listing_that_goes_on_takes_no_changes_that_its_cursor_has_passed(
     logged: Base, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lister_module, "BATCH", 2)
+    monkeypatch.setattr(lister_module, "BATCH_SIZE", 2)
     token = logged.listed()[-1].token  # type: ignore[union-attr]
     logged.run("UPDATE tickets SET body = 'other' WHERE id > 2")
     begun = logged.listed(token)

@@ -53,7 +53,7 @@ def test_rows_are_listed_from_behind_each_batch_and_fetched_by_key(
     base: Base, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base.options["changes"] = {}
-    monkeypatch.setattr(lister_module, "DOCUMENTS_BATCH", 2)
+    monkeypatch.setattr(lister_module, "DOCUMENT_BATCH_SIZE", 2)
     whole = base.listed()
     assert (len(whole), whole[-1]) == (4, Complete())
     for number, batch in enumerate(whole[:-1]):
@@ -64,7 +64,7 @@ def test_rows_are_listed_from_behind_each_batch_and_fetched_by_key(
 
 def test_what_is_read_can_change_nothing(base: Base) -> None:
     lister = TableLister(base.setup())
-    with pytest.raises(WorkError, match="READ ONLY"), lister._database.reading() as connection:
+    with pytest.raises(WorkError, match="READ ONLY"), lister._database.read_only_connection() as connection:
         connection.exec_driver_sql("DELETE FROM `Odd t`")
     lister.close()
 

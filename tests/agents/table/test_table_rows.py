@@ -267,7 +267,7 @@ def test_a_column_that_is_not_there_is_1007_with_what_is(
 
 def test_what_is_read_can_change_nothing(tickets: Base) -> None:
     lister = TableLister(tickets.setup())
-    with pytest.raises(WorkError, match="read"), lister._database.reading() as connection:
+    with pytest.raises(WorkError, match="read"), lister._database.read_only_connection() as connection:
         connection.exec_driver_sql("DELETE FROM tickets")
     lister.close()
     assert tickets.ask("SELECT count(*) FROM tickets") == [(2,)]
@@ -284,8 +284,8 @@ def test_a_key_that_is_not_unique_ends_the_listing(base: Base) -> None:
 def test_a_row_without_a_key_ends_the_listing(
     base: Base, others: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lister_module, "BATCH", 1)
-    monkeypatch.setattr(lister_module, "AHEAD", 1)
+    monkeypatch.setattr(lister_module, "BATCH_SIZE", 1)
+    monkeypatch.setattr(lister_module, "BATCHES_PER_STATEMENT", 1)
     base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (NULL, 'x')")
     for number in range(others):
         base.run("INSERT INTO t VALUES (:id, 'x')", id=number)

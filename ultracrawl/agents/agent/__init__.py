@@ -1,1 +1,1 @@
-"""Sources that a class of somebody's own lists: `crawler_agent` is what it is made from, the rest calls it."""
+"""Sources listed by a user-written class (`type: agent`): `crawler_agent` is the base class, the rest calls it."""

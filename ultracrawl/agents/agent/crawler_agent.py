@@ -1,4 +1,4 @@
-"""What an agent is made from: the class to subclass, and the values that it gives and gets (Ultra Search 8)."""
+"""The base class of agents, and the values that it exchanges with the crawl (Ultra Search 8)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.errors import WorkError
 
 T = TypeVar("T")
 Answer: TypeAlias = T | Awaitable[T]
-"""What a method may return: the value, or (`async def`) the promise of it."""
+"""Return type of a method of an agent: the value, or an awaitable of it (`async def`)."""
 AttributeValue = str | int | float | date | datetime
 ParameterValue = str | int | float | bool | None | Sequence["ParameterValue"] | Mapping[str, "ParameterValue"]
 
@@ -23,47 +23,47 @@ class AgentError(WorkError):
 
 @dataclass(frozen=True, slots=True)
 class AgentParameter:
-    """A parameter that a source gives its agent a value of, under `parameters:`."""
+    """A parameter of an agent; sources set it under `parameters:`."""
 
     name: str
     description: str = ""
     secret: bool = False
-    """Its value may stand elsewhere (`${NAME}`, `file:PATH`, encrypted), and is shown nowhere."""
+    """The value may be a reference (`${NAME}`, `file:PATH`) or encrypted, and is never shown."""
     required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class UrlData:
-    """One document of the source. With `text` or `body` it is delivered; else it is fetched from its URL."""
+    """One document of the source: delivered by the agent if it has `text` or `body`, else downloaded from its URL."""
 
     display_url: str
-    """Where hits lead. Unique in the source."""
+    """The URL that hits link to; unique in the source."""
     _: KW_ONLY
     access_url: str = ""
-    """What is fetched, where that is another URL: http, https or ftp."""
+    """The URL to download (http, https or ftp), if it differs from the display URL."""
     doc_key: str = ""
-    """What the source knows the document by, if that outlives its URLs. Of delivered documents alone."""
+    """Identifier of the document in the source, if it is more stable than the URLs; for delivered documents only."""
     title: str = ""
     text: str = ""
-    """The words of the document, without mark-up."""
+    """The text of the document, without mark-up."""
     body: bytes = b""
-    """The document as a file; it is converted as one from a web site is."""
+    """The document as a file; it is converted like one from a web site."""
     content_type: str = ""
-    """The media type of `body`, as `text/html; charset=utf-8`. Empty: judged by the bytes."""
+    """Media type of `body`, such as `text/html; charset=utf-8`; empty: detected from the bytes."""
     language: str = ""
     deleted: bool = False
-    """The document is gone from the source; nothing but its URL or key is needed."""
+    """The document was deleted in the source; only its URL or key is required."""
     parse_doc: bool = False
-    """What the document says of itself (title, META) counts, too, where nothing stands here."""
+    """Use metadata of the document (title, META) for fields that are empty here."""
     acl: Sequence[str] = ()
-    """The users and groups that may see it; none: everybody."""
+    """The users and groups that may see the document; empty: everybody."""
     owner: str = ""
     owner_format: str = ""
     attributes: Mapping[str, AttributeValue | Sequence[AttributeValue]] = field(default_factory=dict)
-    """Document attributes, with one value or several; `attributes:` of the source maps them."""
+    """Document attributes, with one or several values; `attributes:` of the source maps them."""
 
     def __post_init__(self) -> None:
-        """Raise `AgentError` for what is no document."""
+        """Raise `AgentError` if a field is invalid."""
         for name in ("display_url", "access_url", "doc_key", "title", "text", "language", "content_type"):
             if not isinstance(getattr(self, name), str):
                 raise AgentError(f"UrlData: {name} has to be a text, not {getattr(self, name)!r}")
@@ -78,7 +78,7 @@ class UrlData:
 
     @property
     def delivered(self) -> bool:
-        """Whether the agent gives the document itself."""
+        """Whether the agent provides the document itself."""
         return bool(self.text or self.body)
 
     def __str__(self) -> str:
@@ -86,18 +86,18 @@ class UrlData:
 
 
 class AttributeLovs:
-    """Takes lists of values of attributes from an agent (Ultra Search 5.4)."""
+    """Collects lists of values of attributes from an agent (Ultra Search 5.4)."""
 
     def __init__(self) -> None:
         self.lists: dict[str, dict[str, dict[str, str]]] = {}
-        """Display names by language, by value, by search attribute."""
+        """Search attribute -> value -> language -> display name."""
 
     def add_value(
         self, attribute: str, value: AttributeValue, display_name: str = "", language: str = ""
     ) -> None:
-        """Add a value of a search attribute, and what people call it: in a language (`en`), or in every one.
+        """Add a value of a search attribute, with its display name in one language (`en`) or in all.
 
-        Called again for a value, it adds a name in another language.
+        Call it again for display names of the value in other languages.
         """
         text = value.isoformat() if isinstance(value, date) else str(value)
         names = self.lists.setdefault(attribute, {}).setdefault(text, {})
@@ -106,54 +106,53 @@ class AttributeLovs:
 
 
 class CrawlerAgent:
-    """Lists the documents of a source that has no kind of its own here. Subclass it, and name it as `class:`.
+    """Lists the documents of a source whose type is not built in. Subclass it, and name the subclass as `class:`.
 
-    Every method may be a plain one or `async def`, and all but `fetch` have a default. They are called in one thread
-    that does nothing else, one after the other: `open`, `is_delta_crawling_capable`, `start_crawling`, then `fetch`
-    until it returns None, with `received` for each document when it is stored, and at the end `stop_crawling` and
-    `close`. Whatever one raises ends the run with its text, and nothing is deleted by a run that ended so; `AgentError`
-    is for what you expect to fail.
+    Every method may be a plain method or `async def`; all but `fetch` have a default. They are called one after the
+    other in a dedicated thread: `open`, `is_delta_crawling_capable`, `start_crawling`, then `fetch` until it returns
+    None, with `received` for each document once it is stored, and finally `stop_crawling` and `close`. Any exception
+    ends the run with its text, and such a run deletes nothing; raise `AgentError` for expected failures.
     """
 
     parameters: ClassVar[Sequence[AgentParameter]] = ()
-    """What a source may say under `parameters:`; anything else there is a mistake."""
+    """The parameters that a source may set under `parameters:`; others are mistakes."""
     definition_folder = Path()
-    """The folder of the definition file, for paths among the parameters; set before `open` is called."""
+    """The folder of the definition file, for relative paths in parameters; set before `open` is called."""
 
     def open(self, params: Mapping[str, ParameterValue]) -> Answer[None]:
-        """Get ready: called first, once, with the parameters of the source, secrets in clear."""
+        """Get ready. The first call, with the parameters of the source and secrets in clear text."""
 
     def is_delta_crawling_capable(self) -> Answer[bool]:
-        """Return True for a smart agent, which names only what changed since a time, and what is gone (`deleted`).
+        """Return True for a smart agent, which lists only changed and deleted (`deleted`) documents.
 
-        Of other agents, everything is taken that the source has, and what they do not name any more is gone.
+        Other agents list all documents; a document that is not listed any more counts as deleted.
         """
         return False
 
     def start_crawling(self, force_recrawl: bool, last_crawl_time: datetime | None) -> Answer[None]:
-        """Prepare to name documents: called once a crawl.
+        """Prepare to list documents; called once per crawl.
 
-        `last_crawl_time` (UTC) is when the last complete listing began; None: there was none, name everything. After
-        an interruption it is the same as before. With `force_recrawl` a smart agent names everything as well.
+        `last_crawl_time` (UTC) is the start of the last complete listing; None: there was none, list everything. After
+        an interruption it is the same as before. With `force_recrawl` a smart agent lists everything as well.
         """
 
     def fetch(self) -> Answer[UrlData | None]:
-        """Return the next document, None if there is no more. The one method that has to be written."""
+        """Return the next document, None after the last. The only method without a default."""
         raise NotImplementedError
 
     def received(self, url_data: UrlData) -> Answer[None]:
-        """Take note that a document is stored: it is not lost any more. Called once for each, in their order."""
+        """Note that a document is stored and cannot be lost any more; called once for each, in order."""
 
     def stop_crawling(self) -> Answer[None]:
-        """Take note that no more documents are wanted, also when a crawl is interrupted."""
+        """Note that no more documents are requested, also if the crawl is interrupted."""
 
     def close(self) -> Answer[None]:
-        """Release what is held: called last, once."""
+        """Release all resources; the last call."""
 
     def get_attribute_lovs(self, lovs: AttributeLovs) -> Answer[bool]:
-        """Add lists of values to `lovs` and return True; False: there are none. Asked once a crawl."""
+        """Add lists of values to `lovs` and return True, or return False if there are none; called once per crawl."""
         return False
 
     def get_credential(self, host: str, realm: str, url: str) -> Answer[tuple[str, str] | None]:
-        """Return user and password for a URL whose server asks for them; None: there are none."""
+        """Return user and password for a URL whose server requires them; None: there are none."""
         return None

@@ -1,4 +1,4 @@
-"""An agent whose documents stand in an XML file: what the bulk loader of Ultra Search loads as documents (5.4)."""
+"""An agent that reads documents from an XML file, in the format of the bulk loader of Ultra Search (5.4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ultracrawl.agents.agent.crawler_agent import (
 from ultracrawl.rules.attributes.list_file import ListFileError, read_whole
 
 PATH = "ultracrawl.agents.DocumentFile"
-"""What a definition calls the class."""
+"""The dotted path of `DocumentFile` in definitions."""
 _PARENTS = {
     "documents": "",
     "document": "documents",
@@ -23,16 +23,16 @@ _PARENTS = {
     "text": "document",
     "acl": "document",
 }
-_SAID = frozenset({"url", "access_url", "key", "title", "language"})
+_DOCUMENT_ATTRIBUTES = frozenset({"url", "access_url", "key", "title", "language"})
 
 
 class DocumentFile(CrawlerAgent):
-    """Names every document of a file; one that is in it no more is gone."""
+    """Lists all documents of a file; documents removed from the file count as deleted."""
 
     parameters: ClassVar = (AgentParameter("file", "the XML file of the documents", required=True),)
 
     def open(self, params: Mapping[str, ParameterValue]) -> None:
-        """Read the file as a whole: one with a mistake names nothing."""
+        """Read the whole file: one with a mistake lists nothing."""
         path = self.definition_folder / str(params["file"])
         try:
             self._documents: Iterator[UrlData] = iter(read_documents(path.read_bytes()))
@@ -49,9 +49,8 @@ class DocumentFile(CrawlerAgent):
 def read_documents(data: bytes) -> list[UrlData]:
     """Return the documents of a file in their order.
 
-    The form is `<document url="https://www.example.com/a" title="A"><text>Words.</text>
-    <attribute name="Author">Lee</attribute></document>`; several of them stand below `<documents>`. Raises
-    `ListFileError`.
+    The format is `<document url="https://www.example.com/a" title="A"><text>Words.</text>
+    <attribute name="Author">Lee</attribute></document>` below a `<documents>` element. Raises `ListFileError`.
     """
     reader = _Reader()
     read_whole(data, reader)
@@ -63,20 +62,21 @@ def read_documents(data: bytes) -> list[UrlData]:
 
 
 class _Reader:
-    """Listens to the elements of a file."""
+    """Handles the elements of a file, and collects its documents."""
 
     def __init__(self) -> None:
         self.documents: list[UrlData] = []
         self.place = "the beginning"
+        """Where the reader is, for messages."""
         self._path = [""]
-        self._said: Mapping[str, str] = {}
+        self._document_attributes: Mapping[str, str] = {}
         self._name = ""
         self._attributes: dict[str, list[str]] = {}
         self._acl: list[str] = []
         self._text = ""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
-        """Take the start of an element."""
+        """Handle the start of an element."""
         if _PARENTS.get(name) != self._path[-1]:
             raise ListFileError(f"<{name}> is unknown, or stands in the wrong place, after {self.place}")
         self._path.append(name)
@@ -88,17 +88,18 @@ class _Reader:
                 raise ListFileError(f"an <attribute> of {self.place} has no `name`")
         return True
 
-    def _begin_document(self, said: Mapping[str, str]) -> None:
-        self._said = {name: value.strip() for name, value in said.items()}
-        if not self._said.get("url"):
+    def _begin_document(self, attributes: Mapping[str, str]) -> None:
+        self._document_attributes = {name: value.strip() for name, value in attributes.items()}
+        if not self._document_attributes.get("url"):
             raise ListFileError(f"a <document> has no `url`, after {self.place}")
-        self.place = f"the document {self._said['url']}"
-        if unknown := sorted(self._said.keys() - _SAID):
-            raise ListFileError(f"{self.place} has `{unknown[0]}`; there are {', '.join(sorted(_SAID))}")
+        self.place = f"the document {self._document_attributes['url']}"
+        if unknown := sorted(self._document_attributes.keys() - _DOCUMENT_ATTRIBUTES):
+            known = ", ".join(sorted(_DOCUMENT_ATTRIBUTES))
+            raise ListFileError(f"{self.place} has `{unknown[0]}`; there are {known}")
         self._attributes, self._acl, self._text = {}, [], ""
 
     def end_element(self, name: str, text: str) -> None:
-        """Take the end of an element."""
+        """Handle the end of an element."""
         self._path.pop()
         match name:
             case "attribute":
@@ -111,13 +112,13 @@ class _Reader:
                 self.documents.append(self._document())
 
     def _document(self) -> UrlData:
-        said = self._said
+        attributes = self._document_attributes
         return UrlData(
-            said["url"],
-            access_url=said.get("access_url", ""),
-            doc_key=said.get("key", ""),
-            title=said.get("title", ""),
-            language=said.get("language", ""),
+            attributes["url"],
+            access_url=attributes.get("access_url", ""),
+            doc_key=attributes.get("key", ""),
+            title=attributes.get("title", ""),
+            language=attributes.get("language", ""),
             text=self._text,
             acl=tuple(self._acl),
             attributes=self._attributes,

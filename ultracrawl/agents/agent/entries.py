@@ -1,4 +1,4 @@
-"""Documents of an agent as entries of a listing."""
+"""Converts documents of an agent into entries of a listing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ultracrawl.agents.agent.crawler_agent import AttributeValue, UrlData
 from ultracrawl.agents.agent.section import SCHEME
 from ultracrawl.agents.port import Entry, attribute_texts
 
-_LONGEST = 1_500
-_TEXT = "text/plain; charset=utf-8"
+_MAX_KEY_LENGTH = 1_500
+_PLAIN_TEXT = "text/plain; charset=utf-8"
 
 
 def entries_of(document: UrlData, source: str) -> Iterator[Entry]:
-    """Yield a document of a source as an entry. One that is gone may have been delivered or fetched: that is two."""
+    """Yield the entry of a document; for a deleted one two, as it may have been delivered or downloaded before."""
     delivered = f"{SCHEME}://{source}/{_key(document.doc_key or document.access_url or document.display_url)}"
     fetched = document.access_url or document.display_url
     if document.deleted:
@@ -41,19 +41,19 @@ def entries_of(document: UrlData, source: str) -> Iterator[Entry]:
 
 
 def _with_body(entry: Entry, document: UrlData) -> Entry:
-    """Return the entry of a delivered document; it is unchanged as long as all that the agent gives is."""
+    """Return the entry of a delivered document; its validators are a hash of all fields and the body."""
     body = document.body or document.text.encode()
-    content_type = document.content_type if document.body else _TEXT
+    content_type = document.content_type if document.body else _PLAIN_TEXT
     entry = replace(entry, content_type=content_type)
-    said = hashlib.sha256(repr(sorted(asdict(entry).items())).encode())
-    said.update(body)
-    return replace(entry, body=body, validators=said.hexdigest())
+    digest = hashlib.sha256(repr(sorted(asdict(entry).items())).encode())
+    digest.update(body)
+    return replace(entry, body=body, validators=digest.hexdigest())
 
 
 def _key(text: str) -> str:
-    """Return what stands for a key in an access URL."""
+    """Return a key quoted for an access URL, or its hash if it is too long or only dots."""
     quoted = quote(text, safe="")
-    if len(quoted) > _LONGEST or not text.strip("."):
+    if len(quoted) > _MAX_KEY_LENGTH or not text.strip("."):
         return hashlib.sha256(text.encode()).hexdigest()
     return quoted
 

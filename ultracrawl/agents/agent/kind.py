@@ -1,4 +1,4 @@
-"""Sources of the type `agent`: the documents that an agent names, delivered or fetched over HTTP."""
+"""The kind `agent`: documents that an agent lists, delivered by it or downloaded from web servers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class AgentKind(ListedKind[AgentSection]):
-    """Names documents by a class of somebody's own."""
+    """Sources listed by a user-written class."""
 
     section = AgentSection
     schemes = frozenset({SCHEME})
     keeps_attributes = True
-    # Documents that are not delivered are fetched from web servers, as gently as others.
+    # Documents that are not delivered are downloaded from web servers, with robots.txt and politeness.
     fixed: ClassVar = {name: value for name, value in LISTED.items() if name not in {"robots", "politeness"}}
     unfit: ClassVar = {
         "start_urls": "remove it: the agent names the documents",
@@ -29,7 +29,7 @@ class AgentKind(ListedKind[AgentSection]):
     }
 
     def check_definition(self, setup: KindSetup[AgentSection]) -> None:
-        """See whether the class can be loaded, and takes the parameters. Raises `UserError`."""
+        """Check that the class can be loaded and accepts the parameters. Raises `UserError`."""
         from ultracrawl.agents.agent.loading import (  # noqa: PLC0415 - as below
             check_parameters,
             load_class,
@@ -38,23 +38,23 @@ class AgentKind(ListedKind[AgentSection]):
         check_parameters(load_class(setup).parameters, setup)
 
     def make_lister(self, setup: KindSetup[AgentSection]) -> Lister:
-        """Return what has the agent name documents. Raises `UserError` if its class or parameters cannot be used."""
-        from ultracrawl.agents.agent.lister import AgentLister  # noqa: PLC0415 - definitions are read without it
+        """Return the lister that calls the agent. Raises `UserError` if its class or parameters cannot be used."""
+        from ultracrawl.agents.agent.lister import AgentLister  # noqa: PLC0415 - not needed to read definitions
 
         return AgentLister(setup)
 
     def make_fetcher(self, setup: KindSetup[AgentSection]) -> Fetcher:
-        """Return what answers for documents that were delivered once, and are not delivered now."""
-        return NothingToFetch()
+        """Return a fetcher that always fails: only the agent can deliver a document, and only in a listing."""
+        return FailingFetcher()
 
 
-class NothingToFetch(Fetcher):
-    """Delivered documents come with the listing; nobody can be asked for one."""
+class FailingFetcher(Fetcher):
+    """Fails for every document, since agents deliver documents with the listing only."""
 
     batch_size = 100
 
     def fetch(self, wanted: Sequence[Wanted]) -> Sequence[Entry | Failure]:
-        """Return that the agent has to deliver them again."""
+        """Return failures: the agent has to list the documents again."""
         return [Failure(958, "the agent delivers it when it names it the next time") for _ in wanted]
 
 

@@ -1,4 +1,4 @@
-"""Has an agent name the documents of a source (Ultra Search 8.2)."""
+"""The lister of the kind `agent`: calls the agent for the documents of a source (Ultra Search 8.2)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ultracrawl.agents.agent.session import AgentThread
 from ultracrawl.agents.port import Batch, Complete, KindSetup, Listed, Lister
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
-MOST_DOCUMENTS = 100
-MOST_BYTES = 4 << 20
-LONGEST = 1.0
-"""Seconds that a document waits for others, so that what a slow agent names does not."""
+MAX_BATCH_DOCUMENTS = 100
+MAX_BATCH_BYTES = 4 << 20
+MAX_BATCH_SECONDS = 1.0
+"""Seconds after which a batch is returned as it is, so that documents of a slow agent do not wait for each other."""
 
 
 class AgentLister(Lister):
-    """Calls an agent in the order that its methods tell of; it is opened by the first thing that is asked of it."""
+    """Calls the methods of an agent in the documented order; opens the agent at the first call that needs it."""
 
     def __init__(self, setup: KindSetup[AgentSection]) -> None:
-        """Load the class. Raises `UserError`, also for parameters that it cannot be given."""
+        """Load the class and check the parameters. Raises `UserError`."""
         self._setup = setup
         self._agent = load_agent(setup)
         self._agent.definition_folder = setup.base
@@ -41,40 +41,41 @@ class AgentLister(Lister):
         self._opened()
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
-        """Yield what the agent names, in its order; a listing has no place to go on from but its beginning."""
+        """Yield the documents of the agent in its order; batches have no cursor, an agent cannot resume a listing."""
         thread = self._opened()
         smart = bool(thread.call_agent(self._agent.is_delta_crawling_capable))
-        begun = datetime.fromtimestamp(self._setup.clock(), UTC).isoformat()
+        started = datetime.fromtimestamp(self._setup.clock(), UTC).isoformat()
         self._start(thread, since)
-        named: Iterator[object] = iter(lambda: thread.call_agent(self._agent.fetch), None)
-        while documents := self._next_documents(named):
+        fetched: Iterator[object] = iter(lambda: thread.call_agent(self._agent.fetch), None)
+        while documents := self._next_documents(fetched):
             self._unacknowledged.append(documents)
-            yield Batch([entry for one in documents for entry in entries_of(one, self._setup.source.name)])
-        yield Complete(begun, changes_only=smart)
+            source = self._setup.source.name
+            yield Batch([entry for document in documents for entry in entries_of(document, source)])
+        yield Complete(started, changes_only=smart)
 
     def resume_queued(self, since: str) -> None:
-        """Start the agent, and ask it for nothing (Ultra Search 8.4)."""
+        """Start the agent without fetching documents (Ultra Search 8.4)."""
         self._start(self._opened(), since)
 
     def received(self, batch: Batch) -> None:
-        """Acknowledge the documents of the oldest batch that is not acknowledged yet."""
+        """Acknowledge the documents of the oldest unacknowledged batch."""
         thread = self._opened()
-        for one in self._unacknowledged.popleft():
-            thread.call_agent(self._agent.received, one)
+        for document in self._unacknowledged.popleft():
+            thread.call_agent(self._agent.received, document)
 
     def credential_for(self, host: str, realm: str, url: str) -> tuple[str, str] | None:
-        """Return what the agent has for a server that asks."""
-        found = self._opened().call_agent(self._agent.get_credential, host, realm, url)
-        if found is None:
+        """Return the credential that the agent has for a server. Raises `AgentError` if it returns something else."""
+        credential = self._opened().call_agent(self._agent.get_credential, host, realm, url)
+        if credential is None:
             return None
-        if not (isinstance(found, tuple) and len(found) == 2):
+        if not (isinstance(credential, tuple) and len(credential) == 2):
             raise AgentError(
                 f"the agent {self._name} failed in get_credential(): it returned no user and password"
             )
-        return str(found[0]), str(found[1])
+        return str(credential[0]), str(credential[1])
 
     def value_lists(self) -> Sequence[ValueList]:
-        """Return the lists that the agent has."""
+        """Return the lists of values of the agent."""
         lovs = AttributeLovs()
         if not self._opened().call_agent(self._agent.get_attribute_lovs, lovs):
             return ()
@@ -111,16 +112,16 @@ class AgentLister(Lister):
         thread.call_agent(self._agent.start_crawling, self._setup.force, last)
         self._started = True
 
-    def _next_documents(self, named: Iterator[object]) -> Sequence[UrlData]:
-        """Return documents that are named within a short time; none: there are no more."""
+    def _next_documents(self, fetched: Iterator[object]) -> Sequence[UrlData]:
+        """Return the documents of the next batch; none after the last."""
         documents: list[UrlData] = []
-        size, until = 0, monotonic() + LONGEST
-        for found in named:
-            if not isinstance(found, UrlData):
-                what = f"it returned {type(found).__name__}, not UrlData"
-                raise AgentError(f"the agent {self._name} failed in fetch(): {what}")
-            documents.append(found)
-            size += len(found.body) + len(found.text)
-            if len(documents) >= MOST_DOCUMENTS or size >= MOST_BYTES or monotonic() > until:
+        size, deadline = 0, monotonic() + MAX_BATCH_SECONDS
+        for document in fetched:
+            if not isinstance(document, UrlData):
+                problem = f"it returned {type(document).__name__}, not UrlData"
+                raise AgentError(f"the agent {self._name} failed in fetch(): {problem}")
+            documents.append(document)
+            size += len(document.body) + len(document.text)
+            if len(documents) >= MAX_BATCH_DOCUMENTS or size >= MAX_BATCH_BYTES or monotonic() > deadline:
                 break
         return documents

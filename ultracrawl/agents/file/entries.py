@@ -1,4 +1,4 @@
-"""What is said of a file as a document."""
+"""Creates entries from files and their stat results."""
 
 from __future__ import annotations
 
@@ -8,57 +8,66 @@ import pwd
 import stat
 from functools import lru_cache
 
-from ultracrawl.agents.file.file_urls import MESSAGE, DisplayPrefixes, url_of_path
-from ultracrawl.agents.file.mailboxes import MAIL, Message
+from ultracrawl.agents.file.file_urls import MESSAGE_QUERY, DisplayPrefixes, url_of_path
+from ultracrawl.agents.file.mailboxes import MAIL_TYPE, Message
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.file_names import media_type_of
 
 
 class FileEntries:
-    """Makes entries of files, by what the system says of them."""
+    """Creates entries of files and mailbox messages."""
 
     def __init__(self, options: FileSection) -> None:
         self._permissions = options.permissions
         self._prefixes = DisplayPrefixes(options.display_url)
 
     def entry(
-        self, path: bytes, about: os.stat_result, *, message: Message | None = None, in_maildir: bool = False
+        self,
+        path: bytes,
+        file_stat: os.stat_result,
+        *,
+        message: Message | None = None,
+        in_maildir: bool = False,
     ) -> Entry:
         """Return the entry of a file, or of a message in it."""
         url, name = url_of_path(path), os.path.basename(path)
-        size, validators = about.st_size, f"{about.st_mtime_ns}-{about.st_size}"
+        size, validators = file_stat.st_size, f"{file_stat.st_mtime_ns}-{file_stat.st_size}"
         if message is not None:
-            url, size, validators = f"{url}{MESSAGE}{message.name.hex()}", message.size, message.checksum
+            url, size, validators = (
+                f"{url}{MESSAGE_QUERY}{message.name.hex()}",
+                message.size,
+                message.checksum,
+            )
         acl: tuple[str, ...] = ()
         if self._permissions:
-            acl = readers_of(about)
-            validators = f"{validators}-{about.st_mode:o}-{about.st_uid}-{about.st_gid}"
+            acl = readers_of(file_stat)
+            validators = f"{validators}-{file_stat.st_mode:o}-{file_stat.st_uid}-{file_stat.st_gid}"
         return Entry(
             url,
-            display_url=self._prefixes.shown(url),
+            display_url=self._prefixes.display_url(url),
             validators=validators,
             name=name.decode("utf-8", "replace"),
             attributes={"size": (str(size),)},
-            last_modified=max(about.st_mtime, 0.0),
+            last_modified=max(file_stat.st_mtime, 0.0),
             acl=acl,
-            owner=user_name(about.st_uid),
+            owner=user_name(file_stat.st_uid),
             owner_format="posix",
-            content_type=MAIL if message or in_maildir else media_type_of(url.lower()),
+            content_type=MAIL_TYPE if message or in_maildir else media_type_of(url.lower()),
         )
 
 
-def readers_of(about: os.stat_result) -> tuple[str, ...]:
-    """Return who may read a file by its mode, as searches name them; nobody named is everybody."""
-    if about.st_mode & stat.S_IROTH:
+def readers_of(file_stat: os.stat_result) -> tuple[str, ...]:
+    """Return the user and group that may read a file by its mode; empty: everybody."""
+    if file_stat.st_mode & stat.S_IROTH:
         return ()
-    group = (group_name(about.st_gid),) if about.st_mode & stat.S_IRGRP else ()
-    return (user_name(about.st_uid), *group)
+    group = (group_name(file_stat.st_gid),) if file_stat.st_mode & stat.S_IRGRP else ()
+    return (user_name(file_stat.st_uid), *group)
 
 
 @lru_cache(maxsize=10_000)
 def user_name(number: int) -> str:
-    """Return the name of a user, or the number where there is none."""
+    """Return the name of a user, or the number if it has none."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
@@ -67,7 +76,7 @@ def user_name(number: int) -> str:
 
 @lru_cache(maxsize=10_000)
 def group_name(number: int) -> str:
-    """Return the name of a group, or the number where there is none."""
+    """Return the name of a group, or the number if it has none."""
     try:
         return grp.getgrgid(number).gr_name
     except KeyError:

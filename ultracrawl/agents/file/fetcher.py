@@ -1,4 +1,4 @@
-"""Reads the files of a source."""
+"""The fetcher of the kind `file`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ultracrawl.agents.file.entries import FileEntries
-from ultracrawl.agents.file.file_urls import MESSAGE, path_of_url
+from ultracrawl.agents.file.file_urls import MESSAGE_QUERY, path_of_url
 from ultracrawl.agents.file.mailboxes import MessageTables, message_entry
-from ultracrawl.agents.file.opening import FILE, FOLDER, BaseFolders
+from ultracrawl.agents.file.opening import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.port import Entry, Failure, Fetcher, KindSetup, Wanted
 from ultracrawl.model import StatusCode
@@ -21,7 +21,7 @@ _DENIED = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP})
 
 
 class FileFetcher(Fetcher):
-    """Reads a file each; what a mount that is gone would hold is not reached, and not gone."""
+    """Reads files and mailbox messages; files below a missing mount count as unreachable, not as gone."""
 
     threads = 4
 
@@ -31,11 +31,11 @@ class FileFetcher(Fetcher):
         self._messages = MessageTables()
 
     def fetch(self, wanted: Sequence[Wanted]) -> Sequence[Entry | Failure]:
-        """Return the files."""
-        return [self._read(one) for one in wanted]
+        """Return the entries of the files with their bodies."""
+        return [self._read(document) for document in wanted]
 
     def _read(self, wanted: Wanted) -> Entry | Failure:
-        url, _, message = wanted.access_url.partition(MESSAGE)
+        url, _, message = wanted.access_url.partition(MESSAGE_QUERY)
         path = path_of_url(url)
         if path is None:
             return Failure(404)
@@ -48,25 +48,25 @@ class FileFetcher(Fetcher):
         listed = wanted.entry
         if listed is None:
             return entry
-        # Nobody named in place of somebody would say nothing: the next listing is to see the change.
-        unsaid = bool(message) or (listed.acl and not entry.acl)
-        validators = listed.validators if unsaid else entry.validators
+        # An empty ACL does not override the listed one (`merge_entries`): the next listing has to see that change.
+        keeps_listed = bool(message) or (listed.acl and not entry.acl)
+        validators = listed.validators if keeps_listed else entry.validators
         return replace(entry, content_type=listed.content_type, validators=validators)
 
-    def _entry(self, path: bytes, message: str, most: int) -> Entry | None:
-        """Return a file as it is now, or a message of it; None for what is no more. Raises `OSError`."""
-        with open(self._bases.open_path(path, FILE), "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
+    def _entry(self, path: bytes, message_name: str, max_bytes: int) -> Entry | None:
+        """Return a file, or a message in it, with its body; None if it does not exist any more. Raises `OSError`."""
+        with open(self._bases.open_path(path, OPEN_FILE), "rb") as file:
+            file_stat = os.fstat(file.fileno())
+            if not stat.S_ISREG(file_stat.st_mode):
                 return None
-            if not message:
-                return replace(self._entries.entry(path, about), body=file.read(most or -1))
-            place = self._messages.place(file.fileno(), message)
-            if place is None:
+            if not message_name:
+                return replace(self._entries.entry(path, file_stat), body=file.read(max_bytes or -1))
+            message = self._messages.find_message(file.fileno(), message_name)
+            if message is None:
                 return None
-            file.seek(place.start)
-            body = file.read(min(most or place.size, place.size))
-            return message_entry(self._entries.entry(path, about, message=place), body)
+            file.seek(message.start)
+            body = file.read(min(max_bytes or message.size, message.size))
+            return message_entry(self._entries.entry(path, file_stat, message=message), body)
 
     def _failure(self, path: bytes, error: OSError) -> Failure:
         reason = error.strerror or str(error)
@@ -74,20 +74,20 @@ class FileFetcher(Fetcher):
             return Failure(403, reason)
         if error.errno not in _GONE:
             return Failure(StatusCode.READ_ERROR, reason)
-        base = self._bases.holder(path)
-        if base is None or _is_there(self._bases.root(base)):
+        base = self._bases.base_folder_of(path)
+        if base is None or _is_mounted(self._bases.real_path(base)):
             return Failure(404)
         return Failure(StatusCode.IO_ERROR, f"{os.fsdecode(base)} is not there")
 
 
-def _is_there(root: bytes) -> bool:
-    """Whether a base folder can be read and holds anything: one that is not mounted is empty."""
+def _is_mounted(root: bytes) -> bool:
+    """Whether a base folder can be read and is not empty; an unmounted one is empty."""
     try:
-        folder = os.open(root, FOLDER)
+        folder = os.open(root, OPEN_FOLDER)
     except OSError:
         return False
     try:
-        with os.scandir(folder) as found:
-            return next(found, None) is not None
+        with os.scandir(folder) as members:
+            return next(members, None) is not None
     finally:
         os.close(folder)

@@ -1,4 +1,4 @@
-"""The kind `file`, as its entry point names it."""
+"""The kind `file`: the object that its entry point names."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ class FileKind(ListedKind[FileSection]):
     section = FileSection
     schemes = frozenset({"file"})
     hit_code = 901
-    unfit = MappingProxyType({name: told for name, told in WEB_OPTIONS.items() if name != "filters"})
+    unfit = MappingProxyType({name: advice for name, advice in WEB_OPTIONS.items() if name != "filters"})
 
     def make_lister(self, setup: KindSetup[FileSection]) -> Lister:
-        """Return what walks the folders."""
-        from ultracrawl.agents.file.lister import FileLister  # noqa: PLC0415 - definitions are read without it
+        """Return the lister of a source."""
+        from ultracrawl.agents.file.lister import FileLister  # noqa: PLC0415 - not needed to read definitions
 
         return FileLister(setup)
 
     def make_fetcher(self, setup: KindSetup[FileSection]) -> Fetcher:
-        """Return what reads the files."""
+        """Return the fetcher of a source."""
         from ultracrawl.agents.file.fetcher import FileFetcher  # noqa: PLC0415 - the same
 
         return FileFetcher(setup)
 
     def watched(self, source: DataSource, base: Path) -> WatchedFolders | None:
-        """Return the folders, if they are to be watched."""
+        """Return the folders to watch; None if the source has no `watch: true`."""
         if not isinstance(source, FileSection) or not source.watch:
             return None
-        from ultracrawl.agents.file.watched import watched_files  # noqa: PLC0415 - for the service alone
+        from ultracrawl.agents.file.watched import watched_files  # noqa: PLC0415 - used by the service only
 
         return watched_files(source, base)
 

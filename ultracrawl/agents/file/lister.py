@@ -1,4 +1,4 @@
-"""Lists the files of a source."""
+"""The lister of the kind `file`."""
 
 from __future__ import annotations
 
@@ -6,83 +6,83 @@ import os
 from collections.abc import Iterator
 
 from ultracrawl.agents.file.entries import FileEntries
-from ultracrawl.agents.file.mailboxes import MAIL, is_mailbox, messages_of
-from ultracrawl.agents.file.opening import FILE, FOLDER, BaseFolders
+from ultracrawl.agents.file.mailboxes import MAIL_TYPE, is_mailbox, messages_of
+from ultracrawl.agents.file.opening import OPEN_FILE, OPEN_FOLDER, BaseFolders
 from ultracrawl.agents.file.section import FileSection
-from ultracrawl.agents.file.walking import FolderWalk, FoundFile, Unread
+from ultracrawl.agents.file.walking import FolderWalk, FoundFile, UnreadablePath
 from ultracrawl.agents.port import Batch, Complete, Entry, KindSetup, Listed, Lister, Partial
 from ultracrawl.content.mime import type_matches
 from ultracrawl.errors import UserError
 
-BATCH = 1000
-"""Files that are listed together."""
-MOST_TOLD = 3
-"""What could not be looked at and is named."""
+BATCH_SIZE = 1000
+"""Files in a batch."""
+MAX_REPORTED_PATHS = 3
+"""Unreadable paths that the reason of a partial listing names."""
 
 
 class FileLister(Lister):
-    """Walks the folders of a source; a file counts as unchanged while its time and size are the same."""
+    """Walks the folders of a source; a file is unchanged as long as its modification time and size are."""
 
     def __init__(self, setup: KindSetup[FileSection]) -> None:
         self._options = setup.options
         self._bases = BaseFolders(setup.options.paths, setup.base, symlinks=setup.options.symlinks)
         self._walk = FolderWalk(setup.options, self._bases)
         self._entries = FileEntries(setup.options)
-        self._reads_mail = type_matches(MAIL, setup.source.types)
+        self._reads_mail = type_matches(MAIL_TYPE, setup.source.types)
 
     def check_connection(self) -> None:
-        """See whether the folders are there. Raises `UserError`."""
+        """Check that the folders can be opened. Raises `UserError`."""
         for base in self._bases.paths:
             try:
-                os.close(self._bases.open_path(os.fsencode(base), FOLDER))
+                os.close(self._bases.open_path(os.fsencode(base), OPEN_FOLDER))
             except OSError as error:
                 raise UserError(f"{base} cannot be read: {error.strerror or error}") from None
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
-        """Yield all files in batches; what could not be looked at makes the listing partial."""
-        unread: list[Unread] = []
+        """Yield all files in batches; unreadable paths make the listing partial."""
+        unreadable: list[UnreadablePath] = []
         more = 0
         entries: list[Entry] = []
         for base in self._bases.paths:
-            for found in self._found(os.fsencode(base)):
-                if isinstance(found, Unread):
-                    if len(unread) < MOST_TOLD:
-                        unread.append(found)
+            for found in self._entries_below(os.fsencode(base)):
+                if isinstance(found, UnreadablePath):
+                    if len(unreadable) < MAX_REPORTED_PATHS:
+                        unreadable.append(found)
                     else:
                         more += 1
                     continue
                 entries.append(found)
-                if len(entries) >= BATCH:
+                if len(entries) >= BATCH_SIZE:
                     yield Batch(entries)
                     entries = []
         yield Batch(entries)
-        yield Partial(_told(unread, more)) if unread else Complete()
+        yield Partial(_partial_reason(unreadable, more)) if unreadable else Complete()
 
-    def _found(self, base: bytes) -> Iterator[Entry | Unread]:
+    def _entries_below(self, base: bytes) -> Iterator[Entry | UnreadablePath]:
         for found in self._walk.files(base):
-            if isinstance(found, Unread):
+            if isinstance(found, UnreadablePath):
                 yield found
             elif found.is_mailbox and self._reads_mail:
-                yield from self._messages(found)
+                yield from self._message_entries(found)
             else:
-                yield self._entries.entry(found.path, found.about, in_maildir=found.in_maildir)
+                yield self._entries.entry(found.path, found.file_stat, in_maildir=found.in_maildir)
 
-    def _messages(self, found: FoundFile) -> Iterator[Entry | Unread]:
-        """Yield the messages of a mailbox, or the file if it is none."""
+    def _message_entries(self, found: FoundFile) -> Iterator[Entry | UnreadablePath]:
+        """Yield the messages of a mailbox, or the file itself if it is not a mailbox."""
         try:
-            file = self._bases.open_path(found.path, FILE)
+            file = self._bases.open_path(found.path, OPEN_FILE)
             try:
-                if found.about.st_size and not is_mailbox(file):
-                    yield self._entries.entry(found.path, found.about, in_maildir=found.in_maildir)
+                if found.file_stat.st_size and not is_mailbox(file):
+                    yield self._entries.entry(found.path, found.file_stat, in_maildir=found.in_maildir)
                     return
                 for message in messages_of(file):
-                    yield self._entries.entry(found.path, found.about, message=message)
+                    yield self._entries.entry(found.path, found.file_stat, message=message)
             finally:
                 os.close(file)
         except OSError as error:
-            yield Unread(found.path, error.strerror or str(error))
+            yield UnreadablePath(found.path, error.strerror or str(error))
 
 
-def _told(unread: list[Unread], more: int) -> str:
-    named = "; ".join(f"{os.fsdecode(one.path)}: {one.reason}" for one in unread)
-    return f"{named}; and {more} more" if more else named
+def _partial_reason(unreadable: list[UnreadablePath], more: int) -> str:
+    reasons = "; ".join(f"{os.fsdecode(one.path)}: {one.reason}" for one in unreadable)
+    return f"{reasons}; and {more} more" if more else reasons

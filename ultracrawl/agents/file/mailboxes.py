@@ -1,4 +1,4 @@
-"""Messages of mailboxes, each a document of its own: what they are called, and where they are."""
+"""Messages of mbox files, each a document: their names, and their offsets in the file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from typing import NamedTuple
 from ultracrawl.agents.port import Entry
 from ultracrawl.content.mailboxes import message_spans
 
-MAIL = "message/rfc822"
+MAIL_TYPE = "message/rfc822"
 """The media type of a message."""
-MOST_MESSAGES = 1_000_000
-"""Messages that are read of a mailbox: a larger one was made to be endless."""
-_PIECE = 1 << 20
+MAX_MESSAGES = 1_000_000
+"""Messages that are read from a mailbox; a mailbox with more is taken for an attack."""
+_BLOCK_SIZE = 1 << 20
 _NAME_BYTES = 12
-_PLACE_BYTES = 8
-_ROW = _NAME_BYTES + 2 * _PLACE_BYTES
-_MOST_TABLES = 8
-_TRIES = 3
+_OFFSET_BYTES = 8
+_ROW_BYTES = _NAME_BYTES + 2 * _OFFSET_BYTES
+_MAX_TABLES = 8
+_MAX_ATTEMPTS = 3
 _END_OF_HEADER = re.compile(rb"\n\r?\n")
 _MESSAGE_ID = re.compile(rb"^message-id:\s*([^\s][^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 
@@ -35,26 +35,27 @@ class Message(NamedTuple):
     """A message of a mailbox."""
 
     name: bytes
-    """Tells it from the others wherever it stands: a checksum of its Message-ID, without one of itself."""
+    """Identifies the message wherever it is in the mailbox: a hash of its Message-ID, or of the message if it has none.
+    """
     start: int
     size: int
     checksum: str = ""
 
 
 def is_mailbox(file: int) -> bool:
-    """Whether an open file begins as mailboxes do."""
+    """Whether an open file begins with an mbox `From ` line."""
     return os.pread(file, 5, 0) == b"From "
 
 
 def messages_of(file: int) -> Iterator[Message]:
-    """Yield the messages of an open mailbox; again, if it is written meanwhile. Raises `OSError`."""
-    for _ in range(_TRIES):
+    """Yield the messages of an open mailbox; all again if it was modified meanwhile. Raises `OSError`."""
+    for _ in range(_MAX_ATTEMPTS):
         before = _state(file)
-        with open(file, "rb", buffering=0, closefd=False) as pieces:
-            pieces.seek(0)
-            for number, (start, end) in enumerate(message_spans(pieces.read)):
-                if number >= MOST_MESSAGES:
-                    raise OSError(errno.EFBIG, f"only its first {MOST_MESSAGES} messages are read")
+        with open(file, "rb", buffering=0, closefd=False) as stream:
+            stream.seek(0)
+            for number, (start, end) in enumerate(message_spans(stream.read)):
+                if number >= MAX_MESSAGES:
+                    raise OSError(errno.EFBIG, f"only its first {MAX_MESSAGES} messages are read")
                 yield _message(file, start, end)
         if _state(file) == before:
             return
@@ -62,63 +63,67 @@ def messages_of(file: int) -> Iterator[Message]:
 
 
 def _state(file: int) -> tuple[int, ...]:
-    about = os.fstat(file)
-    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+    file_stat = os.fstat(file)
+    return file_stat.st_dev, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns
 
 
 def _message(file: int, start: int, end: int) -> Message:
-    whole, header = blake2b(digest_size=_NAME_BYTES), b""
-    for at in range(start, end, _PIECE):
-        piece = os.pread(file, min(_PIECE, end - at), at)
-        header = header or piece
-        whole.update(piece.rstrip(b"\r\n") if at + _PIECE >= end else piece)
-    ending = _END_OF_HEADER.search(header)
-    said = _MESSAGE_ID.search(header, 0, ending.start() if ending else len(header))
-    name = blake2b(said[1].strip(), digest_size=_NAME_BYTES).digest() if said else whole.digest()
-    return Message(name, start, end - start, whole.hexdigest())
+    checksum, first_block = blake2b(digest_size=_NAME_BYTES), b""
+    for offset in range(start, end, _BLOCK_SIZE):
+        block = os.pread(file, min(_BLOCK_SIZE, end - offset), offset)
+        first_block = first_block or block
+        checksum.update(block.rstrip(b"\r\n") if offset + _BLOCK_SIZE >= end else block)
+    header_end = _END_OF_HEADER.search(first_block)
+    message_id = _MESSAGE_ID.search(first_block, 0, header_end.start() if header_end else len(first_block))
+    name = (
+        blake2b(message_id[1].strip(), digest_size=_NAME_BYTES).digest() if message_id else checksum.digest()
+    )
+    return Message(name, start, end - start, checksum.hexdigest())
 
 
 def message_entry(entry: Entry, body: bytes) -> Entry:
     """Return the entry of a message with its body and its date."""
     try:
-        said = BytesHeaderParser().parsebytes(body[:_PIECE])["Date"]
-        date = parsedate_to_datetime(str(said)).timestamp()
+        header = BytesHeaderParser().parsebytes(body[:_BLOCK_SIZE])["Date"]
+        date = parsedate_to_datetime(str(header)).timestamp()
     except (ValueError, TypeError, LookupError, OverflowError, OSError):
         date = entry.last_modified
     return replace(entry, body=body, last_modified=max(date, 0.0))
 
 
 class MessageTables:
-    """Where messages are in the mailboxes that were read last: 28 bytes a message."""
+    """The message offsets of the mailboxes read last: for each a table sorted by name, 28 bytes per message."""
 
     def __init__(self) -> None:
         self._tables: dict[tuple[int, ...], bytes] = {}
         self._lock = Lock()
 
-    def place(self, file: int, name: str) -> Message | None:
-        """Return a message of an open mailbox, without its checksum; None if it is not there. Raises `OSError`."""
+    def find_message(self, file: int, name: str) -> Message | None:
+        """Return a message of an open mailbox, without its checksum; None if there is none. Raises `OSError`."""
         table = self._table(file)
         try:
             wanted = bytes.fromhex(name)
         except ValueError:
             return None
-        rows = range(0, len(table), _ROW)
-        found = bisect_right(rows, wanted, key=lambda row: table[row : row + _NAME_BYTES])
-        row = table[(found - 1) * _ROW : found * _ROW] if found else b""
+        rows = range(0, len(table), _ROW_BYTES)
+        position = bisect_right(rows, wanted, key=lambda row: table[row : row + _NAME_BYTES])
+        row = table[(position - 1) * _ROW_BYTES : position * _ROW_BYTES] if position else b""
         if row[:_NAME_BYTES] != wanted or not row:
             return None
-        start = int.from_bytes(row[_NAME_BYTES:-_PLACE_BYTES])
-        return Message(wanted, start, int.from_bytes(row[-_PLACE_BYTES:]))
+        start = int.from_bytes(row[_NAME_BYTES:-_OFFSET_BYTES])
+        return Message(wanted, start, int.from_bytes(row[-_OFFSET_BYTES:]))
 
     def _table(self, file: int) -> bytes:
         key = _state(file)
         with self._lock:
             if key not in self._tables:
                 rows = sorted(
-                    one.name + one.start.to_bytes(_PLACE_BYTES) + one.size.to_bytes(_PLACE_BYTES)
-                    for one in messages_of(file)
+                    message.name
+                    + message.start.to_bytes(_OFFSET_BYTES)
+                    + message.size.to_bytes(_OFFSET_BYTES)
+                    for message in messages_of(file)
                 )
-                if len(self._tables) >= _MOST_TABLES:
+                if len(self._tables) >= _MAX_TABLES:
                     del self._tables[next(iter(self._tables))]
                 self._tables[key] = b"".join(rows)
             return self._tables[key]

@@ -1,4 +1,4 @@
-"""Opening what is below base folders, step by step, so that no link that somebody sets meanwhile leads out of them."""
+"""Opens paths below the base folders component by component, so that a concurrently set link cannot lead outside."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Flags of `os.open` for a folder."""
+OPEN_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+"""Flags of `os.open` for a file; `O_NONBLOCK` because it may be a pipe."""
 
 
 class BaseFolders:
-    """The folders of a source, and what lies in them."""
+    """The base folders of a source, and safe access to paths below them."""
 
     def __init__(self, paths: Iterable[Path], base: Path, *, symlinks: bool) -> None:
         self.paths = tuple(Path(os.path.abspath(base / path)) for path in paths)
@@ -20,40 +22,40 @@ class BaseFolders:
 
     @cached_property
     def _roots(self) -> dict[bytes, bytes]:
-        """Where the folders are without links, the longest path first. Asked once: it costs a look at each step."""
+        """The real paths of the base folders, the longest base first. Cached: resolving stats every path component."""
         paths = sorted(map(os.fsencode, self.paths), key=len, reverse=True)
         return {path: os.path.realpath(path) for path in paths}
 
-    def holder(self, path: bytes) -> bytes | None:
-        """Return the base folder that a path is written below, or None."""
-        return next((base for base in self._roots if _lies_in(path, base)), None)
+    def base_folder_of(self, path: bytes) -> bytes | None:
+        """Return the innermost base folder that contains a path, without resolving links; None if there is none."""
+        return next((base for base in self._roots if _is_inside(path, base)), None)
 
-    def root(self, base: bytes) -> bytes:
-        """Return where a base folder is without links."""
+    def real_path(self, base: bytes) -> bytes:
+        """Return the path of a base folder with links resolved."""
         return self._roots[base]
 
-    def holds(self, path: bytes) -> bool:
-        """Whether a path leads into one of the folders. Raises `OSError` where that cannot be told."""
-        found = os.path.realpath(path, strict=True)
-        return any(_lies_in(found, root) for root in self._roots.values())
+    def contains(self, path: bytes) -> bool:
+        """Whether a path, with links resolved, is inside a base folder. Raises `OSError` if it cannot be resolved."""
+        target = os.path.realpath(path, strict=True)
+        return any(_is_inside(target, root) for root in self._roots.values())
 
     def open_path(self, path: bytes, flags: int) -> int:
-        """Open what lies below a base folder, or the folder itself, for reading. Raises `OSError`."""
-        base = self.holder(path)
+        """Open a base folder, or a path below one, for reading; returns the file descriptor. Raises `OSError`."""
+        base = self.base_folder_of(path)
         if base is None or b".." in path.split(b"/"):
             raise PermissionError(1, "it is outside of the folders of the source")
         root, below = self._roots[base], path[len(base) :]
         if self._symlinks:
-            found = os.path.realpath(root + below)
-            home = next((one for one in self._roots.values() if _lies_in(found, one)), None)
-            if home is None:
+            target = os.path.realpath(root + below)
+            target_root = next((other for other in self._roots.values() if _is_inside(target, other)), None)
+            if target_root is None:
                 raise PermissionError(1, "it leads out of the folders of the source")
-            root, below = home, found[len(home) :]
-        opened = os.open(root, FOLDER)
-        steps = [step for step in below.split(b"/") if step]
-        for number, step in enumerate(steps, 1):
+            root, below = target_root, target[len(target_root) :]
+        opened = os.open(root, OPEN_FOLDER)
+        components = [component for component in below.split(b"/") if component]
+        for number, component in enumerate(components, 1):
             try:
-                inner = os.open(step, flags if number == len(steps) else FOLDER, dir_fd=opened)
+                inner = os.open(component, flags if number == len(components) else OPEN_FOLDER, dir_fd=opened)
             finally:
                 os.close(opened)
             opened = inner
@@ -61,9 +63,9 @@ class BaseFolders:
 
 
 def path_in(folder: bytes, below: bytes) -> bytes:
-    """Return the path of what lies in a folder."""
+    """Join a folder and a relative path."""
     return folder.rstrip(b"/") + b"/" + below
 
 
-def _lies_in(path: bytes, folder: bytes) -> bool:
+def _is_inside(path: bytes, folder: bytes) -> bool:
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")

@@ -15,14 +15,12 @@ from ultracrawl.sources.values import one_or_list
 
 
 def _check_prefixes(value: Mapping[str, str]) -> Mapping[str, str]:
-    for prefix, other in value.items():
+    for prefix, replacement in value.items():
         if canonical_prefix(prefix) is None:
+            raise mistake(f"{format_value(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`")
+        if "://" not in replacement:
             raise mistake(
-                f"{format_value(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`"
-            )
-        if "://" not in other:
-            raise mistake(
-                f"{format_value(other)} is not the beginning of a URL", "write `https://files.example.com/`"
+                f"{format_value(replacement)} is not the beginning of a URL", "write `https://files.example.com/`"
             )
     return value
 
@@ -40,24 +38,24 @@ class FileSection(Section):
     paths: Annotated[tuple[Path, ...], one_or_list(Path), Field(min_length=1)] = Field(
         examples=[["/srv/docs"]]
     )
-    """The folders, local or mounted; they are walked with all that is below them."""
+    """The folders, local or mounted; crawled with all their subfolders."""
     include: Patterns = Field(default=(), examples=[["*.pdf", "handbook/*"]])
-    """Files inside: patterns without `/` are compared with names, others with paths below the folder. None: all."""
+    """Files to include: patterns without `/` match names, others match paths below the folder. None: all."""
     exclude: Patterns = Field(default=(), examples=[["*.bak", "private"]])
-    """Files and folders outside, whatever `include` says; nothing below an excluded folder is looked at."""
+    """Files and folders to exclude, even if `include` matches them; excluded folders are not entered."""
     levels: int | None = Field(default=None, ge=0, examples=[3])
-    """Folders below `paths` that are entered, one in the other: 0 is none. None: all."""
+    """Depth of subfolders that are entered below `paths`; 0: no subfolders. None: all."""
     hidden: bool = Field(default=False, examples=[True])
-    """Also files and folders whose names begin with a dot."""
+    """Include files and folders whose names begin with a dot."""
     symlinks: bool = Field(default=False, examples=[True])
-    """Follow symbolic links; those that lead out of `paths` never count."""
+    """Follow symbolic links; those that lead out of `paths` are always ignored."""
     mailboxes: Patterns = Field(default=("*.mbox",), examples=[["*.mbox", "mail/*"]])
-    """Mailboxes (mbox) whose messages are documents of their own, if `types` has mail; patterns as of `include`."""
+    """Mailboxes (mbox) whose messages become single documents if `types` has mail; patterns as for `include`."""
     display_url: Annotated[Mapping[str, str], AfterValidator(_check_prefixes)] = Field(
         default={}, examples=[{"file:///srv/docs/": "https://files.example.com/"}]
     )
-    """Beginnings of file URLs, and what users see in place of them; the longest that fits counts."""
+    """Prefixes of file URLs, and the URL prefixes that users see instead; the longest matching prefix applies."""
     permissions: bool = Field(default=False, examples=[True])
-    """Let only those find a file who may read it here: its owner, its group, or everybody."""
+    """Restrict each file in searches to those who may read it here: its owner, its group, or everybody."""
     watch: bool = Field(default=False, examples=[True])
     """Have `ultracrawl serve` crawl the source soon after something in its folders has changed."""

@@ -1,4 +1,4 @@
-"""Walks a folder: each file with what the system says of it, and what cannot be looked at."""
+"""Walks folders and yields files with their stat results, and unreadable paths."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from collections.abc import Callable, Iterator
 from fnmatch import translate
 from typing import NamedTuple
 
-from ultracrawl.agents.file.opening import FOLDER, BaseFolders, path_in
+from ultracrawl.agents.file.opening import OPEN_FOLDER, BaseFolders, path_in
 from ultracrawl.agents.file.section import FileSection
 
-MOST_LEVELS = 200
-"""Folders that are entered, one in the other: a tree that is deeper was made to be endless."""
+MAX_DEPTH = 200
+"""Depth of subfolders that are entered; a deeper tree is taken for an attack."""
 _MAILDIR = frozenset({b"cur", b"new", b"tmp"})
-_LEADS_NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+_BROKEN_LINK = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class FoundFile(NamedTuple):
     """A regular file."""
 
     path: bytes
-    about: os.stat_result
+    file_stat: os.stat_result
     in_maildir: bool = False
-    """It lies in a folder that holds messages, one a file."""
+    """Whether its folder is part of a Maildir, so the file is a message."""
     is_mailbox: bool = False
-    """Its name is that of a file that holds messages."""
+    """Whether its name matches the option `mailboxes`."""
 
 
-class Unread(NamedTuple):
-    """What cannot be looked at, so that nothing is known of it and of what lies in it."""
+class UnreadablePath(NamedTuple):
+    """A file or folder that cannot be read, so the listing is incomplete."""
 
     path: bytes
     reason: str
@@ -39,14 +39,14 @@ class Unread(NamedTuple):
 
 class _Folder(NamedTuple):
     below: bytes
-    """Its path in the base folder, with a `/` at its end; empty for that folder itself."""
+    """Its path relative to the base folder, with a trailing `/`; empty for the base folder itself."""
     level: int
-    above: tuple[tuple[int, int], ...]
-    """The folders that it lies in, where a link may lead back to one of them."""
+    ancestors: tuple[tuple[int, int], ...]
+    """Device and inode of the folders above it; only kept with `symlinks`, to detect cycles."""
 
 
 class FolderWalk:
-    """Walks the folders of a source, without their order: in memory are subfolders of those it is in, and no files."""
+    """Walks the folders of a source in no particular order; keeps pending subfolders in memory, but no files."""
 
     def __init__(self, options: FileSection, bases: BaseFolders) -> None:
         self._options = options
@@ -55,97 +55,97 @@ class FolderWalk:
         self._excluded = _matcher(options.exclude)
         self._mailboxes = _matcher(options.mailboxes)
 
-    def files(self, base: bytes) -> Iterator[FoundFile | Unread]:
-        """Yield what lies in a base folder, and below it."""
-        waiting = [_Folder(b"", 0, ())]
-        while waiting:
-            folder = waiting.pop()
+    def files(self, base: bytes) -> Iterator[FoundFile | UnreadablePath]:
+        """Yield the included files in and below a base folder, and unreadable paths."""
+        pending = [_Folder(b"", 0, ())]
+        while pending:
+            folder = pending.pop()
             path = path_in(base, folder.below) if folder.below else base
             try:
-                opened = self._bases.open_path(path, FOLDER)
+                opened = self._bases.open_path(path, OPEN_FOLDER)
             except OSError as error:
                 if folder.level == 0 or error.errno != errno.ENOENT:
-                    yield _unread(path, error)
+                    yield _unreadable(path, error)
                 continue
             try:
-                yield from self._inside(opened, path, folder, waiting)
+                yield from self._files_in(opened, path, folder, pending)
             except OSError as error:
-                yield _unread(path, error)
+                yield _unreadable(path, error)
             finally:
                 os.close(opened)
 
-    def looks_at(self, path: bytes, base: bytes) -> bool:
-        """Whether a walk of a base folder would look at a path in it; what is gone may have been a folder."""
+    def covers(self, path: bytes, base: bytes) -> bool:
+        """Whether a walk of a base folder would visit a path in it; a deleted path counts, it may have been a folder."""
         below = path[len(base) :].strip(b"/")
         steps = [(step[0], below[: step.end()]) for step in re.finditer(rb"[^/]+", below)]
         too_deep = self._options.levels is not None and len(steps) > self._options.levels + 1
-        if too_deep or any(self._is_left_out(*step) for step in steps):
+        if too_deep or any(self._is_excluded(*step) for step in steps):
             return False
         return not steps or self._is_included(*steps[-1]) or not os.path.isfile(path)
 
-    def _inside(
-        self, opened: int, home: bytes, folder: _Folder, waiting: list[_Folder]
-    ) -> Iterator[FoundFile | Unread]:
-        """Yield what lies in an open folder, and have the folders in it wait. Raises `OSError`."""
-        above = folder.above
+    def _files_in(
+        self, opened: int, folder_path: bytes, folder: _Folder, pending: list[_Folder]
+    ) -> Iterator[FoundFile | UnreadablePath]:
+        """Yield the files in an open folder, and append its subfolders to `pending`. Raises `OSError`."""
+        ancestors = folder.ancestors
         if self._options.symlinks:
-            own = _identity(os.fstat(opened))
-            if own in above:
+            identity = _identity(os.fstat(opened))
+            if identity in ancestors:
                 return
-            above = (*above, own)
+            ancestors = (*ancestors, identity)
         in_maildir = folder.below.rstrip(b"/").rpartition(b"/")[2] in _MAILDIR and _is_maildir(opened)
         level, is_empty = folder.level + 1, True
-        entered = self._options.levels is None or folder.level < self._options.levels
-        with os.scandir(opened) as found:
-            for one in found:
-                is_empty, name = False, os.fsencode(one.name)
+        enters_subfolders = self._options.levels is None or folder.level < self._options.levels
+        with os.scandir(opened) as members:
+            for member in members:
+                is_empty, name = False, os.fsencode(member.name)
                 below = folder.below + name
-                if self._is_left_out(name, below):
+                if self._is_excluded(name, below):
                     continue
-                path = path_in(home, name)
-                about = self._look(opened, name, path)
-                if about is None:
+                path = path_in(folder_path, name)
+                file_stat = self._stat(opened, name, path)
+                if file_stat is None:
                     continue
-                if isinstance(about, Unread):
-                    yield about
-                elif stat.S_ISDIR(about.st_mode):
-                    if entered and level > MOST_LEVELS:
-                        yield Unread(path, f"it is more than {MOST_LEVELS} folders deep")
-                    elif entered:
-                        waiting.append(_Folder(below + b"/", level, above))
-                elif stat.S_ISREG(about.st_mode) and self._is_included(name, below):
-                    yield FoundFile(path, about, in_maildir, self._mailboxes(name, below))
+                if isinstance(file_stat, UnreadablePath):
+                    yield file_stat
+                elif stat.S_ISDIR(file_stat.st_mode):
+                    if enters_subfolders and level > MAX_DEPTH:
+                        yield UnreadablePath(path, f"it is more than {MAX_DEPTH} folders deep")
+                    elif enters_subfolders:
+                        pending.append(_Folder(below + b"/", level, ancestors))
+                elif stat.S_ISREG(file_stat.st_mode) and self._is_included(name, below):
+                    yield FoundFile(path, file_stat, in_maildir, self._mailboxes(name, below))
         if is_empty and folder.level == 0:
-            yield Unread(home, "it is empty; is it mounted?")
+            yield UnreadablePath(folder_path, "it is empty; is it mounted?")
 
-    def _look(self, folder: int, name: bytes, path: bytes) -> os.stat_result | Unread | None:
-        """Return what the system says of a name in a folder; None for what does not count."""
+    def _stat(self, folder: int, name: bytes, path: bytes) -> os.stat_result | UnreadablePath | None:
+        """Return the stat result of a name in a folder; None for deleted files and ignored links."""
         try:
-            about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            file_stat = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError as error:
-            return None if error.errno == errno.ENOENT else _unread(path, error)  # none: it went meanwhile
-        if not stat.S_ISLNK(about.st_mode):
-            return about
+            return None if error.errno == errno.ENOENT else _unreadable(path, error)
+        if not stat.S_ISLNK(file_stat.st_mode):
+            return file_stat
         if not self._options.symlinks:
             return None
         try:
-            return os.stat(name, dir_fd=folder) if self._bases.holds(path) else None
+            return os.stat(name, dir_fd=folder) if self._bases.contains(path) else None
         except OSError as error:
-            return None if error.errno in _LEADS_NOWHERE else _unread(path, error)
+            return None if error.errno in _BROKEN_LINK else _unreadable(path, error)
 
-    def _is_left_out(self, name: bytes, below: bytes) -> bool:
+    def _is_excluded(self, name: bytes, below: bytes) -> bool:
         return (name.startswith(b".") and not self._options.hidden) or self._excluded(name, below)
 
     def _is_included(self, name: bytes, below: bytes) -> bool:
         return not self._options.include or self._included(name, below)
 
 
-def _unread(path: bytes, error: OSError) -> Unread:
-    return Unread(path, error.strerror or str(error))
+def _unreadable(path: bytes, error: OSError) -> UnreadablePath:
+    return UnreadablePath(path, error.strerror or str(error))
 
 
-def _identity(about: os.stat_result) -> tuple[int, int]:
-    return about.st_dev, about.st_ino
+def _identity(file_stat: os.stat_result) -> tuple[int, int]:
+    return file_stat.st_dev, file_stat.st_ino
 
 
 def _is_maildir(folder: int) -> bool:
@@ -156,11 +156,11 @@ def _is_maildir(folder: int) -> bool:
 
 
 def _matcher(patterns: tuple[str, ...]) -> Callable[[bytes, bytes], bool]:
-    """Return what tells whether one of some patterns fits a name, or the path below the folder."""
-    paths = [re.compile(os.fsencode(translate(one))).match for one in patterns if "/" in one]
-    names = [re.compile(os.fsencode(translate(one))).match for one in patterns if "/" not in one]
+    """Return a function that matches a name, or a path below the base folder, against glob patterns."""
+    paths = [re.compile(os.fsencode(translate(pattern))).match for pattern in patterns if "/" in pattern]
+    names = [re.compile(os.fsencode(translate(pattern))).match for pattern in patterns if "/" not in pattern]
 
-    def fits(name: bytes, below: bytes) -> bool:
+    def matches(name: bytes, below: bytes) -> bool:
         return any(match(below) for match in paths) or any(match(name) for match in names)
 
-    return fits
+    return matches

@@ -1,4 +1,4 @@
-"""Which changes of files mean that a source is to be crawled."""
+"""Decides which file changes cause a crawl of a source with `watch: true`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.sources.kinds import WatchedFolders
 
 
 def watched_files(options: FileSection, base: Path) -> WatchedFolders:
-    """Return the folders of a source, and what tells of a path below them whether the crawl would look at it."""
+    """Return the folders of a source, and a function that decides whether a changed path affects the source."""
 
     def folders() -> BaseFolders:
         return BaseFolders(options.paths, base, symlinks=options.symlinks)
@@ -22,15 +22,13 @@ def watched_files(options: FileSection, base: Path) -> WatchedFolders:
 
     def affects_source(changed: str) -> bool:
         path = os.fsencode(changed)
-        holder = bases.holder(path)
-        if holder is None or not walk.looks_at(path, os.fsencode(holder)):
+        base_folder = bases.base_folder_of(path)
+        if base_folder is None or not walk.covers(path, os.fsencode(base_folder)):
             return False
         while not os.path.lexists(path):
             path = os.path.dirname(path)
         try:
-            return folders().holds(
-                path
-            )  # where links lead to now; what they lead out to is no file of the source
+            return folders().contains(path)  # new folders each time: links may have changed
         except OSError:
             return False
 

@@ -1,6 +1,6 @@
-"""The kind `table`: rows of a table, a view or a query of a database, a document each (extra `table`).
+"""The kind `table`: each row of a database table, view or query is a document (extra `table`).
 
-`section` has the options, `kind` makes lister and fetcher, `database` connects, `shape` knows the columns and the keys
-of what is read, `rows` makes entries of rows, `change_log` reads the log of changes, `triggers` writes the SQL for one.
-No other package knows SQLAlchemy.
+`section` has the options, `kind` creates lister and fetcher, `database` connects, `shape` handles columns and row keys,
+`rows` converts rows into entries, `change_log` reads a change log, `triggers` generates the SQL that creates one.
+No other package imports SQLAlchemy.
 """

@@ -1,4 +1,4 @@
-"""The connection to the database of a source: made for reading alone, and silent about its secrets."""
+"""Connections to the database of a source: read-only by default, and without secrets in error messages."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 _EXTRAS = {"postgresql": "postgresql", "mysql": "mysql", "mariadb": "mysql"}
 _CONNECT_SECONDS = 30
 _MYSQL = ("mysql", "mariadb")
-_SESSION = {
+_SESSION_STATEMENTS = {
     "sqlite": "PRAGMA query_only=ON",
     "postgresql": "SET datestyle TO 'ISO'",
     **dict.fromkeys(_MYSQL, "SET SESSION TRANSACTION READ ONLY"),
 }
-"""What is said at the beginning of a session; that it only reads, PostgreSQL is told by each transaction."""
+"""The first statement of a session; for PostgreSQL each transaction is made read-only instead."""
 
 
 def database_url(options: TableSection, secrets: SecretReader, base: Path) -> URL:
-    """Return where the database is. Raises `UserError`, which never shows what it could not read."""
+    """Return the URL of the database with its password and driver. Raises `UserError`, which never shows the URL."""
     try:
         url = make_url(secrets.read(options.connection, "connection"))
     except (ArgumentError, ValueError):
@@ -61,16 +61,16 @@ class Database:
             arguments["connect_timeout"] = _CONNECT_SECONDS
         self._url = url
         self.name = name
-        """What kind of a database it is, as `postgresql`."""
-        self.streams = name != "sqlite"
-        """Whether rows may be read while others write: SQLite lets nobody write while a statement is being read."""
+        """The database system, such as `postgresql`."""
+        self.can_stream = name != "sqlite"
+        """Whether others can write while a result is being read; SQLite blocks writers."""
         hidden = [
             value for name, value in url.query.items() if re.search("pass|pwd|odbc", name, re.IGNORECASE)
         ]
-        self._secrets = [one for one in (url.password, *hidden) if isinstance(one, str) and one]
-        place = repr((name, url.host, url.port, url.database))
-        self.place_digest = xxhash.xxh3_64_hexdigest(place.encode())
-        """Tells it from other databases."""
+        self._secrets = [secret for secret in (url.password, *hidden) if isinstance(secret, str) and secret]
+        address = repr((name, url.host, url.port, url.database))
+        self.address_digest = xxhash.xxh3_64_hexdigest(address.encode())
+        """Identifies the database."""
         try:
             self._engine = sa.create_engine(
                 url, hide_parameters=True, pool_size=2, pool_pre_ping=True, connect_args=arguments
@@ -80,28 +80,28 @@ class Database:
         except (SQLAlchemyError, TypeError):
             raise UserError(f"connection: a URL of {name} cannot be like this") from None
         if name == "sqlite":
-            event.listen(self._engine, "connect", _reads_broken_texts)
-        if name in _SESSION:
-            event.listen(self._engine, "connect", _begun_with(_SESSION[name]))
+            event.listen(self._engine, "connect", _decode_leniently)
+        if name in _SESSION_STATEMENTS:
+            event.listen(self._engine, "connect", _execute_on_connect(_SESSION_STATEMENTS[name]))
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """Give a connection that can change nothing. Raises `WorkError` where the database says no."""
-        with self._told(), self._engine.connect() as connection:
+    def read_only_connection(self) -> Iterator[Connection]:
+        """Open a read-only connection. Raises `WorkError` for database errors in the block."""
+        with self._convert_errors(), self._engine.connect() as connection:
             yield connection.execution_options(postgresql_readonly=True)
 
     @contextmanager
-    def changing(self) -> Iterator[Connection]:
-        """Give a connection for a log of changes, and commit at the end. Raises `WorkError` as well."""
+    def writable_connection(self) -> Iterator[Connection]:
+        """Open a connection for the change log, and commit at the end. Raises `WorkError` for database errors."""
         engine = sa.create_engine(self._url, hide_parameters=True, poolclass=sa.NullPool)
-        if self.name in _MYSQL:  # else it waits for rows that others note just now
+        if self.name in _MYSQL:  # with REPEATABLE READ, updates wait for concurrent inserts of the triggers
             engine = engine.execution_options(isolation_level="READ COMMITTED")
-        with self._told(), engine.begin() as connection:
+        with self._convert_errors(), engine.begin() as connection:
             yield connection
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Turn what a driver says into one line without secrets."""
+    def _convert_errors(self) -> Iterator[None]:
+        """Convert errors of the driver into one-line `WorkError`s without secrets."""
         self._check_file()
         try:
             yield
@@ -111,14 +111,14 @@ class Database:
             raise WorkError(self._line_of(error)) from None
 
     def _check_file(self) -> None:
-        """See that a file of SQLite is there, which would be made otherwise."""
+        """Raise `WorkError` if an SQLite file does not exist, as connecting would create it."""
         path = self._url.database or ""
         is_file = self.name == "sqlite" and path and not path.startswith(("file:", ":"))
         if is_file and not Path(path).is_file():
             raise WorkError(f"the database file {path} is not there")
 
     def _line_of(self, error: BaseException) -> str:
-        texts = [str(one) for one in error.args if isinstance(one, str)] or [str(error)]
+        texts = [argument for argument in error.args if isinstance(argument, str)] or [str(error)]
         line = " ".join(texts[-1].split())[:300]
         for secret in self._secrets:
             line = line.replace(secret, "***")
@@ -129,12 +129,12 @@ class Database:
         self._engine.dispose()
 
 
-def _reads_broken_texts(connection: Any, _record: object) -> None:
-    """Have texts read that are no UTF-8, which SQLite takes from anybody."""
+def _decode_leniently(connection: Any, _record: object) -> None:
+    """Replace invalid UTF-8 in texts, which SQLite does not validate on insert."""
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
 
 
-def _begun_with(statement: str) -> Any:
+def _execute_on_connect(statement: str) -> Any:
     def set_up(connection: Any, _record: object) -> None:
         cursor = connection.cursor()
         cursor.execute(statement)

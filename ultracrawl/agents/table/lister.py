@@ -1,4 +1,4 @@
-"""Lists the rows of a source: all of them, to be compared, or those that a log of changes names."""
+"""The lister of the kind `table`: lists all rows with validators, or the changed rows of a change log."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
 logger = logging.getLogger(__name__)
 
-BATCH = 500
-"""Rows of a batch, and keys of a statement."""
-DOCUMENTS_BATCH = 25
-"""The same where rows hold documents in bytes, which may be large."""
-AHEAD = 20
-"""Batches that are read with one statement, but of SQLite: nobody can write there meanwhile."""
+BATCH_SIZE = 500
+"""Rows in a batch, and keys in a statement."""
+DOCUMENT_BATCH_SIZE = 25
+"""Batch size if rows hold documents in bytes, which may be large."""
+BATCHES_PER_STATEMENT = 20
+"""Batches that one statement reads; for SQLite it is one, since reading blocks writers there."""
 
 
 class TableLister(Lister):
-    """The lister of a source of the type `table`."""
+    """Lists rows. Without a change log every listing reads all rows; with one, listings after the first read it."""
 
     def __init__(self, setup: KindSetup[TableSection]) -> None:
         self._setup = setup
@@ -40,115 +40,121 @@ class TableLister(Lister):
         self._log = ChangeLog(log, len(self._options.key), self._database) if log else None
 
     def check_connection(self) -> None:
-        """Connect, and see that all columns that the definition names are there."""
-        with self._database.reading() as connection:
+        """Connect, and check that the columns of the definition exist."""
+        with self._database.read_only_connection() as connection:
             reader = self._reader(connection)
             if self._log is not None:
                 self._log.check_columns(connection)
-                reader.keys.check_logged(self._database.name)
-            for name, one in self._options.value_lists.items():
-                next(self._values(connection, name, one), None)
+                reader.keys.check_loggable(self._database.name)
+            for name, section in self._options.value_lists.items():
+                next(self._values(connection, name, section), None)
 
     def _reader(self, connection: Connection) -> RowReader:
         reader = RowReader(connection, self._setup.source, self._options)
-        made = self._setup.source.extract.keys() | {name.lower() for name in self._setup.source.extract}
-        unknown = [one for one in reader.unknown_attributes() if one not in made]
+        extracted = self._setup.source.extract.keys() | {name.lower() for name in self._setup.source.extract}
+        unknown = [name for name in reader.unknown_attributes() if name not in extracted]
         if unknown and not self._options.media_type:
             logger.warning("attributes: no column, and no list, is called %s", ", ".join(unknown))
         return reader
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:
-        """Yield entries with validators; what they hold is read by the fetcher.
+        """Yield entries with validators but without bodies, which the fetcher reads.
 
-        No transaction is open while the crawl takes a batch, which may last: it would keep the database from clearing
-        away what is old, and from changing its tables.
+        No transaction is open while the crawl processes a batch, which may take long: it would keep the database from
+        removing old row versions (vacuum) and from altering tables.
         """
         try:
             yield from self._listing(since, json.loads(cursor) if cursor else [])
         except WorkError as error:
             yield Partial(str(error))
 
-    def _listing(self, since: str, behind: Sequence[str]) -> Iterator[Listed]:
-        with self._database.reading() as connection:
+    def _listing(self, since: str, after: Sequence[str]) -> Iterator[Listed]:
+        with self._database.read_only_connection() as connection:
             reader = self._reader(connection)
         if self._log is None:
-            yield from self._all_rows(reader, behind)
+            yield from self._all_rows(reader, after)
             yield Complete()
             return
-        basis = f"{reader.digest} {self._database.place_digest} {self._options.changes.log}"
-        reader.keys.check_logged(self._database.name)
-        generation, _, noted = since.partition(" ")
-        if noted != basis or not reader.relation.sample:  # of an empty table it is not known what keys are
+        basis = f"{reader.digest} {self._database.address_digest} {self._options.changes.log}"
+        reader.keys.check_loggable(self._database.name)
+        generation, _, last_basis = since.partition(" ")
+        if last_basis != basis or not reader.relation.sample:  # the key types of an empty table are unknown
             generation = ""
-        if not behind:
-            self._log.begin(generation)
+        if not after:
+            self._log.start_generation(generation)
         if generation:
-            yield from self._changes(reader, self._log, generation, behind)
+            yield from self._changes(reader, self._log, generation, after)
         else:
-            yield from self._all_rows(reader, behind)
+            yield from self._all_rows(reader, after)
         yield Complete(f"{self._log.token_after(generation)} {basis}", changes_only=bool(generation))
 
     # ---- all rows
 
     def _all_rows(self, reader: RowReader, cursor: Sequence[str]) -> Iterator[Batch]:
-        behind: Sequence[object] | None = reader.keys.values_of(cursor) if cursor else None
+        after: Sequence[object] | None = reader.keys.values_of(cursor) if cursor else None
         while True:
-            batches, behind = self._read_ahead(reader, behind)
+            batches, after = self._next_batches(reader, after)
             yield from batches
-            if behind is None:
+            if after is None:
                 return
 
-    def _read_ahead(
-        self, reader: RowReader, behind: Sequence[object] | None
+    def _next_batches(
+        self, reader: RowReader, after: Sequence[object] | None
     ) -> tuple[list[Batch], Sequence[object] | None]:
-        """Return the next batches behind a key, and the key of their last row; None if there are no more."""
-        by_column, count = self._options.changes.column is not None, AHEAD if self._database.streams else 1
-        size = DOCUMENTS_BATCH if reader.holds_documents and not by_column else BATCH
-        wanted = reader.select(reader.listed).order_by(*reader.keys.columns).limit(size * count)
-        wanted = wanted if behind is None else wanted.where(reader.keys.behind(behind))
+        """Return the batches that follow a key, and the key of their last row; None after the last row."""
+        by_column = self._options.changes.column is not None
+        count = BATCHES_PER_STATEMENT if self._database.can_stream else 1
+        size = DOCUMENT_BATCH_SIZE if reader.holds_documents and not by_column else BATCH_SIZE
+        statement = reader.select(reader.listing_columns).order_by(*reader.keys.columns).limit(size * count)
+        statement = statement if after is None else statement.where(reader.keys.rows_after(after))
         options = {"stream_results": True, "yield_per": size}
-        batches, last, key = list[Batch](), tuple[str, ...](), behind
-        with self._database.reading() as connection, self._database.reading() as other:
-            with closing(connection.execution_options(**options).execute(wanted)) as found:
-                for part in found.partitions(size):
-                    rows = [dict(zip(reader.listed, row, strict=True)) for row in part]
-                    repeated = {} if by_column else reader.repeated_of(other, rows)
+        batches, last, key = list[Batch](), tuple[str, ...](), after
+        with (
+            self._database.read_only_connection() as connection,
+            self._database.read_only_connection() as second_connection,
+        ):
+            with closing(connection.execution_options(**options).execute(statement)) as result:
+                for part in result.partitions(size):
+                    rows = [dict(zip(reader.listing_columns, row, strict=True)) for row in part]
+                    repeated = {} if by_column else reader.repeated_of(second_connection, rows)
                     batches.append(_batch(reader, rows, repeated, last))
                     last, key = reader.key_of(rows[-1]), part[-1][: len(self._options.key)]
-            is_last = sum(len(one.entries) for one in batches) < size * count
-            if is_last and behind is not None:
-                reader.check_keys(connection)  # rows without a key are behind none
+            is_last = sum(len(batch.entries) for batch in batches) < size * count
+            if is_last and after is not None:
+                reader.check_keys(
+                    connection
+                )  # rows with NULL keys follow no key, so no statement returned them
         return batches, None if is_last else key
 
     # ---- what changed
 
     def _changes(
-        self, reader: RowReader, log: ChangeLog, since: str, behind: Sequence[str]
+        self, reader: RowReader, log: ChangeLog, since: str, after: Sequence[str]
     ) -> Iterator[Batch]:
         while True:
-            with self._database.reading() as connection:
-                keys = log.read_keys(connection, since, behind, BATCH * AHEAD)
-            for start in range(0, len(keys), BATCH):
-                part = keys[start : start + BATCH]
-                with self._database.reading() as connection:
+            with self._database.read_only_connection() as connection:
+                keys = log.read_keys(connection, since, after, BATCH_SIZE * BATCHES_PER_STATEMENT)
+            for start in range(0, len(keys), BATCH_SIZE):
+                part = keys[start : start + BATCH_SIZE]
+                with self._database.read_only_connection() as connection:
                     changed = self._changed(reader, connection, part)
                 yield Batch(changed, cursor=json.dumps(part[-1]))
-            if len(keys) < BATCH * AHEAD:
+            if len(keys) < BATCH_SIZE * BATCHES_PER_STATEMENT:
                 return
-            behind = keys[-1]
+            after = keys[-1]
 
     @staticmethod
     def _changed(reader: RowReader, connection: Connection, keys: Sequence[tuple[str, ...]]) -> list[Entry]:
         rows = reader.rows_of(connection, keys)
         repeated = reader.repeated_of(connection, list(rows.values()))
-        # A key that a collation takes for another finds the row of that one: it is listed as it is written now.
+        # A logged key may match a row whose key differs but is equal in its collation: the row's own key is listed.
         changed = [reader.listed_entry(row, repeated.get(key, {})) for key, row in rows.items()]
-        forms = [{written, reader.keys.canonical(written)} for written in keys]
-        gone = sorted(set().union(*(one for one in forms if one.isdisjoint(rows))))
-        return changed + [Entry(reader.keys.url_of(key), deleted=True) for key in gone]
+        forms = [{logged, reader.keys.canonical(logged)} for logged in keys]
+        deleted = sorted(set().union(*(form for form in forms if form.isdisjoint(rows))))
+        return changed + [Entry(reader.keys.url_of(key), deleted=True) for key in deleted]
 
     def confirm(self, token: str) -> None:
-        """Remove what the log of changes had for a listing."""
+        """Delete the change-log rows of a listing."""
         if self._log is not None and token:
             self._log.confirm(token.partition(" ")[0])
 
@@ -156,34 +162,36 @@ class TableLister(Lister):
         """Read the lists of values."""
         if not self._options.value_lists:
             return ()
-        with self._database.reading() as connection:
+        with self._database.read_only_connection() as connection:
             return [
-                ValueList(name, tuple(self._values(connection, name, one)))
-                for name, one in self._options.value_lists.items()
+                ValueList(name, tuple(self._values(connection, name, section)))
+                for name, section in self._options.value_lists.items()
             ]
 
-    def _values(self, connection: Connection, name: str, written: ValueListSection) -> Iterator[ListedValue]:
-        for row in connection.execute(self._values_statement(connection, name, written)):
+    def _values(self, connection: Connection, name: str, section: ValueListSection) -> Iterator[ListedValue]:
+        for row in connection.execute(self._values_statement(connection, name, section)):
             value, display = row[0], row[-1] if len(row) > 1 else None
             if value is not None:
                 yield ListedValue(str(value), {} if display is None else {"": str(display)})
 
     def _values_statement(
-        self, connection: Connection, name: str, written: ValueListSection
+        self, connection: Connection, name: str, section: ValueListSection
     ) -> sa.Select[tuple[object, ...]]:
-        place = f"value_lists.{name}"
+        option = f"value_lists.{name}"
         relation: Relation = (
             read_relation(connection, self._options.table, self._options.select)
-            if written.column
-            else read_relation(connection, written.table, written.select)
+            if section.column
+            else read_relation(connection, section.table, section.select)
         )
-        if written.column:
-            wanted = [relation.column(written.column, f"{place}.column")]
-        elif written.table:
-            wanted = [relation.column(one, place) for one in (written.value, written.display) if one]
+        if section.column:
+            columns = [relation.column(section.column, f"{option}.column")]
+        elif section.table:
+            columns = [
+                relation.column(column, option) for column in (section.value, section.display) if column
+            ]
         else:
-            wanted = list(relation.columns.values())[:2]
-        return sa.select(*wanted).select_from(relation.origin).distinct().order_by(*wanted)
+            columns = list(relation.columns.values())[:2]
+        return sa.select(*columns).select_from(relation.origin).distinct().order_by(*columns)
 
     def close(self) -> None:
         """Close the connections."""

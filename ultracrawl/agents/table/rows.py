@@ -1,4 +1,4 @@
-"""Rows as entries: which columns are read, what a row becomes, and the checksum that tells its changes."""
+"""Converts rows into entries: the columns that are read, the document of a row, and its validators."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import xxhash
 from sqlalchemy.engine import Connection
 
 from ultracrawl.agents.port import Entry, attribute_texts
-from ultracrawl.agents.table.section import PLACE, TableSection
-from ultracrawl.agents.table.shape import RowKeys, among, key_text, read_relation
+from ultracrawl.agents.table.section import PLACEHOLDER, TableSection
+from ultracrawl.agents.table.shape import RowKeys, is_among, key_text, read_relation
 from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ _TITLE_LENGTH = 120
 _PLAIN = "text/plain; charset=utf-8"
 
 Row = Mapping[str, Any]
-"""The values of a row, by column in lower case."""
+"""Column name in lower case -> value."""
 Repeated = Mapping[str, Sequence[str]]
-"""Values of attributes out of other tables, by name."""
+"""Attribute name -> values from another table (option `repeated`)."""
 
 
 class RowReader:
-    """Reads the rows of one source, by connections that it is given; made anew for each listing, as tables change."""
+    """Reads the rows of one source. Each listing creates a new one, as the columns of tables may change."""
 
     def __init__(self, connection: Connection, source: DataSource, options: TableSection) -> None:
         self._options = options
@@ -38,95 +38,96 @@ class RowReader:
         self.relation = read_relation(connection, options.table, options.select)
         self.keys = RowKeys.of_relation(source.name, self.relation, options.key)
         self._lists = {
-            name.lower(): _RepeatedValues(connection, name, one) for name, one in options.repeated.items()
+            name.lower(): _RepeatedValues(connection, name, section)
+            for name, section in options.repeated.items()
         }
         self.digest = xxhash.xxh3_64_hexdigest(
-            repr((_written(options), sorted(self._attributes.items()))).encode()
+            repr((_content_options(options), sorted(self._attributes.items()))).encode()
         )
-        """Is another as soon as the options make other entries of the same rows."""
-        self.named = self._named_columns()
-        """The columns that entries are made from, the key first."""
-        self.listed = self._listed_columns() if options.changes.column else self.named
+        """Changes with the options that affect the entries."""
+        self.entry_columns = self._entry_columns()
+        """The columns that entries are made of, the key first."""
+        self.listing_columns = self._listing_columns() if options.changes.column else self.entry_columns
         """The columns that a listing of all rows reads, the key first."""
 
-    def _listed_columns(self) -> list[str]:
+    def _listing_columns(self) -> list[str]:
         options = self._options
-        names = [*options.key, options.changes.column or "", *PLACE.findall(options.display_url or "")]
+        names = [*options.key, options.changes.column or "", *PLACEHOLDER.findall(options.display_url or "")]
         return list(dict.fromkeys(name.lower() for name in names))
 
-    def _named_columns(self) -> list[str]:
-        options, has = self._options, self.relation.column
-        names = [has(name, "key").name for name in options.key]
-        names += [has(name, "text").name for name in options.text]
-        names += [has(name, "display_url").name for name in PLACE.findall(options.display_url or "")]
-        for place in ("media_type", "owner_column"):
-            if name := getattr(options, place):
-                names.append(has(name, place).name)
+    def _entry_columns(self) -> list[str]:
+        options, column = self._options, self.relation.column
+        names = [column(name, "key").name for name in options.key]
+        names += [column(name, "text").name for name in options.text]
+        names += [column(name, "display_url").name for name in PLACEHOLDER.findall(options.display_url or "")]
+        for option in ("media_type", "owner_column"):
+            if name := getattr(options, option):
+                names.append(column(name, option).name)
         if options.acl_column and options.acl_column.lower() not in self._lists:
-            names.append(has(options.acl_column, "acl_column").name)
+            names.append(column(options.acl_column, "acl_column").name)
         if options.changes.column:
-            names.append(has(options.changes.column, "changes.column").name)
-        names += [one for one in self._attributes if one in self.relation.columns]
+            names.append(column(options.changes.column, "changes.column").name)
+        names += [name for name in self._attributes if name in self.relation.columns]
         return list(dict.fromkeys(name.lower() for name in names))
 
     @property
     def holds_documents(self) -> bool:
         """Whether rows hold documents in bytes, which may be large."""
         texts = (self.relation.sample.get(name.lower()) for name in self._options.text)
-        return bool(self._options.media_type) or any(isinstance(one, bytes | memoryview) for one in texts)
+        return bool(self._options.media_type) or any(isinstance(text, bytes | memoryview) for text in texts)
 
     def unknown_attributes(self) -> list[str]:
-        """Return the mapped attributes that neither a column nor a list of the source gives."""
+        """Return the mapped attributes that are neither a column nor in `repeated`."""
         known = self.relation.columns.keys() | self._lists.keys()
         return [name for name in self._attributes if name not in known]
 
     def select(self, names: Iterable[str]) -> sa.Select[Any]:
-        """Return a statement that reads columns."""
+        """Return a SELECT of columns of the source."""
         return sa.select(*(self.relation.columns[name] for name in names)).select_from(self.relation.origin)
 
     def rows_of(self, connection: Connection, keys: Sequence[Sequence[str]]) -> dict[tuple[str, ...], Row]:
-        """Return the rows that have some keys, by key; keys of no row are missing."""
+        """Return the rows with the given keys, by key; keys without a row are missing."""
         values = [value for key in keys if (value := self.keys.values_of(key)) is not None]
         if not values:
             return {}
-        found = connection.execute(self.select(self.named).where(self.keys.among(values)))
-        rows = [dict(zip(self.named, one, strict=True)) for one in found]
+        result = connection.execute(self.select(self.entry_columns).where(self.keys.is_among(values)))
+        rows = [dict(zip(self.entry_columns, row, strict=True)) for row in result]
         return {self.key_of(row): row for row in rows}
 
     def check_keys(self, connection: Connection) -> None:
-        """See that all rows have a key. Raises `WorkError`."""
-        empty = sa.or_(*(one.is_(None) for one in self.keys.columns))
-        without = sa.select(sa.literal(1)).select_from(self.relation.origin).where(empty).limit(1)
-        if connection.execute(without).first() is not None:
-            raise _without_key()
+        """Raise `WorkError` if a row has NULL in a key column."""
+        has_null = sa.or_(*(column.is_(None) for column in self.keys.columns))
+        statement = sa.select(sa.literal(1)).select_from(self.relation.origin).where(has_null).limit(1)
+        if connection.execute(statement).first() is not None:
+            raise _null_key_error()
 
     def key_of(self, row: Row) -> tuple[str, ...]:
-        """Return the key of a row as texts. Raises `WorkError` if it has none."""
+        """Return the key of a row as texts. Raises `WorkError` if a key column is NULL."""
         values = [row[name.lower()] for name in self._options.key]
         if None in values:
-            raise _without_key()
-        return tuple(key_text(one) for one in values)
+            raise _null_key_error()
+        return tuple(key_text(value) for value in values)
 
     def repeated_of(
         self, connection: Connection, rows: Sequence[Row]
     ) -> dict[tuple[str, ...], dict[str, list[str]]]:
-        """Return the values out of other tables that belong to rows, by key."""
-        found: dict[tuple[str, ...], dict[str, list[str]]] = {}
+        """Return the values of `repeated` that belong to rows, by key."""
+        repeated: dict[tuple[str, ...], dict[str, list[str]]] = {}
         keys = [tuple(row[name.lower()] for name in self._options.key) for row in rows]
         for name, values in self._lists.items():
             for key, value in values.read(connection, keys):
-                found.setdefault(key, {}).setdefault(name, []).append(value)
-        return found
+                repeated.setdefault(key, {}).setdefault(name, []).append(value)
+        return repeated
 
     def validators_of(self, row: Row, repeated: Repeated) -> str:
-        """Return what is another as soon as the row, its lists or the options have changed."""
+        """Return a text that changes with the row, its `repeated` values or the options."""
         if column := self._options.changes.column:
             return f"{key_text(row[column.lower()])} {self.digest}"
-        values = [_comparable(row[name]) for name in self.named]
+        values = [_comparable(row[name]) for name in self.entry_columns]
         return xxhash.xxh3_128_hexdigest(repr((self.digest, values, sorted(repeated.items()))).encode())
 
     def listed_entry(self, row: Row, repeated: Repeated) -> Entry:
-        """Return what a listing says of a row."""
+        """Return the entry of a row for a listing, without its document."""
         return Entry(
             self.keys.url_of(self.key_of(row)),
             display_url=self._display_url_of(row),
@@ -134,19 +135,19 @@ class RowReader:
         )
 
     def entry_of(self, row: Row, repeated: Repeated) -> Entry:
-        """Return a row as a whole document."""
+        """Return the entry of a row with its document."""
         options, key = self._options, self.key_of(row)
         mapped = {target: name for name, target in self._attributes.items() if name in row}
         document = self._document_of(row)
         title = _text(row.get(mapped.get("Title", "")))
-        changed = _moment(row.get(mapped.get("LastModifiedDate", options.changes.column or "").lower()))
-        told = {
+        changed = _timestamp(row.get(mapped.get("LastModifiedDate", options.changes.column or "").lower()))
+        used = {
             mapped.get("Title"),
             mapped.get("Language"),
             mapped.get("LastModifiedDate") if changed else None,
         }
         attributes = {
-            one: attribute_texts(row[one]) for one in self._attributes if one in row and one not in told
+            name: attribute_texts(row[name]) for name in self._attributes if name in row and name not in used
         }
         acl = self._acl_of(row, repeated)
         return Entry(
@@ -156,7 +157,7 @@ class RowReader:
             title=title or (first_line(_text(row[options.text[0].lower()])) if document.is_plain else ""),
             name=document.name,
             language=_text(row.get(mapped.get("Language", ""))),
-            attributes={**attributes, **{one: tuple(values) for one, values in repeated.items()}},
+            attributes={**attributes, **{name: tuple(values) for name, values in repeated.items()}},
             last_modified=changed,
             acl=acl,
             owner=_text(row.get((options.owner_column or "").lower())),
@@ -167,70 +168,73 @@ class RowReader:
 
     def _document_of(self, row: Row) -> _Document:
         values = [row[name.lower()] for name in self._options.text]
-        told = _text(row.get((self._options.media_type or "").lower())).strip()
-        kind, name = (told, "") if "/" in told else ("", told)
+        type_or_name = _text(row.get((self._options.media_type or "").lower())).strip()
+        media_type, name = (type_or_name, "") if "/" in type_or_name else ("", type_or_name)
         if len(values) == 1 and isinstance(values[0], bytes | bytearray | memoryview):
-            return _Document(bytes(values[0]), kind, name)
-        text = "\n\n".join(one for one in map(_text, values) if one)
-        kind = f"{kind.partition(';')[0].strip()}; charset=utf-8" if kind else "" if name else _PLAIN
-        return _Document(text.encode("utf-8", "replace"), kind, name, is_plain=not told)
+            return _Document(bytes(values[0]), media_type, name)
+        text = "\n\n".join(part for part in map(_text, values) if part)
+        if media_type:
+            media_type = f"{media_type.partition(';')[0].strip()}; charset=utf-8"
+        elif not name:
+            media_type = _PLAIN
+        return _Document(text.encode("utf-8", "replace"), media_type, name, is_plain=not type_or_name)
 
     def _display_url_of(self, row: Row) -> str:
         template = self._options.display_url or ""
-        if PLACE.fullmatch(template):
+        if PLACEHOLDER.fullmatch(template):
             return _text(row[template[1:-1].lower()]).strip()
-        return PLACE.sub(lambda found: quote(_text(row[found[1].lower()]), safe=""), template)
+        return PLACEHOLDER.sub(lambda match: quote(_text(row[match[1].lower()]), safe=""), template)
 
     def _acl_of(self, row: Row, repeated: Repeated) -> tuple[str, ...]:
         name = (self._options.acl_column or "").lower()
         if name in self._lists:
             return tuple(repeated.get(name, ()))
-        return tuple(one.strip() for one in _text(row.get(name)).splitlines() if one.strip())
+        return tuple(line.strip() for line in _text(row.get(name)).splitlines() if line.strip())
 
 
 class _Document(NamedTuple):
     body: bytes
     content_type: str
-    """Empty if it is not known."""
+    """Empty if unknown."""
     name: str
-    """Its file name."""
+    """File name; empty if unknown."""
     is_plain: bool = False
-    """Whether it is a text of which nothing else is said."""
+    """Whether the row gives neither media type nor file name, so the document is plain text."""
 
 
 class _RepeatedValues:
-    """The values of one attribute, in rows of another table."""
+    """The values of one attribute, read from another table (option `repeated`)."""
 
-    def __init__(self, connection: Connection, name: str, written: RepeatedSection) -> None:
-        relation, place = read_relation(connection, written.table, written.select), f"repeated.{name}"
-        self._keys = [relation.column(one, f"{place}.key") for one in written.key]
-        self._value = relation.column(written.value, f"{place}.value")
+    def __init__(self, connection: Connection, name: str, section: RepeatedSection) -> None:
+        relation, option = read_relation(connection, section.table, section.select), f"repeated.{name}"
+        self._keys = [relation.column(column, f"{option}.key") for column in section.key]
+        self._value = relation.column(section.value, f"{option}.value")
 
     def read(
         self, connection: Connection, keys: Sequence[Sequence[object]]
     ) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield the values that belong to keys of rows, in one order at all times."""
-        found = connection.execute(
+        """Yield keys with their values, in a stable order."""
+        result = connection.execute(
             sa.select(*self._keys, self._value)
-            .where(among(self._keys, keys))
+            .where(is_among(self._keys, keys))
             .order_by(*self._keys, self._value)
         )
-        for *key, value in found:
+        for *key, value in result:
             for text in attribute_texts(value):
-                yield tuple(key_text(one) for one in key), text
+                yield tuple(key_text(part) for part in key), text
 
 
-def _without_key() -> WorkError:
+def _null_key_error() -> WorkError:
     return WorkError("key: a row has nothing in a column of its key; name columns that tell all rows apart")
 
 
 def first_line(text: str) -> str:
-    """Return the beginning of a text as a title: its first line, cut at a word."""
+    """Return the first line of a text as a title, truncated at a word."""
     line = " ".join(text.strip().partition("\n")[0].split())
     return line if len(line) <= _TITLE_LENGTH else line[:_TITLE_LENGTH].rpartition(" ")[0]
 
 
-def _written(options: TableSection) -> str:
+def _content_options(options: TableSection) -> str:
     names = set(TableSection.model_fields) - TableSection.FETCH_OPTIONS
     return options.model_dump_json(include=names)
 
@@ -245,8 +249,8 @@ def _comparable(value: object) -> object:
     return bytes(value) if isinstance(value, bytearray | memoryview) else value
 
 
-def _moment(value: object) -> float:
-    """Return a time as seconds since 1970; 0 for what is none."""
+def _timestamp(value: object) -> float:
+    """Return a date or time as seconds since 1970; 0 for other values."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)

@@ -13,14 +13,14 @@ from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
 
-MOST_KEYS = 8
-"""Columns that a key may have, as many as a log of changes has."""
-PLACE = re.compile(r"\{([^{}]+)\}")
-"""The place of a column in a template."""
+MAX_KEY_COLUMNS = 8
+"""Columns that a key may have, limited by the columns of a change log."""
+PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+"""A column name in braces in a URL template."""
 
 
 def _check_template(template: str) -> str:
-    if not PLACE.search(template) or re.search(r"[{}]", PLACE.sub("", template)):
+    if not PLACEHOLDER.search(template) or re.search(r"[{}]", PLACEHOLDER.sub("", template)):
         raise mistake(
             f"{format_value(template)} names no column",
             "write columns in braces, as `https://tickets.example.com/{id}`, or one alone: `{url}`",
@@ -28,10 +28,10 @@ def _check_template(template: str) -> str:
     return template
 
 
-def _check_twice(names: tuple[str, ...]) -> tuple[str, ...]:
+def _check_unique(names: tuple[str, ...]) -> tuple[str, ...]:
     lowered = [name.lower() for name in names]
-    if double := next((name for name in names if lowered.count(name.lower()) > 1), None):
-        raise mistake(f"{format_value(double)} stands here twice", "write each column once")
+    if duplicate := next((name for name in names if lowered.count(name.lower()) > 1), None):
+        raise mistake(f"{format_value(duplicate)} stands here twice", "write each column once")
     return names
 
 
@@ -39,12 +39,12 @@ ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
 TableName = Annotated[str, Field(pattern=r"^[^\s.]([^.]*[^\s.])?(\.[^\s.]([^.]*[^\s.])?)?$", max_length=400)]
 """A table or view, or `schema.table`."""
 Columns = Annotated[
-    tuple[ColumnName, ...], one_or_list(ColumnName), Field(min_length=1), AfterValidator(_check_twice)
+    tuple[ColumnName, ...], one_or_list(ColumnName), Field(min_length=1), AfterValidator(_check_unique)
 ]
 
 
 class Rows(Section):
-    """Rows of a table, a view or a query."""
+    """Selects rows: a table, view or query."""
 
     table: TableName | None = Field(default=None, examples=["tickets"])
     """A table or view; `schema.table` names one in a schema."""
@@ -66,27 +66,27 @@ class Rows(Section):
 
 
 class RepeatedSection(Rows):
-    """An attribute with several values, which stand in rows of another table."""
+    """An attribute with several values, read from rows of another table."""
 
-    key: Annotated[Columns, Field(max_length=MOST_KEYS)] = Field(examples=[["ticket_id"]])
-    """Columns that hold the key of the row that a value belongs to, in the order of its `key`."""
+    key: Annotated[Columns, Field(max_length=MAX_KEY_COLUMNS)] = Field(examples=[["ticket_id"]])
+    """Columns with the key of the row that a value belongs to, in the order of `key` of the source."""
     value: ColumnName = Field(examples=["tag"])
     """The column with the value."""
 
 
 class ValueListSection(Section):
-    """Where the values that a search attribute may have stand."""
+    """Where the list of values of a search attribute is read from."""
 
     column: ColumnName | None = Field(default=None, examples=["status"])
-    """A column of the rows of the source: its different values."""
+    """A column of the source; the list is its distinct values."""
     table: TableName | None = Field(default=None, examples=["statuses"])
     """Another table or view."""
     select: str | None = Field(default=None, min_length=1, examples=["SELECT code, label FROM statuses"])
-    """A SELECT of values, and of display names in a second column."""
+    """A SELECT of values, and optionally of display names in a second column."""
     value: ColumnName | None = Field(default=None, examples=["code"])
     """The column of `table` with the values."""
     display: ColumnName | None = Field(default=None, examples=["label"])
-    """The column of `table` with their display names; none is needed."""
+    """The column of `table` with their display names; optional."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -100,12 +100,12 @@ class ValueListSection(Section):
 
 
 class ChangesSection(Section):
-    """How it is found out which rows changed; by default all are read and compared."""
+    """How changed rows are found; by default all rows are read and compared."""
 
     column: ColumnName | None = Field(default=None, examples=["changed"])
-    """A column that is another whenever the row has changed: a time of modification, or a number."""
+    """A column that changes whenever the row changes: a modification time or a version number."""
     log: TableName | None = Field(default=None, examples=["tickets_log"])
-    """A table that triggers note the keys of changed rows in (`ultracrawl changelog`)."""
+    """A change log: a table into which triggers write the keys of changed rows (`ultracrawl changelog`)."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -120,37 +120,37 @@ class TableSection(Rows):
     FETCH_OPTIONS: ClassVar = frozenset({"connection", "password", "changes", "value_lists"})
 
     connection: Secret = Field(examples=["postgresql://reader@db.example.com/tickets", "${TICKETS_DATABASE}"])
-    """The URL of the database; as a whole it may be a secret. A file of SQLite is taken from the folder of the
+    """The URL of the database; the whole URL may be a secret. Paths of SQLite files are relative to the folder of the
     definition: `sqlite:///tickets.db`.
     """
     password: Secret | None = Field(default=None, examples=["${TICKETS_PASSWORD}"])
-    """The password, where the URL has none."""
-    key: Annotated[Columns, Field(max_length=MOST_KEYS)] = Field(examples=[["id"]])
-    """Columns that together tell each row from all others and never change, eight at most."""
+    """The password, if the URL has none."""
+    key: Annotated[Columns, Field(max_length=MAX_KEY_COLUMNS)] = Field(examples=[["id"]])
+    """Columns that together identify a row and never change, eight at most."""
     text: Columns = Field(examples=[["title", "body"]])
-    """Columns that hold the document: texts are put one below the other; a document in bytes stands alone."""
+    """Columns with the document: either text columns, which are joined by blank lines, or one column of bytes."""
     media_type: ColumnName | None = Field(default=None, examples=["mime"])
-    """A column with the media type of what `text` holds (`application/pdf`), or with its file name (`report.pdf`).
-    Without it texts are plain, and bytes are judged by themselves."""
+    """A column with the media type (`application/pdf`) or the file name (`report.pdf`) of the document in `text`.
+    Without it text columns are plain text, and the type of bytes is detected."""
     display_url: Annotated[str, AfterValidator(_check_template)] | None = Field(
         default=None, examples=["https://tickets.example.com/{id}"]
     )
-    """What hits lead to: a URL with columns in braces, whose values are percent-encoded; one column alone (`{url}`) is
-    taken as it is."""
+    """The URL that hits link to: a template with columns in braces, whose values are percent-encoded; the value of a
+    single column (`{url}`) is used unchanged."""
     repeated: Mapping[ColumnName, RepeatedSection] = Field(
         default={}, examples=[{"tag": {"table": "ticket_tags", "key": "ticket_id", "value": "tag"}}]
     )
-    """Document attributes with several values out of rows of other tables; `attributes` maps their names."""
+    """Document attributes with several values, read from rows of other tables; `attributes` maps their names."""
     value_lists: Mapping[Annotated[str, Field(min_length=1, max_length=100)], ValueListSection] = Field(
         default={}, examples=[{"Status": {"table": "statuses", "value": "code", "display": "label"}}]
     )
-    """Lists of values of search attributes, read once a crawl."""
+    """Lists of values of search attributes, read once per crawl."""
     changes: ChangesSection = Field(
         default=ChangesSection.by_default(), examples=[{"column": "changed"}, {"log": "tickets_log"}]
     )
     """How changed rows are found."""
     acl_column: ColumnName | None = Field(default=None, examples=["readers"])
-    """A column with users and groups that may see the row, one a line, or a name of `repeated`."""
+    """A column with the users and groups that may see the row, one per line, or a name of `repeated`."""
     owner_column: ColumnName | None = Field(default=None, examples=["owner"])
     """A column with the owner of the row."""
 
@@ -167,10 +167,10 @@ class TableSection(Rows):
 
     @model_validator(mode="after")
     def _keys_fit(self) -> Self:
-        for name, one in self.repeated.items():
-            if len(one.key) != len(self.key):
+        for name, section in self.repeated.items():
+            if len(section.key) != len(self.key):
                 raise mistake(
-                    f"`repeated.{name}` has {len(one.key)} key columns, and the source {len(self.key)}",
+                    f"`repeated.{name}` has {len(section.key)} key columns, and the source {len(self.key)}",
                     "write as many, in the order of `key`",
                 )
         if self.changes.log is not None and self.table is None:

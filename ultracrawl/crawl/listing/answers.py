@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.agents.entry_texts import content_of, entry_text, read_entry
+from ultracrawl.agents.entry_texts import content_key, entry_text, parse_entry
 from ultracrawl.content.file_names import media_type_of
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.rules.recrawl.change import checksum
@@ -68,7 +68,7 @@ def entry_of(response: Response) -> Entry | None:
 
 @lru_cache(maxsize=128)
 def _read(text: str) -> Entry:
-    return read_entry(text)
+    return parse_entry(text)
 
 
 def describe(document: Document, response: Response) -> None:
@@ -89,5 +89,5 @@ def describe(document: Document, response: Response) -> None:
 def content_checksum(response: Response) -> bytes:
     """Return the checksum of a document together with the metadata of its entry."""
     entry = entry_of(response)
-    metadata = b"" if entry is None else content_of(entry).encode()
+    metadata = b"" if entry is None else content_key(entry).encode()
     return checksum(metadata + response.body)

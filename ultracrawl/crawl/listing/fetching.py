@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers
 
-from ultracrawl.agents.entry_texts import completed, unpack_entry
+from ultracrawl.agents.entry_texts import merge_entries, unpack_entry
 from ultracrawl.agents.port import Entry, Failure, Fetcher, Wanted
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
@@ -95,7 +95,7 @@ class EntryFetching(Feature):
             fetched = await self._fetch(Wanted(visit.url, entry, self._max_bytes))
             if isinstance(fetched, Failure):
                 return self._failed(visit, fetched)
-            entry = fetched if entry is None else completed(entry, fetched)
+            entry = fetched if entry is None else merge_entries(entry, fetched)
         return self._response_within_limit(visit, entry)
 
     @property

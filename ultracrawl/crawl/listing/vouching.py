@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.agents.entry_texts import content_of, pack_entry, unpack_entry
+from ultracrawl.agents.entry_texts import content_key, pack_entry, unpack_entry
 from ultracrawl.crawl.listing.answers import stored_validators
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores import Retained
@@ -51,4 +51,4 @@ def has_new_metadata(store: Store, key: int, entry: Entry) -> bool:
     if entry.validators or entry.body is not None:
         return False
     before = store.documents.retained_document(Retained.LISTED, key)
-    return before is not None and content_of(unpack_entry(before)) != content_of(entry)
+    return before is not None and content_key(unpack_entry(before)) != content_key(entry)
