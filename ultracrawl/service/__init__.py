@@ -1,10 +1,10 @@
-"""Running crawls of sources, and what is decided about them meanwhile.
+"""Running crawls: in this process, in child processes, by schedules and as a long-running service.
 
-`run.run_sources` crawls in this process, one source after the other, `supervisor` in processes of their own, a few
-at a time; `schedules` says when: `schedules.continuous.run_continuously` crawls whenever a source is due. `orders` is
-what the parts of the service say to each other.
-`approval.approval_of` decides on documents that wait, `deletions.deletions_of` on those that are to leave;
-`control.steer` tells a crawl in another process what to do.
+`run.run_sources` crawls sources in this process, one after the other; `supervisor` crawls several at a time in child
+processes; `schedules` decides when: `schedules.continuous.run_continuously` crawls each source when it is due. `orders`
+has the types shared by the parts of the service.
+`approval.approval_of` opens documents that wait for approval, `deletions.deletions_of` those that wait for removal;
+`control.steer` pauses, resumes or stops a crawl in another process.
 """
 
 _LAZY_NAMES = {

@@ -1,4 +1,4 @@
-"""Decisions on the documents of a source that is not being crawled: into the index, out of it, back again."""
+"""Approves, removes and restores documents of a source that is not being crawled."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ultracrawl.stores.opening import open_state
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which URLs somebody means: named ones, those with a prefix, those that an expression (RE2) covers as a whole.
+    """Selects records by URLs, URL prefixes, or regular expressions (RE2) that match a whole URL.
 
-    Access URL and display URL both count. Without anything it means all.
+    Access URL and display URL are both matched. An empty selection selects all records.
     """
 
     urls: tuple[str, ...] = ()
@@ -32,70 +32,72 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing was named, so that all are meant."""
+        """Whether the selection is empty, so that it selects all records."""
         return not (self.urls or self.prefixes or self.expressions)
 
     def test(self) -> Callable[[UrlRecord], bool]:
-        """Return what tells whether a record is meant. Raises `PatternError`."""
+        """Return the predicate of the selection. Raises `PatternError`."""
         urls, prefixes = frozenset(self.urls), self.prefixes
         expressions = [compile_pattern(expression) for expression in self.expressions]
         everything = self.everything
 
-        def is_meant(record: UrlRecord) -> bool:
+        def is_selected(record: UrlRecord) -> bool:
             return everything or any(
-                url in urls or url.startswith(prefixes) or any(one.fullmatch(url) for one in expressions)
+                url in urls
+                or url.startswith(prefixes)
+                or any(expression.fullmatch(url) for expression in expressions)
                 for url in {record.url, record.shown_url}
             )
 
-        return is_meant
+        return is_selected
 
 
 @dataclass(slots=True)
 class ApprovalReport:
-    """What was done with the documents of a source."""
+    """Numbers of documents by what was done with them."""
 
     source: str
     indexed: int = 0
     removed: int = 0
     deleted: int = 0
-    """Documents that left the index because their URLs were removed."""
+    """Documents deleted from the index because their URLs were removed."""
     restored: int = 0
     pending: int = 0
-    """Documents that still wait."""
+    """Documents that still wait for approval."""
 
 
 class Approval:
-    """Decides on the documents of one source; get it from `approval_of`, which holds the lock of the source."""
+    """Approves, removes and restores documents of one source; created by `approval_of`, which locks the source."""
 
-    def __init__(self, source: DataSource, project: Project, state: Store, feed: IndexWriter) -> None:
+    def __init__(self, source: DataSource, project: Project, state: Store, writer: IndexWriter) -> None:
         rules = compile_source(source, project)
         self._policy: UrlPolicy = rules.url_policy
         self._levels = rules.levels
         self._listed = rules.listed
         self._state = state
-        self._documents = PendingDocuments(state, feed)
+        self._documents = PendingDocuments(state, writer)
         self.report = ApprovalReport(source.name)
 
     def pending(self, selection: Selection) -> list[UrlRecord]:
-        """Return what waits and is meant. Raises `UserError` for a named URL that does not wait."""
+        """Return the selected records that wait for approval. Raises `UserError` for a named URL that does not wait."""
         return self._chosen(self._state.records.pending_records(), selection, "does not wait for an approval")
 
     def approve(self, selection: Selection) -> None:
-        """Hand over the documents that wait and are meant; they are in the index when `approval_of` has ended."""
+        """Submit the selected documents that wait; they are in the index when `approval_of` exits."""
         if selection.everything:
             self._documents.approve()
         else:
             self._documents.approve([url_key(record.url) for record in self.pending(selection)])
 
     def remove(self, selection: Selection) -> None:
-        """Take known URLs out for good, those in the index too."""
+        """Remove known URLs permanently, and delete their documents from the index."""
         known = (record for record in self._state.records.all_records() if not record.removed)
         chosen = self._chosen(known, selection, "is not known")
         self.report.deleted += self._documents.remove(url_key(record.url) for record in chosen)
         self.report.removed += len(chosen)
 
     def restore(self, selection: Selection) -> None:
-        """Let removed URLs come back: the next crawl fetches them."""
+        """Restore removed URLs: the next crawl fetches them."""
         removed = (record for record in self._state.records.all_records() if record.removed)
         chosen = self._chosen(removed, selection, "was not removed")
         for record in chosen:
@@ -104,22 +106,26 @@ class Approval:
             if not self._listed:
                 self._state.queue.requeue_url(self._entry(key, record))
         self._state.flush()
-        if self._listed and chosen:  # only the lister says who may see them, and may bring them along
+        if (
+            self._listed and chosen
+        ):  # ACLs, and perhaps bodies, come with the listing only, so it has to run again
             self._state.forget_listings()
         self.report.restored += len(chosen)
 
     def _entry(self, key: int, record: UrlRecord) -> QueueEntry:
         seq = self._state.queue.next_seq()
         level = self._levels.of(record.url)
-        shown = record.display_url
-        return QueueEntry(key, record.url, site_of(record.url), record.depth, seq, 0, shown, level=level)
+        display_url = record.display_url
+        return QueueEntry(
+            key, record.url, site_of(record.url), record.depth, seq, 0, display_url, level=level
+        )
 
     def _chosen(self, records: Iterable[UrlRecord], selection: Selection, problem: str) -> list[UrlRecord]:
-        named = {url: self._policy.canonical(url) or url for url in selection.urls}
-        canonical = Selection(tuple(named.values()), selection.prefixes, selection.expressions)
+        canonical_urls = {url: self._policy.canonical(url) or url for url in selection.urls}
+        canonical = Selection(tuple(canonical_urls.values()), selection.prefixes, selection.expressions)
         chosen = list(filter(canonical.test(), records))
         found = {url for record in chosen for url in (record.url, record.shown_url)}
-        missing = [url for url, form in named.items() if form not in found]
+        missing = [url for url, canonical_url in canonical_urls.items() if canonical_url not in found]
         if missing:
             raise UserError(f"{', '.join(missing)} {problem}; `ultracrawl urls` lists what is known")
         return chosen
@@ -127,14 +133,14 @@ class Approval:
 
 @contextmanager
 def approval_of(project: Project, source: DataSource) -> Iterator[Approval]:
-    """Open the documents of a source for decisions; at the end they are in the index, and out of it.
+    """Open the documents of a source for approval; on exit the index is up to date.
 
-    Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: what
-    was decided then stays in the document cache, and the next crawl or approval goes on with it.
+    Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: the
+    changes then stay in the document cache, and the next crawl or approval writes them.
     """
     with closing(open_state(project, source.name)) as state:
-        with idle_writer(project, source, state) as (feed, numbers):
-            approval = Approval(source, project, state, feed)
+        with idle_writer(project, source, state) as (writer, numbers):
+            approval = Approval(source, project, state, writer)
             yield approval
         approval.report.indexed += numbers.indexed
         approval.report.pending = state.records.count_urls().pending

@@ -1,8 +1,8 @@
-"""The program of a crawl for somebody else's Python program: `python -m ultracrawl.service.child ORDER`.
+"""The child process of `ultracrawl.python_api.crawl`: `python -m ultracrawl.service.child ARGUMENTS`.
 
-`ultracrawl.python_api` starts it. ORDER is a JSON object: the arguments of `crawl()`, and the file descriptor of a pipe
-whose end stops the crawl. The answer is one JSON value on standard output: the reports, or the error that kept the
-crawl from beginning.
+ARGUMENTS is a JSON object: the arguments of `crawl()`, and as `parent` the file descriptor of a pipe; when its other
+end closes, the crawl stops. The result is one JSON object on standard output: the reports, or the error that kept the
+crawl from starting.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from pydantic import TypeAdapter
 
 from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.lifeline import end_with
+from ultracrawl.service.parent_watch import exit_on_close
 from ultracrawl.service.run import run_sources
 from ultracrawl.settings.adhoc import add_adhoc_source
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Catalog
 
 
-def main(order: str) -> None:
-    """Crawl and answer."""
-    answer = _answer_alone()
-    wanted = json.loads(order)
-    end_with(wanted.pop("parent"))
+def main(arguments: str) -> None:
+    """Crawl and write the result."""
+    output = _reserve_stdout()
+    options = json.loads(arguments)
+    exit_on_close(options.pop("parent"))
     try:
-        reports = _crawl(**wanted)
+        reports = _crawl(**options)
     except UltracrawlError as error:
-        said: dict[str, object] = {"error": str(error), "mistake": isinstance(error, UserError)}
+        result: dict[str, object] = {"error": str(error), "mistake": isinstance(error, UserError)}
     else:
-        said = {"reports": TypeAdapter(list[RunReport]).dump_python(reports, mode="json")}
-    with answer:
-        answer.write(json.dumps(said))
+        result = {"reports": TypeAdapter(list[RunReport]).dump_python(reports, mode="json")}
+    with output:
+        output.write(json.dumps(result))
 
 
-def _answer_alone() -> TextIO:
-    """Return standard output; what spiders and libraries print goes to standard error from now on."""
-    answer = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+def _reserve_stdout() -> TextIO:
+    """Return standard output for the result, and redirect prints of spiders and libraries to standard error."""
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    return answer
+    return output
 
 
 def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[RunReport]:
     settings = {"LOG_LEVEL": "ERROR"}
     if where is not None and "://" in where:
-        project, made = add_adhoc_source((where,), Path.cwd())
-        return run_sources(project, [made], force=force, settings=settings, asked=(where,))
+        project, source = add_adhoc_source((where,), Path.cwd())
+        return run_sources(project, [source], force=force, settings=settings, asked=(where,))
     project, _ = find_project(where)
     chosen, refused = Catalog(project).select_for_crawl(sources)
     return [*run_sources(project, chosen, force=force, settings=settings), *refused]

@@ -1,4 +1,4 @@
-"""The end of a run: runs the program that the source names, and notes that in the robot's log (portal robot 13.3)."""
+"""Runs the completion command of a source after a run, and logs it in the robot's log (portal robot 13.3)."""
 
 from __future__ import annotations
 
@@ -20,60 +20,64 @@ logger = logging.getLogger(__name__)
 
 _REGISTERED = (UrlOutcome.NEW, UrlOutcome.MODIFIED)
 
-Say = Callable[[str], None]
+WriteLine = Callable[[str], None]
 
 
-def robot_voice(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> Say:
-    """Return what adds a line to the log of a robot between its runs; for a source without one, to the program's."""
+def robot_log_writer(
+    project: Project, source: DataSource, clock: Callable[[], float] = time.time
+) -> WriteLine:
+    """Return a function that writes a line into the robot's log, or the program's log if the source has none."""
     if source.log.robot is None:
         return logger.info
     log = TimedLog(log_path(project, source.name, "robot"), project.logs.size, clock)
 
-    def say(text: str) -> None:
+    def write_line(text: str) -> None:
         log.add(text)
         try:
             log.flush()
         except WorkError as error:
             logger.warning("%s", error)
 
-    return say
+    return write_line
 
 
 def registered(report: RunReport) -> int:
-    """Return how many descriptions a run registered."""
+    """Return the number of descriptions that a run has registered."""
     return sum(report.outcomes[outcome] for outcome in _REGISTERED)
 
 
-def run_command(source: DataSource, report: RunReport, say: Say) -> None:
-    """Run the command of a source after one of its runs, if it is for such runs, to its end.
+def run_command(source: DataSource, report: RunReport, write_line: WriteLine) -> None:
+    """Run the completion command of a source and wait for it, if `completion.after` matches the run.
 
-    It is not run after a run that was interrupted. The environment tells it of which source and run, and what came of
-    it; how it ends is told and changes nothing.
+    Not after an interrupted run. Environment variables describe the source and the run. The exit status is logged and
+    has no other effect.
     """
     section = source.completion
     if not section.command or report.interrupted or not kinds_of(report) & frozenset(section.after):
         return
     command = shlex.join(section.command)
-    say(f"Run cmd: {command}")
+    write_line(f"Run cmd: {command}")
     try:
-        ended = Programs(section.programs).run(section.command, section.timeout, _facts(source, report))
+        result = Programs(section.programs).run(
+            section.command, section.timeout, _environment(source, report)
+        )
     except OSError as error:
-        say(f"Complete cmd: {command} (could not be run: {error})")
+        write_line(f"Complete cmd: {command} (could not be run: {error})")
         return
-    say(f"Complete cmd: {command} ({ended})")
-    for line in ended.printed.splitlines() if ended.code else ():
-        say(f"  {line}")
+    write_line(f"Complete cmd: {command} ({result})")
+    for line in result.printed.splitlines() if result.code else ():
+        write_line(f"  {line}")
 
 
 def kinds_of(report: RunReport) -> frozenset[CompletedRun]:
-    """Return what a run is for `completion.after`."""
+    """Return the values of `completion.after` that match a run."""
     kinds = {CompletedRun.DOCUMENTS} if registered(report) else set()
     if report.problems:
         kinds.add(CompletedRun.FAILURE)
     return frozenset(kinds or {CompletedRun.NOTHING_NEW})
 
 
-def _facts(source: DataSource, report: RunReport) -> dict[str, str]:
+def _environment(source: DataSource, report: RunReport) -> dict[str, str]:
     return {
         "ULTRACRAWL_SOURCE": source.name,
         "ULTRACRAWL_RUN": report.run_id,
@@ -87,14 +91,14 @@ def _facts(source: DataSource, report: RunReport) -> dict[str, str]:
 
 
 async def complete(crawl: RunningCrawl) -> None:
-    """Do what `run_command` does, in a thread; a run that a function of the filters broke off is not complete."""
+    """Run the completion command in a thread; not if a filter function has aborted the run."""
     if not (crawl.restarts or crawl.ends_all):
-        say = robot_voice(crawl.context.project, crawl.context.source)
-        await asyncio.to_thread(run_command, crawl.context.source, crawl.context.report, say)
+        write_line = robot_log_writer(crawl.context.project, crawl.context.source)
+        await asyncio.to_thread(run_command, crawl.context.source, crawl.context.report, write_line)
 
 
-async def complete_refused(project: Project, source: DataSource, error: Exception) -> None:
-    """Do the same for a run that could not begin."""
+async def complete_failed_start(project: Project, source: DataSource, error: Exception) -> None:
+    """Run the completion command for a run that could not start."""
     if source.completion.command:
-        say = robot_voice(project, source)
-        await asyncio.to_thread(run_command, source, RunReport.not_begun(source.name, error), say)
+        write_line = robot_log_writer(project, source)
+        await asyncio.to_thread(run_command, source, RunReport.not_begun(source.name, error), write_line)

@@ -1,4 +1,4 @@
-"""Tells a crawl that runs in another process to pause, to go on or to stop, and waits until it has obeyed."""
+"""Pauses, resumes and stops crawls in other processes, and waits for the effect."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, CrawlStatus, Phase, crawl_status, leave_order
 from ultracrawl.stores.opening import open_state, robot_file, state_file
 
-POLL = 0.1
-"""Seconds between two looks whether a crawl has obeyed."""
-_WANTED = {
+POLL_INTERVAL = 0.1
+"""Seconds between checks whether a command was carried out."""
+_TARGET_PHASES = {
     Command.PAUSE: frozenset({Phase.PAUSED}),
     Command.RESUME: frozenset({Phase.RUNNING}),
     Command.STOP: frozenset[Phase](),
@@ -26,39 +26,39 @@ _ENDING = frozenset({Phase.STOPPING, Phase.FINISHING})
 
 
 @dataclass(frozen=True, slots=True)
-class Steered:
-    """What became of an order. `obeyed` is False if the crawl ended otherwise, or the time was not enough."""
+class SteerResult:
+    """The result of a command. `obeyed` is False if the crawl ended for another reason, or on timeout."""
 
     source: str
     command: Command
     obeyed: bool
     state: str
-    """The phase of the crawl, or `idle` when there is none any more."""
+    """The phase of the crawl, or `idle` if it has ended."""
     note: str
     waited: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `ultracrawl pause --json`."""
+        """Return the JSON object of `ultracrawl pause --json`."""
         row = asdict(self)
         waited = row.pop("waited")
         return {**row, "obeyed": self.obeyed if waited else None}
 
 
 def running_crawl(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of the crawl of a source, whoever started it; None if the source is not being crawled."""
+    """Return the sign of the crawl of a source, in any process; None if the source is not being crawled."""
     file = state_file(project, source)
     return crawl_status(file) if file is not None else None
 
 
 def readable_sign(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of the crawl of a source, None also for that of another user, which may not be looked at."""
+    """Return the sign of the crawl of a source; None also if it belongs to another user and cannot be read."""
     with suppress(StateError):
         return running_crawl(project, source)
     return None
 
 
 def robot_sign(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of the robot of a source, between its runs too; None if there is none."""
+    """Return the sign of the robot process of a source, also between runs; None if none is running."""
     file = robot_file(project, source)
     return crawl_status(file) if file is not None else None
 
@@ -70,22 +70,24 @@ def steer(
     *,
     timeout: float,
     sleep: Callable[[float], None] = time.sleep,
-) -> Steered:
-    """Give an order and wait until it is carried out, at most `timeout` seconds; with 0 do not wait at all.
+) -> SteerResult:
+    """Send a command to a crawl and wait for its effect, at most `timeout` seconds; 0: do not wait.
 
     Raises `UserError` if the source is not being crawled.
     """
     sign, file = running_crawl(project, source), state_file(project, source)
     if sign is None or file is None:
         raise UserError(f"the source {source!r} is not being crawled, so there is nothing to {command.value}")
-    if sign.phase in _WANTED[command]:
+    if sign.phase in _TARGET_PHASES[command]:
         note = "was paused already" if command is Command.PAUSE else "is not paused"
-        return Steered(source, command, True, sign.phase.value, note)
+        return SteerResult(source, command, True, sign.phase.value, note)
     if sign.phase is Phase.FINISHING or (sign.phase is Phase.STOPPING and command is not Command.STOP):
-        return Steered(source, command, False, sign.phase.value, "is ending already")
+        return SteerResult(source, command, False, sign.phase.value, "is ending already")
     leave_order(file, sign, command)
     if not timeout:
-        return Steered(source, command, True, sign.phase.value, f"was told to {command.value}", waited=False)
+        return SteerResult(
+            source, command, True, sign.phase.value, f"was told to {command.value}", waited=False
+        )
     return _wait(project, source, command, sign, timeout, sleep)
 
 
@@ -96,29 +98,31 @@ def _wait(
     first: CrawlStatus,
     timeout: float,
     sleep: Callable[[float], None],
-) -> Steered:
+) -> SteerResult:
     deadline = time.monotonic() + timeout
     sign: CrawlStatus | None = first
     while time.monotonic() < deadline:
         sign = running_crawl(project, source)
         if sign is None or sign.crawl != first.crawl:
             return _ended(project, source, command)
-        if sign.phase in _WANTED[command]:
-            return Steered(source, command, True, sign.phase.value, _DONE[command])
+        if sign.phase in _TARGET_PHASES[command]:
+            return SteerResult(source, command, True, sign.phase.value, _DONE[command])
         if command is not Command.STOP and sign.phase in _ENDING:
-            return Steered(source, command, False, sign.phase.value, "ends, and cannot be told anything more")
-        sleep(POLL)
+            return SteerResult(
+                source, command, False, sign.phase.value, "ends, and cannot be told anything more"
+            )
+        sleep(POLL_INTERVAL)
     assert sign is not None
     waiting = f", {sign.in_flight} requests are in flight" if sign.in_flight else ""
     note = f"has not done it within {timeout:g} s{waiting}; it will as soon as it can"
-    return Steered(source, command, False, sign.phase.value, note)
+    return SteerResult(source, command, False, sign.phase.value, note)
 
 
-def _ended(project: Project, source: str, command: Command) -> Steered:
+def _ended(project: Project, source: str, command: Command) -> SteerResult:
     if command is not Command.STOP:
-        return Steered(source, command, False, "idle", f"ended before it could {command.value}")
+        return SteerResult(source, command, False, "idle", f"ended before it could {command.value}")
     with closing(open_state(project, source, read_only=True)) as state:
         runs = state.runs(1)
     stopped = bool(runs) and not runs[0].finished
     note = "stopped; the next crawl goes on with what waits" if stopped else "ended"
-    return Steered(source, command, True, "idle", note)
+    return SteerResult(source, command, True, "idle", note)

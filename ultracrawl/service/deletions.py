@@ -1,4 +1,4 @@
-"""Decisions on documents that were held back from leaving the index, while their source is not being crawled."""
+"""Documents whose removal the deletion guard holds back, and their approval while the source is not being crawled."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ultracrawl.stores.opening import open_state
 
 
 def held_back(project: Project, source: DataSource) -> list[UrlRecord]:
-    """Return the records whose documents are to leave, as far as a crawl that may be running has written them down."""
+    """Return the records with a pending removal; of a running crawl, those that it has stored so far."""
     with closing(open_state(project, source.name, read_only=True)) as state:
         return list(state.records.records_to_remove())
 
 
 def deletions_json(source: str, done: str, leaving: Iterable[UrlRecord]) -> dict[str, Any]:
-    """Return what was done with documents that are to leave, in the shape of `approve-deletions --json`."""
+    """Return the JSON object of `approve-deletions --json`: what was done with the documents to remove."""
     documents = [{"url": record.shown_url, "cause": str(record.removal)} for record in leaving]
     return {"source": source, "done": done, "documents": documents}
 
 
 @contextmanager
 def deletions_of(project: Project, source: DataSource) -> Iterator[Deletions]:
-    """Open the deletions of a source; at the end of the block, those that were approved are carried out.
+    """Open the deletions of a source; approved ones are carried out at the end of the block.
 
-    Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: what
-    was decided then stays in the document cache, and the next crawl goes on with it.
+    Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: the
+    changes then stay in the document cache, and the next crawl writes them.
     """
     with (
         closing(open_state(project, source.name)) as state,
-        idle_writer(project, source, state) as (feed, _),
+        idle_writer(project, source, state) as (writer, _),
     ):
-        yield Deletions(state, feed)
+        yield Deletions(state, writer)

@@ -1,4 +1,4 @@
-"""Pauses and resumes what goes from sources to indexes, running or idle, and tells how far each index is behind."""
+"""Status of the destinations of sources, and pausing and resuming them."""
 
 from __future__ import annotations
 
@@ -21,52 +21,50 @@ from ultracrawl.stores.opening import open_state, state_exists
 
 @dataclass(frozen=True, slots=True)
 class DestinationStatus:
-    """How one index of a source stands."""
+    """The status of one destination of a source."""
 
     source: str
     destination: str
-    """The label of the definition; empty where there is the index of the project alone."""
+    """The label in the definition; empty if the source has the index of the project only."""
     index: str
     primary: bool
     paused: bool
     segments: int
-    """Batches of changes that wait."""
+    """Sealed segments that wait to be written."""
     bytes: int
     problem: str
-    """Why the index could not be written the last time; empty if it could."""
+    """Why the last write to the index failed; empty if it succeeded."""
     fed: bool = True
-    """False for an index that the definition names no more."""
+    """False for a former index that the definition does not name any more."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `ultracrawl feeding status --json`."""
+        """Return the JSON object of `ultracrawl feeding status --json`."""
         return asdict(self)
 
 
 def destination_status(project: Project, source: DataSource) -> list[DestinationStatus]:
-    """Return how the indexes of a source stand, the primary one first, former ones last."""
-    cache, pauses = (
-        cache_folder(project, source.name),
-        Pauses(source.feeding, pause_switch(project, source.name)),
-    )
+    """Return the status of each destination of a source, the primary one first, former ones last."""
+    cache = cache_folder(project, source.name)
+    pauses = Pauses(source.feeding, pause_switch(project, source.name))
     pauses.changed(0.0)
-    places = [(place.label, place.index) for place in source.feeding.in_order] or [("", PROJECT_INDEX)]
-    alone = [index for _, index in places] == [PROJECT_INDEX]
-    found = [
+    indexes = [(section.label, section.index) for section in source.feeding.in_order] or [("", PROJECT_INDEX)]
+    has_project_index_only = [index for _, index in indexes] == [PROJECT_INDEX]
+    current = [
         _status(
             source.name,
             label,
             index,
-            cache if alone else queue_folder(cache, index),
+            cache if has_project_index_only else queue_folder(cache, index),
             primary=number == 0,
             paused=pauses.of(label),
         )
-        for number, (label, index) in enumerate(places)
+        for number, (label, index) in enumerate(indexes)
     ]
     former = [
         _status(source.name, "", index, queue_folder(cache, index), primary=False, paused=True, fed=False)
         for index in former_indexes(project, source)
     ]
-    return [*found, *former]
+    return [*current, *former]
 
 
 def _status(
@@ -79,10 +77,10 @@ def _status(
 
 
 def order_pause(project: Project, source: DataSource, label: str, *, paused: bool) -> str:
-    """Pause or resume feeding of one destination, or of all (empty label), and return what happened.
+    """Pause or resume one destination, or all (empty label); returns a sentence about the effect.
 
-    A running crawl obeys within some seconds. What waits for an idle source goes to its indexes at once. Raises
-    `UserError` for an unknown destination, `WorkError` if an index cannot be written.
+    A running crawl follows within some seconds. For an idle source, resuming writes the waiting segments at once.
+    Raises `UserError` for an unknown destination, `WorkError` if an index cannot be written.
     """
     section = source.feeding
     if label and label not in section.destinations:
@@ -98,12 +96,12 @@ def order_pause(project: Project, source: DataSource, label: str, *, paused: boo
 
 
 def _deliver(project: Project, source: DataSource) -> str:
-    """Hand over what waits for the indexes of a source that is not crawled."""
+    """Write the waiting segments of an idle source to its indexes; returns a sentence about the result."""
     if not state_exists(project, source.name):
         return "nothing waits"
     with closing(open_state(project, source.name)) as state, idle_writer(project, source, state):
-        pass  # what waits is taken up by opening it
-    left = sum(one.segments for one in destination_status(project, source) if one.fed)
+        pass  # opening the writer writes the waiting segments
+    left = sum(status.segments for status in destination_status(project, source) if status.fed)
     if not left:
         return "everything is in the index"
     return "1 batch still waits" if left == 1 else f"{left} batches still wait"

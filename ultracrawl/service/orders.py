@@ -1,7 +1,8 @@
-"""What the parts of the service say to each other: orders for crawls and their ends, states of sources, events.
+"""Types shared by the parts of the service: crawl orders and their ends, states of sources, events.
 
-The supervisor (`service.supervisor`) carries out orders in processes; the keeper of schedules (`service.schedules`)
-gives them when they are due; API, metrics and notices look on. None of them needs to know another: they meet here.
+The supervisor (`service.supervisor`) runs ordered crawls in processes; the schedule runner (`service.schedules`) orders
+them when they are due; API, metrics and notices subscribe to events. These packages depend on this module instead of
+each other.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from ultracrawl.sources import DataSource
 
 
 class Clock(Protocol):
-    """The time, and waiting; a test hands in one that leaps."""
+    """Time and sleeping; tests replace it by a clock that jumps."""
 
     def now(self) -> float:
         """Return the seconds since 1970."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return when so much time has gone by."""
+        """Wait for a time."""
 
 
 class WallClock:
-    """The time as it is, and real waiting."""
+    """The clock of the system."""
 
     def now(self) -> float:
         """Return the seconds since 1970."""
         return time.time()
 
     async def sleep(self, seconds: float) -> None:
-        """Return when so much time has gone by."""
+        """Wait for a time."""
         await asyncio.sleep(seconds)
 
 
@@ -45,20 +46,20 @@ class WallClock:
 
 @dataclass(frozen=True, slots=True)
 class CrawlOrder:
-    """One crawl that somebody wants."""
+    """A request to crawl a source."""
 
     source: str
     force: bool = False
-    """Make documents of all pages anew, changed or not."""
+    """Make all documents again, changed or not."""
     mode: str = ""
-    """The crawling mode, if it is to be another one than that of the definition."""
+    """Crawling mode that overrides the definition."""
     schedule: str = ""
-    """The schedule that wants it; empty for a person."""
+    """The schedule that ordered the crawl; empty for a person."""
     profile: str = ""
-    """Where it is to run; empty means here."""
+    """The Scrapyd profile to run on; empty: this machine."""
 
     def as_ordered(self, source: DataSource) -> DataSource:
-        """Return the definition of its source, with the mode that is wanted."""
+        """Return the definition of its source with the ordered mode."""
         return source.model_copy(update={"crawling_mode": self.mode}) if self.mode else source
 
 
@@ -68,60 +69,60 @@ class CrawlEnd:
 
     source: str
     report: RunReport | None
-    """None if it did not live to tell, or ran where nobody tells; one that could not begin has one that says why."""
+    """None if the process died, or ran elsewhere; a crawl that could not start has a report with the reason."""
     error: str = ""
-    """One line that says why it failed or was stopped, if there is no report that does."""
+    """One line that says why it failed or was stopped, if there is no report."""
     died: bool = False
-    """It was killed, crashed, or took too much memory, and can be begun again: nothing is lost.
+    """It was killed, crashed or used too much memory, and can be resumed.
 
-    The supervisor begins it again, later each time; who ordered it hears of its end when that did not help either.
+    The supervisor restarts it with increasing delays; the end is reported when the last restart has failed too.
     """
 
     @property
     def failed(self) -> bool:
-        """Whether it did not do what it was asked for."""
+        """Whether the crawl failed."""
         return self.report.failed if self.report is not None else bool(self.error) or self.died
 
     @property
     def report_or_death(self) -> RunReport | None:
-        """Its report, or one that says how it died; None if it did neither."""
+        """The report, or for a crawl that died one with the reason; None if there is neither."""
         if self.report is None and self.died:
             return RunReport.not_begun(self.source, WorkError(self.error))
         return self.report
 
     @property
     def line(self) -> str:
-        """Why it failed, in one line; empty if it did not."""
+        """The reason of the failure in one line; empty if it did not fail."""
         if self.error or self.report is None:
             return self.error
         return "; ".join(self.report.problems) or ("it was interrupted" if self.report.interrupted else "")
 
 
 class CrawlHandle(Protocol):
-    """A crawl that was ordered: it waits for its turn, or goes on, or is over."""
+    """An ordered crawl: queued, running or ended."""
 
     order: CrawlOrder
     begun: float
-    """When its process was started; 0 as long as it waits for its turn."""
+    """When it started (seconds since 1970); 0 while it is queued."""
 
     async def finished(self) -> CrawlEnd:
-        """Return how it ended, when that is so; it never raises for a crawl that died. May be called by several."""
+        """Wait for the end and return it; does not raise if the crawl died. May be awaited several times."""
 
     async def stop_crawl(self) -> None:
-        """Have it end cleanly, so that the next one resumes it; does not wait for its end."""
+        """Request a clean end, which the next crawl resumes from; does not wait for it."""
 
     async def kill_crawl(self) -> None:
-        """End it at once; the state stays as it is after any crash."""
+        """Kill it; the state is as after a crash."""
 
 
 class Launcher(Protocol):
-    """Begins crawls: processes here, nodes or a Scrapyd elsewhere, or nothing at all in tests."""
+    """Starts crawls: in processes, on a Scrapyd server, or in memory in tests."""
 
     async def launch(self, order: CrawlOrder) -> CrawlHandle:
-        """Begin a crawl, or queue it. Raises `WorkError` if that cannot be, as when its source is crawled already."""
+        """Start or queue a crawl. Raises `WorkError` if that is impossible, such as a source crawled already."""
 
 
-# ---- what is known
+# ---- states
 
 
 class SourcePhase(StrEnum):
@@ -129,46 +130,46 @@ class SourcePhase(StrEnum):
 
     IDLE = "idle"
     QUEUED = "queued"
-    """It waits for a free place."""
+    """It waits for a free slot."""
     RUNNING = "running"
     PAUSED = "paused"
     STOPPING = "stopping"
     BACKING_OFF = "backing off"
-    """Its crawl died, and is begun again after a while."""
+    """Its crawl died, and is restarted after a delay."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A source as the supervisor sees it."""
+    """The state of a source in the supervisor."""
 
     name: str
     phase: SourcePhase = SourcePhase.IDLE
     run: str = ""
-    """The number of the run that goes on."""
+    """The number of the current run."""
     live: Mapping[str, int] = field(default_factory=dict)
-    """Counts of the run that goes on: fetched, indexed, queued, deleted, failed."""
+    """Counters of the current run: fetched, indexed, queued, deleted, failed."""
     begun: float = 0.0
-    """When the run that goes on was begun."""
+    """When the current run started."""
     next_run: float | None = None
     last: RunReport | None = None
-    """The report of the run that ended last, since the supervisor began."""
+    """The report of the last run since the start of the supervisor."""
     last_end: float | None = None
     problem: str = ""
-    """Why its last run failed, or it cannot be crawled, in one line."""
+    """Why its last run failed or it cannot be crawled, in one line."""
     paused_by_hand: bool = False
-    """It is not begun until it is resumed."""
+    """It is not started until a person resumes it."""
     schedule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleState:
-    """A schedule as its keeper sees it (Ultra Search 13.1)."""
+    """The state of a schedule (Ultra Search 13.1)."""
 
     name: str
     sources: tuple[str, ...]
     status: ScheduleStatus
     error: str = ""
-    """Why it failed; kept until it does not."""
+    """The error of the last run; empty after a successful one."""
     next_run: float | None = None
     last_begin: float | None = None
     last_end: float | None = None
@@ -179,14 +180,14 @@ class ScheduleState:
     profile: str = ""
 
 
-# ---- what happens
+# ---- events
 
 
 class EventKind(StrEnum):
-    """What happened, for those who look on."""
+    """The kinds of events."""
 
     RUN_WAITS = "run-waits"
-    """It was ordered, or is to go on, and waits for a free place."""
+    """A crawl was ordered, or is to be resumed, and waits for a free slot."""
     RUN_BEGAN = "run-began"
     RUN_ENDED = "run-ended"
     RUN_FAILED = "run-failed"
@@ -197,76 +198,76 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something happened; `text` tells it in one line, for people, who know its source."""
+    """An event; `text` describes it for people, in one line that does not name the source."""
 
     kind: EventKind
     at: float
     source: str = ""
     text: str = ""
     end: CrawlEnd | None = None
-    """Of a run that ended."""
+    """The end of the run, for events about one."""
 
     def __str__(self) -> str:
         return f"{self.source}: {self.text}" if self.source else self.text
 
 
-LONGEST_WAIT = 1000
-"""Events that wait for one who looks on; the oldest is dropped for a further one."""
+MAX_QUEUED_EVENTS = 1000
+"""Events that a subscription queues; a further one drops the oldest."""
 
 
 class Subscription:
-    """The events since it was made, in order, for one who looks on."""
+    """An asynchronous iterator over the events since its creation."""
 
     def __init__(self, stream: EventStream) -> None:
         self._stream = stream
-        self._waiting: asyncio.Queue[Event] = asyncio.Queue(LONGEST_WAIT)
+        self._queue: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
 
-    def take_event(self, event: Event) -> None:
-        """Keep an event until it is asked for."""
-        if self._waiting.full():
-            self._waiting.get_nowait()
-        self._waiting.put_nowait(event)
+    def add_event(self, event: Event) -> None:
+        """Queue an event."""
+        if self._queue.full():
+            self._queue.get_nowait()
+        self._queue.put_nowait(event)
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         while True:
-            yield await self._waiting.get()
+            yield await self._queue.get()
 
     def close(self) -> None:
-        """Want no more."""
-        self._stream.forget_subscription(self)
+        """End the subscription."""
+        self._stream.remove_subscription(self)
 
 
 class EventStream:
-    """Hands each event to all who look on; nobody holds up who publishes."""
+    """Publishes events to subscriptions; publishing never blocks."""
 
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
 
     def subscribe(self) -> Subscription:
-        """Return the events from now on."""
+        """Return a subscription to the events from now on."""
         subscription = Subscription(self)
         self._subscriptions.append(subscription)
         return subscription
 
-    def forget_subscription(self, subscription: Subscription) -> None:
-        """Hand nothing more to it."""
+    def remove_subscription(self, subscription: Subscription) -> None:
+        """Remove a subscription, if it has not been removed yet."""
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
 
     def publish_event(self, event: Event) -> None:
-        """Hand an event to all who look on."""
+        """Pass an event to all subscriptions."""
         for subscription in self._subscriptions:
-            subscription.take_event(event)
+            subscription.add_event(event)
 
 
-# ---- what can be asked of the supervisor
+# ---- the interface of the supervisor
 
 
 class Supervision(Protocol):
-    """What API and commands may ask of a supervisor, in its own process.
+    """The interface of the supervisor for the API, metrics and notices.
 
-    Unknown names raise `UserError`; what cannot be done now raises `WorkError`. Orders return when they are taken, not
-    when they are carried out.
+    Methods raise `UserError` for unknown names and `WorkError` for what is impossible now. Orders return when they are
+    accepted, not when they are carried out.
     """
 
     def sources(self) -> Sequence[SourceState]:
@@ -276,37 +277,37 @@ class Supervision(Protocol):
         """Return all schedules, in the order of the definition."""
 
     async def start_source(self, name: str, *, force: bool = False) -> None:
-        """Crawl a source now. Raises `WorkError` if that is so already."""
+        """Crawl a source now. Raises `WorkError` if it is being crawled."""
 
     async def stop_source(self, name: str) -> None:
-        """Have the crawl of a source end cleanly; the next one resumes it."""
+        """End the crawl of a source cleanly; the next one resumes it."""
 
     async def pause_source(self, name: str) -> None:
-        """Have the crawl of a source pause; one that is idle is not begun until it is resumed."""
+        """Pause the crawl of a source; an idle source is not crawled until it is resumed."""
 
     async def resume_source(self, name: str) -> None:
-        """Have a source that was paused go on."""
+        """Resume a paused source."""
 
     async def launch_schedule(self, name: str) -> None:
-        """Begin a schedule now."""
+        """Launch a schedule now."""
 
     async def enable_schedule(self, name: str) -> None:
-        """Have a schedule be launched at its times."""
+        """Launch a schedule at its times."""
 
     async def disable_schedule(self, name: str) -> None:
-        """Have a schedule not be launched any more."""
+        """Stop launching a schedule at its times."""
 
     async def stop_schedule(self, name: str) -> None:
-        """Have the crawls of a schedule end cleanly."""
+        """End the crawls of a schedule cleanly."""
 
     async def resume_schedule(self, name: str) -> None:
-        """Have a schedule that was stopped go on."""
+        """Resume a stopped schedule."""
 
     async def reload_definitions(self) -> Sequence[Finding]:
-        """Read the definitions anew; findings that are fatal have changed nothing."""
+        """Read the definitions again; if a finding is fatal, the old definitions stay."""
 
     async def drain(self) -> None:
-        """Begin nothing more, have all crawls end cleanly, and return when they have."""
+        """Start nothing more, end all crawls cleanly, and wait for them."""
 
     def events(self) -> Subscription:
-        """Return what happens from now on."""
+        """Subscribe to the events from now on."""

@@ -1,4 +1,4 @@
-"""What can be learnt of one site from outside: names, addresses, redirects, virtual servers, robots.txt, TLS."""
+"""Probes a site: names, addresses, redirects, virtual servers, robots.txt, TLS."""
 
 from __future__ import annotations
 
@@ -14,144 +14,147 @@ from twisted.names import dns
 
 from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.service.asking import Asked, ProbeClient
+from ultracrawl.service.probe_client import ProbeClient, ProbeResponse
 
-USUAL_SITEMAP = "/sitemap.xml"
+DEFAULT_SITEMAP = "/sitemap.xml"
 RESOLVERS = Path("/etc/resolv.conf")
 DNS_PORT = 53
 _DNS_TIMEOUT = 3.0
-_LONGEST_REPLY = 4096
+_MAX_REPLY_BYTES = 4096
 
 
 @dataclass
 class SiteProbe:
-    """The findings about a site; nothing is remembered from one probe to the next."""
+    """The results of a probe."""
 
     url: str
     canonical_name: str = ""
     aliases: list[str] = field(default_factory=list)
     addresses: tuple[str, ...] = ()
     reverse_names: dict[str, str] = field(default_factory=dict)
-    """Names by address; only of an advanced probe."""
+    """Address -> name; only in an advanced probe."""
     name_servers: list[str] = field(default_factory=list)
-    """Those of the zone of the host; only of an advanced probe."""
-    redirects: list[Asked] = field(default_factory=list)
+    """The name servers of the zone of the host; only in an advanced probe."""
+    redirects: list[ProbeResponse] = field(default_factory=list)
     server: str = ""
     tls: str = ""
     robots: str = ""
     sitemaps: list[str] = field(default_factory=list)
     virtual_servers: dict[str, str] = field(default_factory=dict)
-    """Other names at the same address, and whether they serve the same page at `/`."""
+    """Other host names at the same address, and whether they serve the same page at `/`."""
     problems: list[str] = field(default_factory=list)
 
 
 def probe(
-    url: str, asker: ProbeClient, robots_name: str, *, dns: bool = True, advanced: bool = False
+    url: str, client: ProbeClient, robots_name: str, *, dns: bool = True, advanced: bool = False
 ) -> SiteProbe:
-    """Look at the site of a URL. Requests: its front page, robots.txt, the usual sitemap, each name at its address."""
+    """Probe the site of a URL.
+
+    Requests the front page, robots.txt, the default sitemap, and the front page with each other name of the address.
+    """
     parts = urlsplit(url)
     host = parts.hostname or ""
-    found = SiteProbe(f"{parts.scheme}://{parts.netloc}/")
-    found.addresses = addresses_of(host)
-    if not found.addresses:
-        found.problems.append(f"{host} has no address")
-        return found
+    site = SiteProbe(f"{parts.scheme}://{parts.netloc}/")
+    site.addresses = addresses_of(host)
+    if not site.addresses:
+        site.problems.append(f"{host} has no address")
+        return site
     if dns:
-        _names(found, host)
+        _resolve_names(site, host)
     if advanced:
-        found.reverse_names = {address: _reverse(address) for address in found.addresses}
-        found.name_servers = name_servers(host)
-    found.redirects = asker.chain(found.url)
-    last = found.redirects[-1]
-    found.problems += [one.problem for one in found.redirects if one.problem]
-    found.server, found.tls = last.headers.get("server", ""), last.tls
-    _robots(found, asker, robots_name)
-    found.virtual_servers = _virtual_servers(found, asker, host)
-    return found
+        site.reverse_names = {address: _reverse_name(address) for address in site.addresses}
+        site.name_servers = name_servers(host)
+    site.redirects = client.follow_redirects(site.url)
+    last = site.redirects[-1]
+    site.problems += [response.problem for response in site.redirects if response.problem]
+    site.server, site.tls = last.headers.get("server", ""), last.tls
+    _fetch_robots(site, client, robots_name)
+    site.virtual_servers = _virtual_servers(site, client, host)
+    return site
 
 
-def _names(found: SiteProbe, host: str) -> None:
+def _resolve_names(site: SiteProbe, host: str) -> None:
     try:
-        found.canonical_name, found.aliases, _ = socket.gethostbyname_ex(host)
+        site.canonical_name, site.aliases, _ = socket.gethostbyname_ex(host)
     except (OSError, UnicodeError) as error:
-        found.problems.append(f"aliases of {host}: {error}")
+        site.problems.append(f"aliases of {host}: {error}")
 
 
-def _reverse(address: str) -> str:
+def _reverse_name(address: str) -> str:
     try:
         return socket.gethostbyaddr(address)[0]
     except OSError:
         return ""
 
 
-def _robots(found: SiteProbe, asker: ProbeClient, name: str) -> None:
-    answer = asker.ask(f"{found.url}robots.txt", "GET")
-    if answer.problem:
-        found.robots = f"no answer: {answer.problem}"
-    elif answer.status != 200:
-        found.robots = f"none (status {answer.status})"
+def _fetch_robots(site: SiteProbe, client: ProbeClient, name: str) -> None:
+    response = client.request_url(f"{site.url}robots.txt", "GET")
+    if response.problem:
+        site.robots = f"no answer: {response.problem}"
+    elif response.status != 200:
+        site.robots = f"none (status {response.status})"
     else:
-        rules = RobotsRules.parse(answer.body, name=name)
-        allowed = "allows" if not rules.blocks(found.url) else "forbids"
-        found.robots = f"{allowed} {name} to fetch /"
-        found.sitemaps = list(rules.sitemaps)
-    if not found.sitemaps and asker.ask(f"{found.url.rstrip('/')}{USUAL_SITEMAP}").status == 200:
-        found.sitemaps = [USUAL_SITEMAP]
+        rules = RobotsRules.parse(response.body, name=name)
+        allowed = "allows" if not rules.blocks(site.url) else "forbids"
+        site.robots = f"{allowed} {name} to fetch /"
+        site.sitemaps = list(rules.sitemaps)
+    if not site.sitemaps and client.request_url(f"{site.url.rstrip('/')}{DEFAULT_SITEMAP}").status == 200:
+        site.sitemaps = [DEFAULT_SITEMAP]
 
 
-def _virtual_servers(found: SiteProbe, asker: ProbeClient, host: str) -> dict[str, str]:
-    """Ask the same address for `/` under every other name that is known of it, and compare."""
+def _virtual_servers(site: SiteProbe, client: ProbeClient, host: str) -> dict[str, str]:
+    """Request `/` from the same address with each other known host name, and compare the pages."""
     names = dict.fromkeys(
-        [found.canonical_name, *found.aliases, *found.reverse_names.values(), *_usual_names(host)]
+        [site.canonical_name, *site.aliases, *site.reverse_names.values(), *_www_variants(host)]
     )
-    own = asker.ask(found.url, "GET")
-    mark = sha256(own.body).digest()
+    own = client.request_url(site.url, "GET")
+    own_digest = sha256(own.body).digest()
     servers = {}
     for name in names:
-        if not name or name == host or name in found.addresses:
+        if not name or name == host or name in site.addresses:
             continue
-        other = asker.ask(found.url, "GET", host=name)
+        other = client.request_url(site.url, "GET", host=name)
         if other.status:
-            same = sha256(other.body).digest() == mark and other.status == own.status
+            same = sha256(other.body).digest() == own_digest and other.status == own.status
             servers[name] = "the same page" if same else f"another page (status {other.status})"
     return servers
 
 
-def _usual_names(host: str) -> Iterable[str]:
-    """Yield the name that a site often has beside its own: with and without `www.`."""
+def _www_variants(host: str) -> Iterable[str]:
+    """Yield the host with `www.` if it is without, or without if it is with."""
     if "." in host and not host.replace(".", "").isdigit() and ":" not in host:
         yield host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
 
 
 def name_servers(host: str, resolver: tuple[str, int] | None = None) -> list[str]:
-    """Return the name servers of the zone that a host is in, sorted; none if nobody says it.
+    """Return the sorted name servers of the zone of a host; none if the resolver has no answer.
 
-    The host is asked for first, then the names above it down to two labels. `resolver` is address and port.
+    Queries the host first, then its parent domains with at least two labels. `resolver` is address and port.
     """
-    asked = resolver or _resolver()
+    resolver = resolver or _system_resolver()
     labels = host.rstrip(".").split(".")
-    if asked is None or host.replace(".", "").isdigit() or ":" in host:
+    if resolver is None or host.replace(".", "").isdigit() or ":" in host:
         return []
-    for at in range(max(len(labels) - 1, 1)):
-        found = _ask_resolver(".".join(labels[at:]), asked)
-        if found is None:
+    for start in range(max(len(labels) - 1, 1)):
+        servers = _query_name_servers(".".join(labels[start:]), resolver)
+        if servers is None:
             return []
-        if found:
-            return sorted(found)
+        if servers:
+            return sorted(servers)
     return []
 
 
-def _resolver() -> tuple[str, int] | None:
+def _system_resolver() -> tuple[str, int] | None:
     try:
         lines = RESOLVERS.read_text().splitlines()
     except (OSError, UnicodeDecodeError):
         return None
-    named = (line.split()[1] for line in lines if line.startswith("nameserver") and len(line.split()) > 1)
-    return next(((address, DNS_PORT) for address in named), None)
+    addresses = (line.split()[1] for line in lines if line.startswith("nameserver") and len(line.split()) > 1)
+    return next(((address, DNS_PORT) for address in addresses), None)
 
 
-def _ask_resolver(name: str, resolver: tuple[str, int]) -> set[str] | None:
-    """Ask for the name servers of one name; None if there is no answer."""
+def _query_name_servers(name: str, resolver: tuple[str, int]) -> set[str] | None:
+    """Query the NS records of one name; None if there is no answer."""
     message = dns.Message(id=secrets.randbelow(1 << 16), recDes=1)
     try:
         message.addQuery(name.encode("idna"), dns.NS)
@@ -161,11 +164,13 @@ def _ask_resolver(name: str, resolver: tuple[str, int]) -> set[str] | None:
             channel.connect(resolver)
             channel.send(message.toStr())
             answer = dns.Message()
-            answer.fromStr(channel.recv(_LONGEST_REPLY))
+            answer.fromStr(channel.recv(_MAX_REPLY_BYTES))
     except (OSError, UnicodeError, EOFError, ValueError):
         return None
     if answer.id != message.id:
         return None
     return {
-        str(one.payload.name).rstrip(".") for one in answer.answers if isinstance(one.payload, dns.Record_NS)
+        str(record.payload.name).rstrip(".")
+        for record in answer.answers
+        if isinstance(record.payload, dns.Record_NS)
     }

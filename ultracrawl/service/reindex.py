@@ -1,4 +1,4 @@
-"""Makes every document of sources again from what is stored, without a request."""
+"""Makes the documents of sources again from stored answers, without requests."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ def reindex_sources(
     settings: dict[str, object] | None = None,
     watcher: Watcher | None = None,
 ) -> list[RunReport]:
-    """Make the documents of the sources again by their present definition; see `run_sources`.
+    """Make the documents of the sources again with their present definitions; see `run_sources`.
 
-    `sites` are hosts, with their port if that is not the usual one; of these alone documents are made again, of all if
-    none is named, and sources that know none of them are left out. All but the network is as in a crawl.
-    Raises `UserError` for a source without a store.
+    `sites` restricts this to some hosts (with the port if it is not the default one), and to the sources that know one
+    of them. Everything but the network is as in a crawl. Raises `UserError` for a source without stored answers.
     """
     chosen = list(sources)
     for source in chosen:
@@ -45,22 +44,21 @@ def reindex_sources(
                 f"the pages of {source.name} are opened in a browser, and what their scripts fetch is not stored; "
                 f"`ultracrawl crawl {source.name} --force` makes its documents again"
             )
-    only = sorted({site.lower() for site in sites})
-    knowing = [source for source in chosen if not only or _knows(project, source, only)]
-    offline = [
-        _offline(source) for source in knowing or chosen
-    ]  # all if none knows one, so that this is said
-    merged = {**(settings or {}), **_SETTINGS, "ULTRACRAWL_REINDEX_SITES": only}
+    hosts = sorted({site.lower() for site in sites})
+    matching = [source for source in chosen if not hosts or _knows_site(project, source, hosts)]
+    # If no source knows a site, all are run, so that their reports say so.
+    offline = [_offline(source) for source in matching or chosen]
+    merged = {**(settings or {}), **_SETTINGS, "ULTRACRAWL_REINDEX_SITES": hosts}
     return run_sources(project, offline, force=True, settings=merged, watcher=watcher)
 
 
-def _knows(project: Project, source: DataSource, sites: list[str]) -> bool:
+def _knows_site(project: Project, source: DataSource, sites: list[str]) -> bool:
     with closing(open_state(project, source.name, read_only=True)) as state:
         return any(state.sites.get_site(site) is not None for site in sites)
 
 
 def _offline(source: DataSource) -> DataSource:
-    """Return a source that asks nobody: no robots.txt, no sitemap, no login, no handlers of its own."""
+    """Return a source that uses no network: no robots.txt, sitemaps, logins or download handlers of its own."""
     own = {name: value for name, value in source.settings.items() if name not in _SETTINGS}
     access = {
         name: field.get_default(call_default_factory=True)

@@ -1,4 +1,4 @@
-"""Makes an index sound again, without losing a document that a store or a server still has."""
+"""Rebuilds an index, and makes missing documents again from stored answers or by fetching them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ultracrawl.stores.opening import open_state, state_to_read, stored_document
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What became of the documents of an index that was rebuilt."""
+    """Numbers of documents that a rebuilt index lacked."""
 
     unreadable: int = 0
-    """Documents that should have been in the index, and that it could not be made anew with."""
+    """Documents that are in the document table but could not be read from the old index."""
     remade: int = 0
-    """So many of them were made again from stored answers."""
+    """Of these, the documents made again from stored answers."""
 
     @property
     def fetched_again(self) -> int:
-        """So many of them are fetched by the next crawl."""
+        """Of these, the documents that the next crawl fetches."""
         return self.unreadable - self.remade
 
 
 def rebuild(project: Project, name: str) -> Repair:
-    """Index every document of an index anew; where nothing can be read, begin with an empty one.
+    """Index every readable document of an index again; if nothing is readable, start with an empty index.
 
-    What the document tables have and the index has not is made again from stored answers, or forgotten by the table,
-    so that the next crawl fetches it. Raises `IndexStoreError` if the index is locked or cannot be written, `UserError`
-    if a source with missing documents is being crawled.
+    Documents that the document tables have and the index lacks are made again from stored answers, or marked in the
+    tables so that the next crawl fetches them. Raises `IndexStoreError` if the index is locked or cannot be written,
+    `UserError` if a source with missing documents is being crawled.
     """
     with closing(open_index(project, name)) as index:
         repair_index(index, index_config(project, name).path)
@@ -46,7 +46,7 @@ def rebuild(project: Project, name: str) -> Repair:
         sources = [project.sources[source] for source in stored]
         reindex_sources(project, sources, settings={"LOG_LEVEL": "ERROR"})
         left = _missing(project, name)
-    for source in left:  # so that they are fetched in full
+    for source in left:  # otherwise the next crawl would send conditional requests
         with closing(open_state(project, source)) as state:
             forget_documents(state, _lost(project, name, source, state))
     unreadable, fetched = sum(missing.values()), sum(left.values())
@@ -54,7 +54,7 @@ def rebuild(project: Project, name: str) -> Repair:
 
 
 def _missing(project: Project, name: str) -> dict[str, int]:
-    """Return how many documents of each source that feeds the index are missing there; no source without any."""
+    """Return the number of documents missing in an index by source, for sources that miss any."""
     numbers = {}
     for source, definition in project.sources.items():
         if name in readable_indexes(project, definition):

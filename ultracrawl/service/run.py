@@ -17,7 +17,7 @@ from scrapy.utils.project import get_project_settings
 from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport
-from ultracrawl.service.completion import complete, complete_refused
+from ultracrawl.service.completion import complete, complete_failed_start
 from ultracrawl.settings.presets import WATCHED_SETTING
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import make_spider_class
@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 Watcher = Callable[[RunningCrawl], None]
 """Called a few times a second while a source is crawled, and once at its end."""
 
-Look = Callable[[Crawler, RunningCrawl], Awaitable[None]]
+CrawlerWatcher = Callable[[Crawler, RunningCrawl], Awaitable[None]]
 
-WATCH_EVERY = 0.2
+WATCH_INTERVAL = 0.2
 """Seconds between two calls of a watcher."""
 
 
@@ -44,63 +44,68 @@ def run_sources(
     watcher: Watcher | None = None,
     asked: tuple[str, ...] = (),
 ) -> list[RunReport]:
-    """Crawl the sources in their order and return a report of each that had its turn.
+    """Crawl the sources in order and return the reports of those that were started.
 
-    SIGINT once ends the crawl after the requests in flight, with the state resumable; twice ends it at once. A crawl
-    that is stopped from another process ends like the first, and the next source has its turn.
-    Of several sources, one that cannot begin (a secret that cannot be read, a state that is in use) has a report
-    that says why, and the others are crawled. A single one raises its `WorkError` or `UserError`.
-    Each of the `asked` URLs that cannot be read is a problem of its run. Can be called once in a process, because
+    The first SIGINT ends the crawl after the requests in flight, and all following sources; the state is resumable. The
+    second ends it at once. A crawl stopped from another process ends like after the first, but the next source follows.
+    If one of several sources cannot start (unreadable secret, state in use), its report has the reason and the others
+    are crawled; a single source raises its `WorkError` or `UserError`.
+    Each of the `asked` URLs that cannot be read is a problem of its run. Can be called once per process, because
     Twisted's reactor cannot be started again.
     """
-    waiting, reports = list(sources), list[RunReport]()
-    alone = len(waiting) == 1
+    pending, reports = list(sources), list[RunReport]()
+    is_single = len(pending) == 1
     show = watcher or (lambda _: None)
 
-    async def look(_crawler: Crawler, crawl: RunningCrawl) -> None:
+    async def watch(_crawler: Crawler, crawl: RunningCrawl) -> None:
         show(crawl)
 
-    async def live() -> None:
-        while waiting:
-            source = waiting.pop(0)
+    async def crawl_all() -> None:
+        while pending:
+            source = pending.pop(0)
             try:
                 crawl = await runner.crawl(source, asked=asked)
             except UltracrawlError as error:
-                if alone:
+                if is_single:
                     raise
                 reports.append(RunReport.not_begun(source.name, error))
                 continue
             reports.append(crawl.context.report)
             show(crawl)
             if crawl.context.report.interrupted and not crawl.stopped:
-                waiting.clear()
+                pending.clear()
             elif crawl.restarts:
-                waiting.insert(0, source)
+                pending.insert(0, source)
             await complete(crawl)
 
-    if waiting:
-        runner = CrawlRunner(project, settings, look, force=force)
-        runner.run(live())
+    if pending:
+        runner = CrawlRunner(project, settings, watch, force=force)
+        runner.run(crawl_all())
     return reports
 
 
 class CrawlRunner:
-    """The Scrapy process that this is, in which sources are crawled, one after the other."""
+    """Crawls sources with a Scrapy `CrawlerProcess` in this process."""
 
     def __init__(
-        self, project: Project, settings: dict[str, Any] | None, look: Look, *, force: bool = False
+        self,
+        project: Project,
+        settings: dict[str, Any] | None,
+        watcher: CrawlerWatcher,
+        *,
+        force: bool = False,
     ) -> None:
-        """`look` is called a few times a second while a source is crawled."""
+        """`watcher` is called a few times a second while a source is crawled."""
         self._project = project
-        self._look = look
+        self._watcher = watcher
         self._process = crawler_process(force, settings or {})
         self._restarts: Counter[str] = Counter()
-        """How often in a row functions of the filters of a source began its cycle anew."""
+        """Source -> number of consecutive cycles that its filter functions have restarted."""
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run the reactor until the work is done, or SIGINT ends it. Raises what the work raised.
+        """Run the reactor until a coroutine ends, or SIGINT. Raises the exception of the coroutine.
 
-        The work may begin any number of crawls.
+        The coroutine may call `crawl` any number of times.
         """
         failures: list[BaseException] = []
 
@@ -117,25 +122,27 @@ class CrawlRunner:
         if failures:
             raise failures[0]
 
-    async def crawl(self, source: DataSource, *, force: bool = False, **of_spider: object) -> RunningCrawl:
-        """Crawl a source; `of_spider` are attributes of its spider. With `force` it makes all its documents anew.
+    async def crawl(
+        self, source: DataSource, *, force: bool = False, **spider_attributes: object
+    ) -> RunningCrawl:
+        """Crawl a source; with `force` all its documents are made again.
 
-        Raises `UserError` or `WorkError` with a line that says why it could not begin, which is noted for `status`.
+        Raises a one-line `UserError` or `WorkError` if the crawl could not start, which is stored for `status`.
         """
         try:
-            crawler = await self._crawl(source, force, of_spider)
-        except Exception as error:  # the edge to the class and the settings of a source
-            told = _refused(self._project, source, error)
-            await complete_refused(self._project, source, told)
-            raise told from error
+            crawler = await self._crawl(source, force, spider_attributes)
+        except Exception as error:  # classes and settings of a source may raise anything
+            converted = _note_failed_start(self._project, source, error)
+            await complete_failed_start(self._project, source, converted)
+            raise converted from error
         crawl = feature_of(crawler, RunningCrawl)
         self._restarts[source.name] = self._restarts[source.name] + 1 if crawl.restarts else 0
         return crawl
 
-    async def _crawl(self, source: DataSource, force: bool, of_spider: dict[str, object]) -> Crawler:
+    async def _crawl(self, source: DataSource, force: bool, spider_attributes: dict[str, object]) -> Crawler:
         spider = make_spider_class(self._project, source)
         spider.restarts = self._restarts[source.name]
-        for name, value in of_spider.items():
+        for name, value in spider_attributes.items():
             setattr(spider, name, value)
         crawler = self._process.create_crawler(spider)
         if force:
@@ -152,35 +159,34 @@ class CrawlRunner:
 
     async def _watch(self, crawler: Crawler) -> None:
         while True:
-            await asyncio.sleep(WATCH_EVERY)
+            await asyncio.sleep(WATCH_INTERVAL)
             crawl = running_crawl(crawler) if crawler.crawling else None
             if crawl is not None and crawl.opened:
-                await self._look(crawler, crawl)
+                await self._watcher(crawler, crawl)
 
 
-def _refused(project: Project, source: DataSource, error: Exception) -> UltracrawlError:
-    """Return an error that kept a crawl from beginning as one line, which is noted for `status`."""
-    told = error if isinstance(error, UltracrawlError) else _in_a_line(source, error)
+def _note_failed_start(project: Project, source: DataSource, error: Exception) -> UltracrawlError:
+    """Return the error of a crawl that could not start as a one-line error, and store it for `status`."""
+    converted = error if isinstance(error, UltracrawlError) else _one_line_error(source, error)
     file = state_file(project, source.name)
     if file is not None:
-        note_failure(file, FailureNote(time.time(), str(told)))
-    return told
+        note_failure(file, FailureNote(time.time(), str(converted)))
+    return converted
 
 
-def _in_a_line(source: DataSource, error: Exception) -> UltracrawlError:
-    """Return an error of somebody's code, or of ours; its traceback is for logs that tell more."""
+def _one_line_error(source: DataSource, error: Exception) -> UltracrawlError:
+    """Return a one-line error for an unexpected exception, and log its traceback."""
     logger.warning("The crawl of %s cannot begin", source.name, exc_info=error)
-    what = " ".join(f"{type(error).__name__}: {error}".split())
+    problem = " ".join(f"{type(error).__name__}: {error}".split())
     if source.spider_class or source.settings:
-        return UserError(f"source {source.name!r}: {what}; look at its `class` and `settings`")
-    return WorkError(f"source {source.name!r}: the crawl cannot begin: {what}")
+        return UserError(f"source {source.name!r}: {problem}; look at its `class` and `settings`")
+    return WorkError(f"source {source.name!r}: the crawl cannot begin: {problem}")
 
 
 def crawler_process(force: bool, overrides: dict[str, Any]) -> AsyncCrawlerProcess:
-    """Return a process that crawls sources; `overrides` yield to the settings of a definition.
+    """Return a Scrapy process; settings of a definition take precedence over `overrides`.
 
-    When its terminal goes away it ends as after SIGTERM, which is Scrapy's business; unless it was started to outlive
-    that (`nohup`).
+    SIGHUP, sent when the terminal closes, ends it like SIGTERM, unless it was started with `nohup`.
     """
     process = AsyncCrawlerProcess(scrapy_settings(force, overrides))
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
@@ -189,7 +195,7 @@ def crawler_process(force: bool, overrides: dict[str, Any]) -> AsyncCrawlerProce
 
 
 def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
-    """Return the Scrapy settings of a process that crawls sources; `overrides` yield to those of a definition."""
+    """Return the Scrapy settings of such a process; settings of a definition take precedence over `overrides`."""
     settings = get_project_settings()
     settings.setmodule("ultracrawl.settings", priority="default")
     # A Scrapy project around us may have add-ons of its own, or none.
@@ -199,7 +205,6 @@ def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     # The definition's own `settings` win over these.
     settings.setdict({"LOG_LEVEL": "WARNING", "STATS_DUMP": False, **overrides}, priority="project")
     if settings["LOG_LEVEL"] not in {"DEBUG", "INFO"}:
-        settings.set(
-            "LOG_VERSIONS", [], priority="project"
-        )  # takes long to find out, and nobody would see it
+        # Finding the versions takes long, and they are logged at level INFO.
+        settings.set("LOG_VERSIONS", [], priority="project")
     return settings

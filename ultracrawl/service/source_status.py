@@ -1,4 +1,4 @@
-"""What a source holds, how its last run went, and whether it is being crawled: the shape of `status --json`."""
+"""The status of a source as `status --json` reports it: its holdings, its last run, and its present crawl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ultracrawl.sources import DataSource, Project
 def source_status(
     project: Project, source: DataSource, read: Callable[[Project, str], Holdings] = read_holdings
 ) -> dict[str, Any]:
-    """Return how a source stands; its `feeding` are values that still become JSON."""
+    """Return the status of a source; `feeding` has `DestinationStatus` objects, which `status_json` converts."""
     due = next_run_of(project, source.name)
     return {
         **_live(project, _status(project, source.name, read(project, source.name))),
@@ -31,23 +31,23 @@ def source_status(
 
 
 def status_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what `source_status` gave in the shape of `ultracrawl status --json`."""
-    return {**row, "feeding": [one.as_json() for one in row["feeding"]]}
+    """Return the result of `source_status` as the JSON object of `ultracrawl status --json`."""
+    return {**row, "feeding": [destination.as_json() for destination in row["feeding"]]}
 
 
-def _status(project: Project, name: str, held: Holdings) -> dict[str, Any]:
-    mistaken, latest = project.invalid_sources.get(name), held.latest
+def _status(project: Project, name: str, holdings: Holdings) -> dict[str, Any]:
+    mistaken, latest = project.invalid_sources.get(name), holdings.latest
     row: dict[str, Any] = {
         "source": name,
-        "state": _state(held),
-        **held.numbers,
-        "outcomes": dict(sorted(held.outcomes.items())),
+        "state": _state(holdings),
+        **holdings.numbers,
+        "outcomes": dict(sorted(holdings.outcomes.items())),
         "last_run": None,
         "failure": None,
-        "mistakes": [str(one) for one in mistaken.findings] if mistaken else [],
+        "mistakes": [str(finding) for finding in mistaken.findings] if mistaken else [],
     }
-    if held.problem:
-        return {**row, "failure": {"time": None, "problem": held.problem}}
+    if holdings.problem:
+        return {**row, "failure": {"time": None, "problem": holdings.problem}}
     if latest is not None:
         row["last_run"] = json.loads(latest.report) if latest.report else {"run_id": str(latest.number)}
     note = failure_after(project, name, latest)
@@ -56,25 +56,25 @@ def _status(project: Project, name: str, held: Holdings) -> dict[str, Any]:
     return row
 
 
-def _state(held: Holdings) -> str:
-    """Return how a source stands that is not being crawled."""
-    if held.problem:
+def _state(holdings: Holdings) -> str:
+    """Return the state of a source that is not being crawled."""
+    if holdings.problem:
         return "unreadable"
-    if held.counts is None or held.latest is None:
+    if holdings.counts is None or holdings.latest is None:
         return "never crawled"
-    if not held.latest.finished:
+    if not holdings.latest.finished:
         return "unfinished"
-    return "indexing pending" if held.counts.pending else "idle"
+    return "indexing pending" if holdings.counts.pending else "idle"
 
 
 def _destinations(project: Project, source: DataSource) -> list[DestinationStatus]:
-    """Return the destinations of a source; none where there is only the index of the project and nothing waits."""
+    """Return the destinations of a source; none if it has only the index of the project and nothing waits for it."""
     rows = destination_status(project, source)
-    worth = len(rows) > 1 or any(one.destination or one.paused or one.segments or one.problem for one in rows)
-    return rows if worth else []
+    is_notable = any(row.destination or row.paused or row.segments or row.problem for row in rows)
+    return rows if len(rows) > 1 or is_notable else []
 
 
 def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
-    """Replace the state of a source that is being crawled by the phase of its crawl."""
+    """Set the state of a source that is being crawled to the phase of its crawl."""
     sign = readable_sign(project, row["source"])
     return {**row, "state": sign.phase.value, "pid": sign.pid} if sign else {**row, "pid": None}

@@ -122,12 +122,12 @@ def test_a_way_that_does_not_work_gets_everything_later(tmp_path: Path) -> None:
 
     async def live() -> None:
         way.works = False
-        await noticing.take_event(failed(clock.at))
+        await noticing.add_event(failed(clock.at))
         for _ in range(10):
             await noticing.hold_round()
             clock.at += 5
         way.works = True
-        await noticing.take_event(failed(clock.at, "intranet"))
+        await noticing.add_event(failed(clock.at, "intranet"))
         for _ in range(10):
             await noticing.hold_round()
             clock.at += 5
@@ -169,7 +169,7 @@ def test_a_week_of_failures_is_told_now_and_then_and_its_end_once(tmp_path: Path
 
     async def live() -> None:
         for minute in range(7 * 24 * 60 + 24 * 60):
-            await noticing.take_event(failed(clock.at) if minute < 7 * 24 * 60 else good(clock.at))
+            await noticing.add_event(failed(clock.at) if minute < 7 * 24 * 60 else good(clock.at))
             await noticing.hold_round()
             clock.at += 60
 
@@ -189,15 +189,15 @@ def test_a_stopped_crawl_is_no_recovery(tmp_path: Path) -> None:
     )
 
     async def live() -> None:
-        await noticing.take_event(failed(clock.at))
+        await noticing.add_event(failed(clock.at))
         stopped = CrawlEnd("handbook", RunReport("handbook", "2", "", interrupted=True))
         unknown = CrawlEnd("handbook", None)
         for end in (stopped, unknown):
-            await noticing.take_event(Event(EventKind.RUN_ENDED, clock.at, "handbook", "", end))
+            await noticing.add_event(Event(EventKind.RUN_ENDED, clock.at, "handbook", "", end))
         clock.at += 60
         await noticing.hold_round()
         assert way.sent == []
-        await noticing.take_event(good(clock.at))
+        await noticing.add_event(good(clock.at))
         clock.at += 60
         await noticing.hold_round()
 
@@ -316,7 +316,7 @@ def test_ways_are_those_of_the_definition_as_it_is_now(
     async def tell(source: str) -> None:
         for _ in range(2):
             await noticing.hold_round()
-            await noticing.take_event(failed(clock.at, source))
+            await noticing.add_event(failed(clock.at, source))
             clock.at += 60
 
     asyncio.run(tell("handbook"))

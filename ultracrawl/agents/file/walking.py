@@ -75,7 +75,7 @@ class FolderWalk:
                 os.close(opened)
 
     def covers(self, path: bytes, base: bytes) -> bool:
-        """Whether a walk of a base folder would visit a path in it; a deleted path counts, it may have been a folder."""
+        """Whether a walk of a base folder would visit a path in it; deleted paths count as possible folders."""
         below = path[len(base) :].strip(b"/")
         steps = [(step[0], below[: step.end()]) for step in re.finditer(rb"[^/]+", below)]
         too_deep = self._options.levels is not None and len(steps) > self._options.levels + 1

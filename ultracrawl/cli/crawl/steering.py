@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.cli.options import json_option, known_sources, print_all, project_option, server_option
 from ultracrawl.errors import UserError
-from ultracrawl.service.control import Steered
+from ultracrawl.service.control import SteerResult
 from ultracrawl.service.schedules.steering import steer_source
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
@@ -59,7 +59,7 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
     return command
 
 
-def print_steered(one: Steered) -> None:
+def print_steered(one: SteerResult) -> None:
     """Print the result of a command."""
     click.echo(f"{one.source}: {one.note}", err=not one.obeyed)
 

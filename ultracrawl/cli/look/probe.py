@@ -10,8 +10,8 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
-from ultracrawl.service.asking import ProbeClient, probe_client_of
 from ultracrawl.service.probe import SiteProbe, probe
+from ultracrawl.service.probe_client import ProbeClient, probe_client_of
 from ultracrawl.sources import adhoc_project
 
 

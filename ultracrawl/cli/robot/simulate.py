@@ -20,7 +20,7 @@ from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.program import FilterProgram
 from ultracrawl.rules.filters.resource import Resource, View
 from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.service.asking import Asked, ProbeClient, probe_client_of
+from ultracrawl.service.probe_client import ProbeClient, ProbeResponse, probe_client_of
 from ultracrawl.sources import compile_source
 
 
@@ -36,7 +36,7 @@ class Simulated:
     """By filter: (directive, result) pairs."""
     denied: list[str] = field(default_factory=list)
     addresses: tuple[str, ...] = ()
-    redirects: list[Asked] = field(default_factory=list)
+    redirects: list[ProbeResponse] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -121,7 +121,7 @@ def _simulate(
         if view.cause:
             result.denied.append(f"{program.name}: {view.cause}")
     if asker is not None and not result.warnings and url.startswith(("http://", "https://")):
-        result.redirects = asker.chain(url)
+        result.redirects = asker.follow_redirects(url)
         result.warnings += [f"redirects to {one.location}" for one in result.redirects if one.location]
         result.warnings += [one.problem for one in result.redirects if one.problem]
     return result

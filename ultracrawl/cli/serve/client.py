@@ -14,7 +14,7 @@ from urllib.request import Request
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
-from ultracrawl.service.json_server import JsonServer
+from ultracrawl.service.json_client import JsonClient
 
 TOKEN, TOKEN_FILE = "ULTRACRAWL_TOKEN", "ULTRACRAWL_TOKEN_FILE"
 TIMEOUT = 60.0
@@ -36,7 +36,7 @@ class ServiceClient:
             raise UserError("the token is not one line of plain text")
         self._base = url.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._server = JsonServer(parts.hostname, self._base, "service", TIMEOUT)
+        self._server = JsonClient(parts.hostname, self._base, "service", TIMEOUT)
 
     def get(self, *path: str, **params: object) -> Any:
         """Return the JSON response of a GET request; parameters that are None or empty are left out."""
@@ -54,7 +54,7 @@ class ServiceClient:
         headers = {**self._headers, "Content-Type": "application/json"}
         request = Request(url, body, headers, method=method)  # noqa: S310 - http or https, by the constructor
         try:
-            return self._server.read_answer(request)
+            return self._server.read_json(request)
         except HTTPError as error:
             with error:
                 raise _translated(error) from None

@@ -14,7 +14,7 @@ from ultracrawl.cli.serve.client import ServiceClient, token_of_environment
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.hits.result_json import DisplayNames, completions_from_json, result_from_json
-from ultracrawl.service.control import Steered
+from ultracrawl.service.control import SteerResult
 from ultracrawl.service.destinations import DestinationStatus
 from ultracrawl.stores.control_channel import Command
 
@@ -94,7 +94,7 @@ def steer(
     for name in sources:
         status = client.post("sources", name, order.value)
         phase = (status["service"] or {}).get("phase", "")
-        results.append(Steered(name, order, True, phase, f"was told to {order.value}", waited=False))
+        results.append(SteerResult(name, order, True, phase, f"was told to {order.value}", waited=False))
     print_all("sources", results, print_steered, as_json=as_json)
 
 

@@ -78,7 +78,7 @@ class Noticing:
             if self._outgoing:
                 await _kept_alive(self._recall_failures())
             async for event in events:
-                await _kept_alive(self.take_event(event))
+                await _kept_alive(self.add_event(event))
 
         async def rounds() -> None:
             while True:
@@ -102,7 +102,7 @@ class Noticing:
     async def _recall_failures(self) -> None:
         self._troubled |= await asyncio.to_thread(self._watch.failed_sources)
 
-    async def take_event(self, event: Event) -> None:
+    async def add_event(self, event: Event) -> None:
         """Take note of what happened; after a run, also of deletions that it held back, and of a recovery."""
         if not self._outgoing:
             return

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.service.control import POLL, robot_sign, running_crawl, steer
+from ultracrawl.service.control import POLL_INTERVAL, robot_sign, running_crawl, steer
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
 from ultracrawl.stores.opening import open_state, remove_state, robot_file, state_exists
@@ -90,7 +90,7 @@ def order_robot(
                 return state
         elif state in _WANTED[command] or _is_over(state, command):
             return state
-        sleep(POLL)
+        sleep(POLL_INTERVAL)
     raise WorkError(f"the robot has not done it within {timeout:g} s; it will as soon as it can")
 
 
@@ -128,7 +128,7 @@ def start_in_background(words: Sequence[str], project: Project, source: str, *, 
                 if process.returncode == 0:
                     return process.pid  # it had nothing to do, and is done
                 raise WorkError(f"the robot did not start: {told}")
-            time.sleep(POLL)
+            time.sleep(POLL_INTERVAL)
     raise WorkError(f"the robot did not start within {timeout:g} s")
 
 

@@ -13,9 +13,9 @@ from ultracrawl.crawl import RunningCrawl
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.completion import Say, complete, robot_voice
+from ultracrawl.service.completion import WriteLine, complete, robot_log_writer
 from ultracrawl.service.control import robot_sign
-from ultracrawl.service.run import WATCH_EVERY, CrawlRunner
+from ultracrawl.service.run import WATCH_INTERVAL, CrawlRunner
 from ultracrawl.service.schedules.plans import REST, REST_AFTER_FAILURE
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
@@ -59,7 +59,7 @@ class Robot:
         self._source = source
         self._post = post
         self._on_report = on_report
-        self._say: Say = robot_voice(project, source)
+        self._say: WriteLine = robot_log_writer(project, source)
         self._runner = CrawlRunner(project, settings, self._pass_on)
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
@@ -119,9 +119,9 @@ class Robot:
                     self._post.publish_phase(Phase.IDLE)
                 case Command() as order:
                     return order
-            await asyncio.sleep(WATCH_EVERY)
+            await asyncio.sleep(WATCH_INTERVAL)
             if left is not None and self._post.phase is Phase.IDLE:
-                left -= WATCH_EVERY
+                left -= WATCH_INTERVAL
         return None
 
     async def _pass_on(self, _crawler: Crawler, crawl: RunningCrawl) -> None:

@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.service.lifeline import end_with_parent
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder
+from ultracrawl.service.parent_watch import exit_with_parent
 from ultracrawl.service.schedules.plans import Plan, ScheduledRhythm, plans_of
 from ultracrawl.sources import Project
 
@@ -105,7 +105,7 @@ def _optimise(project: Project, parent: Connection) -> None:
     """Optimise the index of a project, in a process of its own; tells why that failed, or nothing."""
     from ultracrawl.index.opening import open_index  # noqa: PLC0415 - loads an engine, in this process alone
 
-    end_with_parent()
+    exit_with_parent()
     error = ""
     try:
         with closing(open_index(project)) as index:

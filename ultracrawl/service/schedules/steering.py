@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 
 from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
 from ultracrawl.rules.schedules.status import ScheduleEvent, next_status
-from ultracrawl.service.control import POLL, Steered, running_crawl, steer
+from ultracrawl.service.control import POLL_INTERVAL, SteerResult, running_crawl, steer
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, WallClock
 from ultracrawl.service.schedules.looking import runner_of, schedule_states
 from ultracrawl.service.schedules.plans import plans_of
@@ -73,7 +73,7 @@ def order_schedule(project: Project, name: str, command: ScheduleCommand, *, tim
     return True
 
 
-def steer_source(project: Project, source: str, command: Command, *, timeout: float) -> Steered:
+def steer_source(project: Project, source: str, command: Command, *, timeout: float) -> SteerResult:
     """Give an order to the crawl of a source, or to who keeps the source if it is not being crawled.
 
     Raises `UserError` if neither is there.
@@ -85,7 +85,7 @@ def steer_source(project: Project, source: str, command: Command, *, timeout: fl
         return steer(project, source, command, timeout=timeout)
     taken = _leave_order(project, ScheduleOrder(source, kept, of_source=True), timeout)
     note = _NOTES[command] if taken or not timeout else f"has not done it within {timeout:g} s"
-    return Steered(source, command, taken or not timeout, "idle", note, waited=bool(timeout))
+    return SteerResult(source, command, taken or not timeout, "idle", note, waited=bool(timeout))
 
 
 _OF_SOURCES = {
@@ -116,7 +116,7 @@ def _leave_order(project: Project, order: ScheduleOrder, timeout: float) -> bool
         while store.has_order(order):
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(POLL)
+            time.sleep(POLL_INTERVAL)
     return True
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
 from ultracrawl.errors import WorkError
-from ultracrawl.service.json_server import JsonServer
+from ultracrawl.service.json_client import JsonClient
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.profiles import ProfileSection
 
@@ -54,7 +54,7 @@ class ScrapydClient:
             password = secrets.read(section.password, f"profiles.{profile}.password")
             pair = b64encode(f"{section.user}:{password}".encode()).decode("ascii")
             self._headers["Authorization"] = f"Basic {pair}"
-        self._server = JsonServer(urlsplit(section.scrapyd).hostname or "", self.name, "Scrapyd", TIMEOUT)
+        self._server = JsonClient(urlsplit(section.scrapyd).hostname or "", self.name, "Scrapyd", TIMEOUT)
 
     def list_jobs(self) -> list[Job]:
         """Return all jobs of the project that Scrapyd knows; it forgets those that ended long ago."""
@@ -86,7 +86,7 @@ class ScrapydClient:
         request = Request(f"{self._base}/logs/{'/'.join(parts)}", None, headers)  # noqa: S310 - as below
         end = b""
         try:
-            with self._server.open_answer(request) as response:
+            with self._server.open_response(request) as response:
                 while piece := response.read(_END_OF_LOG):
                     end = (end + piece)[-_END_OF_LOG:]
             return str(end, "utf-8", "replace")
@@ -101,7 +101,7 @@ class ScrapydClient:
     def _ask(self, service: str, body: bytes | None = None) -> dict[str, Any]:
         request = Request(f"{self._base}/{service}", body, self._headers)  # noqa: S310 - http or https, by its section
         try:
-            answer = self._server.read_answer(request)
+            answer = self._server.read_json(request)
         except HTTPError as error:
             error.close()
             raise WorkError(f"{self.name} answered {error.code} {error.reason}") from None

@@ -19,8 +19,8 @@ from pydantic import TypeAdapter
 from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport, UrlOutcome
-from ultracrawl.service.completion import complete_refused
-from ultracrawl.service.lifeline import end_with_parent
+from ultracrawl.service.completion import complete_failed_start
+from ultracrawl.service.parent_watch import exit_with_parent
 from ultracrawl.service.run import run_sources
 from ultracrawl.service.supervisor.messages import ChildOrder, Live
 from ultracrawl.system.files import restrict_umask
@@ -39,13 +39,13 @@ def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
     os.dup2(2, 1)  # what spiders print is no answer
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.SIG_DFL)  # until the crawl has begun there is nothing to end cleanly
-    end_with_parent()
+    exit_with_parent()
     raise_gc_thresholds()
     restrict_umask()
     if order.log_level != "DEBUG":
         logging.getLogger("scrapy").setLevel(logging.ERROR)
     if order.death:
-        asyncio.run(complete_refused(order.project, order.source, WorkError(order.death)))
+        asyncio.run(complete_failed_start(order.project, order.source, WorkError(order.death)))
         return
     teller = _Teller(parent)
     try:

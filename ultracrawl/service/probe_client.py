@@ -1,4 +1,4 @@
-"""Single requests outside a crawl: the head of an answer, from an address that the source may reach."""
+"""Single HTTP requests outside a crawl, to addresses that the source may connect to."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources import DataSource, Project, compile_source
 
-MOST_BODY = 512_000
-"""Bytes of a body that are read: as much of a robots.txt as RFC 9309 2.5 asks for."""
-MOST_HOPS = 10
-"""Redirects that are followed."""
-_FORM = UrlPolicy()
+MAX_BODY_BYTES = 512_000
+"""Bytes of a body that are read: at least the 500 KiB of a robots.txt that RFC 9309 2.5 requires."""
+MAX_REDIRECTS = 10
+_URL_POLICY = UrlPolicy()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """An answer, or why there is none (`problem`)."""
+class ProbeResponse:
+    """A response, or the reason why there is none (`problem`)."""
 
     url: str
     status: int = 0
     location: str = ""
-    """Where a redirect leads, as a whole URL."""
+    """The absolute target URL of a redirect."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Names in lower case."""
     body: bytes = b""
     address: str = ""
     tls: str = ""
-    """Version of the protocol and name in the certificate, for https."""
+    """Protocol version and names in the certificate, for https."""
     problem: str = ""
 
 
 class ProbeClient:
-    """Sends single requests; every connection goes to an address that was looked up and checked before.
+    """Sends single requests; resolves each host itself and connects to an allowed address only.
 
-    `timeout` is in seconds and holds for each step of a request.
+    `timeout` is in seconds and applies to each step of a request.
     """
 
     def __init__(self, policy: AddressPolicy, headers: Mapping[str, str], timeout: float = 30.0) -> None:
@@ -50,35 +49,31 @@ class ProbeClient:
         self._headers = dict(headers)
         self._timeout = timeout
 
-    def ask(self, url: str, method: str = "HEAD", host: str = "") -> Asked:
-        """Send one request; redirects are not followed. `host` is sent as Host instead of that of the URL."""
+    def request_url(self, url: str, method: str = "HEAD", host: str = "") -> ProbeResponse:
+        """Send one request without following redirects. `host` replaces the Host header."""
         parts = urlsplit(url)
         name = parts.hostname or ""
-        found = addresses_of(name)
-        address = next((one for one in found if self._policy.refuses(one) is None), None)
-        if address is None:
-            refused = (
-                f"{found[0]} is refused ({self._policy.refuses(found[0])})" if found else "has no address"
-            )
-            return Asked(url, problem=f"{name} {refused}")
+        addresses = addresses_of(name)
+        allowed = next((address for address in addresses if self._policy.refuses(address) is None), None)
+        if allowed is None:
+            problem = "has no address"
+            if addresses:
+                problem = f"{addresses[0]} is refused ({self._policy.refuses(addresses[0])})"
+            return ProbeResponse(url, problem=f"{name} {problem}")
         try:
-            return self._send(url, method, address, host)
-        except (
-            OSError,
-            http.client.HTTPException,
-            ValueError,
-        ) as error:  # ValueError: a name that is no header
-            return Asked(url, address=address, problem=str(error) or type(error).__name__)
+            return self._send(url, method, allowed, host)
+        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: an invalid header
+            return ProbeResponse(url, address=allowed, problem=str(error) or type(error).__name__)
 
-    def chain(self, url: str) -> list[Asked]:
-        """Follow redirects from a URL, at most ten; return every answer."""
-        answers: list[Asked] = []
-        while url and len(answers) <= MOST_HOPS and url not in {one.url for one in answers}:
-            answers.append(self.ask(url))
-            url = answers[-1].location
-        return answers
+    def follow_redirects(self, url: str) -> list[ProbeResponse]:
+        """Return the responses of a URL and of the redirects from it, at most ten."""
+        responses: list[ProbeResponse] = []
+        while url and len(responses) <= MAX_REDIRECTS and url not in {known.url for known in responses}:
+            responses.append(self.request_url(url))
+            url = responses[-1].location
+        return responses
 
-    def _send(self, url: str, method: str, address: str, host: str) -> Asked:
+    def _send(self, url: str, method: str, address: str, host: str) -> ProbeResponse:
         parts = urlsplit(url)
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
@@ -93,14 +88,14 @@ class ProbeClient:
                 tls = f"{secured.version()}, certificate for {_names(secured)}"
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             connection.request(method, path, headers={**self._headers, **({"Host": host} if host else {})})
-            answer = connection.getresponse()
-            body = answer.read(MOST_BODY) if method == "GET" else b""
-            headers = {name.lower(): value for name, value in answer.getheaders()}
+            response = connection.getresponse()
+            body = response.read(MAX_BODY_BYTES) if method == "GET" else b""
+            headers = {name.lower(): value for name, value in response.getheaders()}
         finally:
             connection.close()
-        location = headers.get("location", "") if answer.status in REDIRECTS else ""
-        target = _FORM.canonical(location, url) or "" if location else ""
-        return Asked(url, answer.status, target, headers, body, address, tls)
+        location = headers.get("location", "") if response.status in REDIRECTS else ""
+        target = _URL_POLICY.canonical(location, url) or "" if location else ""
+        return ProbeResponse(url, response.status, target, headers, body, address, tls)
 
 
 def _names(secured: ssl.SSLSocket) -> str:
@@ -110,7 +105,7 @@ def _names(secured: ssl.SSLSocket) -> str:
 
 
 def probe_client_of(source: DataSource, project: Project) -> ProbeClient:
-    """Return the client for single requests of a source: with its headers, and only to addresses that it may reach."""
+    """Return a client with the headers and the address policy of a source."""
     rules = compile_source(source, project)
     networks = [str(network) for network in source.boundary.networks]
     policy = AddressPolicy.for_source(seed_addresses(rules.trusted_urls), networks)
