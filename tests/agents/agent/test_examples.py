@@ -118,7 +118,7 @@ class TestJsonCms(AgentSuite):
 
     def test_sections_have_names(self) -> None:
         with self.crawl() as crawl:
-            assert crawl.lists().lists == {"Section": {"birds": {"en": "Birds", "de": "V\u00f6gel"}}}
+            assert crawl.attribute_lovs().lists == {"Section": {"birds": {"en": "Birds", "de": "V\u00f6gel"}}}
 
 
 class TestGitRepository(AgentSuite):
@@ -189,4 +189,4 @@ def test_the_suite_finds_an_agent_that_names_a_document_only_once(tmp_path: Path
     suite.parameters = {"folder": str(tmp_path)}
     suite.agent_class = Forgetful
     with pytest.raises(AssertionError):
-        suite.test_an_interrupted_listing_begins_anew()
+        suite.test_interrupted_listing_starts_again()
