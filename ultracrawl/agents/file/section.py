@@ -17,10 +17,13 @@ from ultracrawl.sources.values import one_or_list
 def _check_prefixes(value: Mapping[str, str]) -> Mapping[str, str]:
     for prefix, replacement in value.items():
         if canonical_prefix(prefix) is None:
-            raise mistake(f"{format_value(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`")
+            raise mistake(
+                f"{format_value(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`"
+            )
         if "://" not in replacement:
             raise mistake(
-                f"{format_value(replacement)} is not the beginning of a URL", "write `https://files.example.com/`"
+                f"{format_value(replacement)} is not the beginning of a URL",
+                "write `https://files.example.com/`",
             )
     return value
 
