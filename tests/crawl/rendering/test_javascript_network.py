@@ -13,7 +13,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.crawl.rendering.browser import PROGRAMS, WALLS, browser_program
+from ultracrawl.crawl.rendering.browser import NETWORK_BLOCKING_FLAGS, PROGRAMS, browser_program
 
 pytestmark = pytest.mark.servers
 
@@ -129,7 +129,9 @@ def test_no_protocol_goes_round_the_address_guard(
 
 
 @pytest.mark.parametrize(
-    ("walls", "reached"), [((), {"udp", "tcp"}), (WALLS, set())], ids=["none", "of the browser alone"]
+    ("walls", "reached"),
+    [((), {"udp", "tcp"}), (NETWORK_BLOCKING_FLAGS, set())],
+    ids=["none", "of the browser alone"],
 )
 def test_what_the_page_reaches_without_the_crawler(
     url: str, listener: Listener, tried: dict[str, str], walls: tuple[str, ...], reached: set[str]

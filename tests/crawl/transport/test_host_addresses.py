@@ -28,7 +28,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
         return [(2, 1, 6, "", ("192.0.2.7", 0)), (2, 1, 6, "", ("192.0.2.7", 0))]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    monkeypatch.setattr(host_addresses, "WAIT", 0.2)
+    monkeypatch.setattr(host_addresses, "LOOK_UP_TIMEOUT", 0.2)
     yield asked
     release.set()
 

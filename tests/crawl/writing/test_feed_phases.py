@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.crawl.writing.writer import EAGER_SIZE, PATIENCE, IndexWriter
+from ultracrawl.crawl.writing.writer import EAGER_AFTER, EAGER_SIZE, IndexWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queue import Indexer
@@ -102,7 +102,7 @@ def test_what_waits_for_long_is_handed_over_though_it_is_little(
         "s", DocumentCache(tmp_path), destinations, state, RunCounters("s"), clock=lambda: now[0]
     )
     add(taking, 1, size)
-    now[0] += PATIENCE - 0.1
+    now[0] += EAGER_AFTER - 0.1
     taking.tick()
     assert indexer.busy == 0
     now[0] += 0.1

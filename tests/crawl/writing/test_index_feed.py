@@ -11,7 +11,7 @@ from support.memory_index import MemoryIndex
 
 from ultracrawl.crawl import IndexWriter
 from ultracrawl.crawl.run_counters import RunCounters
-from ultracrawl.crawl.writing.segment_keys import KEYS_KEPT
+from ultracrawl.crawl.writing.segment_keys import MAX_CACHED_SEGMENTS
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination_queues import DestinationQueues
@@ -120,7 +120,7 @@ def handed_over(feed: IndexWriter, state: SqliteStore, key: int) -> None:
     state.records.finish_url(QueueEntry(key, url, "http://h", 0, key), record)
 
 
-@pytest.mark.parametrize("further", [0, KEYS_KEPT], ids=["kept in memory", "read again"])
+@pytest.mark.parametrize("further", [0, MAX_CACHED_SEGMENTS], ids=["kept in memory", "read again"])
 @pytest.mark.parametrize("sealed", [False, True], ids=["open", "sealed"])
 def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
     tmp_path: Path, sealed: bool, further: int

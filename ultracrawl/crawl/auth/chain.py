@@ -16,7 +16,7 @@ from ultracrawl.crawl.auth.ntlm import ntlm_installed
 from ultracrawl.crawl.auth.proxy_selector import ProxySelector
 from ultracrawl.crawl.auth.site_headers import SiteCertificates, SiteHeaders
 from ultracrawl.crawl.transport.libcurl import require_libcurl
-from ultracrawl.crawl.transport.outgoing import BARE, Send
+from ultracrawl.crawl.transport.outgoing import ANONYMOUS, Send
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.rules.access.cipher import SessionCipher
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES
@@ -108,7 +108,7 @@ class AuthChain:
         authenticated = _wrap(self._auth_layers, bare)
 
         async def send_request(request: Request) -> Response:
-            return await (bare if BARE in request.meta else authenticated)(request)
+            return await (bare if ANONYMOUS in request.meta else authenticated)(request)
 
         return send_request
 

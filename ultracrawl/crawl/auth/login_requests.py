@@ -10,7 +10,7 @@ from scrapy.http import Response
 
 from ultracrawl.crawl.download_errors.kinds import LoginFailedError
 from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.crawl.transport.outgoing import FRESH, Send
+from ultracrawl.crawl.transport.outgoing import NEW_CONNECTION, Send
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, login_form
 from ultracrawl.rules.urls.canonical import split
@@ -79,7 +79,7 @@ class LoginRequests:
             url = f"{url}{'&' if '?' in url else '?'}{data}"
         meta = {"download_timeout": self._login.timeout, "download_maxsize": MAX_BODY_BYTES}
         if data:  # a form must be submitted only once, with GET too
-            meta[FRESH] = True
+            meta[NEW_CONNECTION] = True
         return await self._send_once(LoginRequest(url, method=method, headers=headers, body=body, meta=meta))
 
     async def _send_once(self, request: Request) -> Response:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.transport.headers import values_of
-from ultracrawl.crawl.transport.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
+from ultracrawl.crawl.transport.outgoing import CONNECTION, NEW_CONNECTION, REPEATABLE, Send, send_with
 from ultracrawl.rules.access.challenge import challenges_in
 from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.rules.urls.canonical import host_of
@@ -102,7 +102,7 @@ class _NtlmConnection:
         self, request: Request, send: Send, token: bytes, *, fresh: bool = False
     ) -> Response:
         headers = {"Authorization": f"NTLM {b64encode(token).decode()}"} if token else {}
-        return await send_with(request, send, headers, {LANE: self._lane, FRESH: fresh})
+        return await send_with(request, send, headers, {CONNECTION: self._lane, NEW_CONNECTION: fresh})
 
 
 def _context(credential: Credential, host: str) -> ContextProxy:

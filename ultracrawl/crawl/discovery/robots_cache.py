@@ -13,7 +13,7 @@ from scrapy.exceptions import DownloadTimeoutError
 from ultracrawl.crawl.discovery.robots_answers import keep_answer, latest_answer
 from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.crawl.transport.outgoing import BARE
+from ultracrawl.crawl.transport.outgoing import ANONYMOUS
 from ultracrawl.crawl.visit import STEP_TIMEOUT_FACTOR
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
@@ -146,7 +146,9 @@ class RobotsCache:
         return self._credential_free[origin]
 
     async def _fetch_uncached(self, origin: str) -> RobotsRules:
-        return self._judge(await self._fetch_with_retries(f"{origin}/robots.txt", has_turn=False, bare=True))
+        return self._judge(
+            await self._fetch_with_retries(f"{origin}/robots.txt", has_turn=False, anonymous=True)
+        )
 
     async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
         context = self._context
@@ -164,17 +166,17 @@ class RobotsCache:
         self._cached[origin] = _CachedRules(rules, time.monotonic())
         return rules
 
-    async def _fetch_with_retries(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
+    async def _fetch_with_retries(self, url: str, *, has_turn: bool, anonymous: bool = False) -> StoredRobots:
         """Return the response, after retries for as long as the server sends `Retry-After`."""
         for retries_left in reversed(range(self._context.source.limits.retries + 1)):
-            answer, retry_after_seconds = await self._fetch(url, has_turn=has_turn, bare=bare)
+            answer, retry_after_seconds = await self._fetch(url, has_turn=has_turn, anonymous=anonymous)
             if not (retries_left and retry_after_seconds):
                 break
             await self._take_turn(url)
             has_turn = True
         return answer
 
-    async def _fetch(self, url: str, *, has_turn: bool, bare: bool) -> tuple[StoredRobots, float]:
+    async def _fetch(self, url: str, *, has_turn: bool, anonymous: bool) -> tuple[StoredRobots, float]:
         """Return the response after redirects, and the seconds of its `Retry-After` (0 for none)."""
         origin = origin_of(url)
         self._network_errors.pop(origin, None)
@@ -183,7 +185,7 @@ class RobotsCache:
                 await self._take_turn(url)
             has_turn = False
             try:
-                response = await self._download(url, bare=bare)
+                response = await self._download(url, anonymous=anonymous)
             except (
                 Exception
             ) as failure:  # any error of the download handler counts as a failure of the origin
@@ -215,12 +217,12 @@ class RobotsCache:
     async def _take_turn(self, url: str) -> None:
         await self._context.queue.wait_for_turn(_site(url))
 
-    async def _download(self, url: str, *, bare: bool) -> Response:
+    async def _download(self, url: str, *, anonymous: bool) -> Response:
         timeout = self._policy.timeout
         meta = {
             "download_slot": "robots.txt",
             "download_timeout": timeout,
-            **({BARE: True} if bare else {}),
+            **({ANONYMOUS: True} if anonymous else {}),
         }
         request = Request(url, headers=dict(self._context.rules.headers), dont_filter=True, meta=meta)
         async with asyncio.timeout(STEP_TIMEOUT_FACTOR * timeout):  # user code may never finish

@@ -141,11 +141,11 @@ class AnchorTexts(Feature):
         while keys := links.documents_due(last, BATCH):
             last = keys[-1]
             for key, texts in links.changed_texts(
-                [key for key in keys if not context.documents.writer.completes(key)]
+                [key for key in keys if not context.documents.writer.is_in_open_segment(key)]
             ).items():
                 record = context.store.records.get_record(key)
                 if record is not None and record.searchable:
-                    context.documents.writer.rename(key, record.shown_url, texts)
+                    context.documents.writer.replace_anchors(key, record.shown_url, texts)
                 else:
                     links.note_document_removed(key)
             context.flush()

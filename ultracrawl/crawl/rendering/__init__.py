@@ -1,1 +1,1 @@
-"""Pages whose scripts are run: the browser, and which pages are opened in it."""
+"""Pages whose scripts are run: the browser, and the choice of pages that are opened in it."""

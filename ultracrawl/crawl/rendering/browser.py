@@ -1,4 +1,4 @@
-"""Chromium, which runs the scripts of pages and reaches nothing by itself: every request of it is asked for here."""
+"""Runs the scripts of pages in Chromium without network access: every request of the browser is answered here."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-NO_DATAGRAMS = (
-    # WebRTC sends datagrams past every proxy unless it is told not to; older versions know the second name.
+NO_DATAGRAM_FLAGS = (
+    # By default WebRTC sends datagrams past every proxy; older versions know the second name.
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
 )
-"""What keeps Chromium from sending anything past its proxy."""
-WALLS = (
-    # A proxy that is nowhere, since no name is found: what is not answered from here fails, over whatever protocol.
+"""Flags that keep Chromium from sending anything past its proxy."""
+NETWORK_BLOCKING_FLAGS = (
+    # A proxy that cannot be reached: requests that are not answered here fail, over any protocol.
     "--proxy-server=http://nowhere.invalid:9",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    *NO_DATAGRAMS,
+    *NO_DATAGRAM_FLAGS,
 )
-"""What keeps Chromium from the network."""
+"""Flags that keep Chromium from the network."""
 _FLAGS = (
-    *WALLS,
+    *NETWORK_BLOCKING_FLAGS,
     "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
@@ -46,18 +46,18 @@ _FLAGS = (
     "--disable-sync",
     "--disable-dev-shm-usage",
 )
-_NO_PEERS = (
+_NO_PEERS_SCRIPT = (
     "delete window.RTCPeerConnection; delete window.webkitRTCPeerConnection; delete window.WebTransport"
 )
-"""Runs ahead of the scripts of every page and frame: a second wall, should a version of Chromium not know the flags."""
-_WANTED = frozenset({"script", "xhr", "fetch", "document"})
-"""What a page needs to become what it is; pictures, fonts and styles add no words."""
-_STARTING = 60.0
-_CLOSING = 5.0
+"""Runs before the scripts of every page and frame: a second barrier, should a version of Chromium ignore the flags."""
+_FETCHED_TYPES = frozenset({"script", "xhr", "fetch", "document"})
+"""Resource types that affect the text of a page; images, fonts and styles do not."""
+_START_TIMEOUT = 60.0
+_CLOSE_TIMEOUT = 5.0
 """Seconds that the browser may take to start, and a page to close."""
-QUIET = 0.15
-"""Seconds without a request after which a page is taken for written."""
-NEVER_QUIET = 2.0
+QUIET_SECONDS = 0.15
+"""Seconds without a request after which a page counts as complete."""
+MAX_QUIET_WAIT = 2.0
 """Seconds after loading at which a page is taken as it is."""
 
 
@@ -68,13 +68,13 @@ class PartRequest:
     url: str
     kind: str
     initiator: str
-    """The URL of the document that asks."""
+    """The URL of the requesting document."""
     headers: dict[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """What a page gets for a part of it."""
+    """The response for a part of a page."""
 
     status: int
     headers: dict[str, str]
@@ -83,32 +83,32 @@ class PartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A page after its scripts: its HTML, and where they wanted to lead the reader."""
+    """A page after its scripts: its HTML, and the URLs that they tried to navigate to."""
 
     html: str
     targets: tuple[str, ...] = ()
 
 
 Fetch = Callable[[PartRequest], Awaitable[PartAnswer | None]]
-"""Gets a part of a page; None if the page is not to have it."""
+"""Fetches a part of a page; returns None if the page may not have it."""
 
 
 def browser_program(named: str | None) -> str:
-    """Return the program to start. Raises `UserError` if there is none, or the extra is missing."""
+    """Return the path of the browser. Raises `UserError` if there is none, or the extra is missing."""
     if find_spec("playwright") is None:
         raise MissingExtraError("javascript", "javascript")
     for name in (named,) if named else PROGRAMS:
-        found = shutil.which(name)
-        if found:
-            return found
-    what = f"{named} is no program" if named else "no Chromium was found"
+        path = shutil.which(name)
+        if path:
+            return path
+    problem = f"{named} is no program" if named else "no Chromium was found"
     raise UserError(
-        f"javascript: {what}; install it with `apt-get install chromium`, or name it in `javascript.browser`"
+        f"javascript: {problem}; install it with `apt-get install chromium`, or name it in `javascript.browser`"
     )
 
 
 class Browser:
-    """Opens pages, each in a context of its own that is forgotten afterwards. Started by the first page."""
+    """Opens pages, each in a browser context of its own that is discarded afterwards. Started by the first page."""
 
     def __init__(self, program: str, user_agent: str) -> None:
         self._program = program
@@ -120,37 +120,37 @@ class Browser:
     async def render(
         self, url: str, body: bytes, headers: dict[str, str], fetch: Fetch, seconds: float
     ) -> Rendered:
-        """Return what scripts make of a page that has come.
+        """Return a downloaded page after its scripts were run.
 
-        Raises `TimeoutError`, and `RuntimeError` for what goes wrong in the browser.
+        Raises `TimeoutError`, and `RuntimeError` for errors of the browser.
         """
         from playwright.async_api import Error  # noqa: PLC0415 - an extra
 
         try:
-            async with asyncio.timeout(_STARTING):
+            async with asyncio.timeout(_START_TIMEOUT):
                 browser, context = await self._context()
             try:
                 async with asyncio.timeout(seconds):
-                    await context.add_init_script(_NO_PEERS)
+                    await context.add_init_script(_NO_PEERS_SCRIPT)
                     page = await context.new_page()
-                    visit = _Opened(page, url, PartAnswer(200, headers, body), fetch)
+                    visit = _OpenPage(page, url, PartAnswer(200, headers, body), fetch)
                     await context.route("**/*", visit.answer)
                     return await visit.read()
             finally:
                 await self._discard(browser, context.close())
         except Error as error:
-            raise RuntimeError(_said(error)) from error
+            raise RuntimeError(_error_summary(error)) from error
 
     async def close(self) -> None:
-        """End the browser."""
+        """Close the browser."""
         browser, playwright = self._browser, self._playwright
         self._browser = self._playwright = None
         if browser is not None:
-            with suppress(Exception):  # it may have died
-                await asyncio.wait_for(browser.close(), _CLOSING)
+            with suppress(Exception):  # it may have crashed
+                await asyncio.wait_for(browser.close(), _CLOSE_TIMEOUT)
         if playwright is not None:
-            with suppress(Exception):  # as above
-                await asyncio.wait_for(playwright.stop(), _CLOSING)
+            with suppress(Exception):  # it may have crashed
+                await asyncio.wait_for(playwright.stop(), _CLOSE_TIMEOUT)
 
     async def _context(self) -> tuple[PlaywrightBrowser, BrowserContext]:
         browser = None
@@ -159,10 +159,12 @@ class Browser:
             return browser, await browser.new_context(
                 user_agent=self._user_agent, service_workers="block", accept_downloads=False
             )
-        except Exception as error:  # Playwright's own, and plain ones if its program died: it is started anew
+        except (
+            Exception
+        ) as error:  # Playwright's errors, and others if its process died: the next page restarts it
             if browser is self._browser:
                 await self.close()
-            raise RuntimeError(_said(error)) from error
+            raise RuntimeError(_error_summary(error)) from error
 
     async def _running(self) -> PlaywrightBrowser:
         async with self._starting:
@@ -184,28 +186,28 @@ class Browser:
             return self._browser
 
     async def _discard(self, browser: PlaywrightBrowser, closing: Awaitable[None]) -> None:
-        """Close a page; a script that never ends may keep it from closing, and then the browser goes with it."""
+        """Close a page; if a script that never ends prevents it, close the browser, too."""
         try:
-            await asyncio.wait_for(closing, _CLOSING)
-        except Exception:  # whatever it is, the next page gets a new browser, if it has not got one by now
+            await asyncio.wait_for(closing, _CLOSE_TIMEOUT)
+        except Exception:  # whatever failed, the next page gets a new browser
             if browser is self._browser:
                 logger.warning("A page did not close; the browser is started anew")
                 await self.close()
 
 
-def _said(error: Exception) -> str:
+def _error_summary(error: Exception) -> str:
     return f"the browser: {next(iter(str(error).splitlines()), ''):.200}"
 
 
-class _Opened:
-    """One page in the browser, and the answers to what it asks for."""
+class _OpenPage:
+    """A page in the browser, and the answers to its requests."""
 
     def __init__(self, page: Page, url: str, answer: PartAnswer, fetch: Fetch) -> None:
         self._page = page
         self._url = url
         self._answer = answer
         self._fetch = fetch
-        self._begun = False
+        self._has_navigated = False
         self._waiting = 0
         self._latest = 0.0
         self._targets: list[str] = []
@@ -213,18 +215,18 @@ class _Opened:
     async def read(self) -> Rendered:
         await self._page.goto(self._url, wait_until="load", timeout=0)
         with suppress(TimeoutError):  # some pages are never quiet
-            async with asyncio.timeout(NEVER_QUIET):
-                await self._quiet()
+            async with asyncio.timeout(MAX_QUIET_WAIT):
+                await self._wait_until_quiet()
         return Rendered(await self._page.content(), tuple(dict.fromkeys(self._targets)))
 
-    async def _quiet(self) -> None:
-        """Wait until nothing was asked for, and nothing is on its way, for a while."""
+    async def _wait_until_quiet(self) -> None:
+        """Wait until no request was made, and none is in progress, for `QUIET_SECONDS`."""
         self._latest = time.monotonic()
-        while self._waiting or time.monotonic() - self._latest < QUIET:
-            await asyncio.sleep(QUIET / 3)
+        while self._waiting or time.monotonic() - self._latest < QUIET_SECONDS:
+            await asyncio.sleep(QUIET_SECONDS / 3)
 
     async def answer(self, route: Route) -> None:
-        """Answer a request of the page, or refuse it."""
+        """Fulfil or abort a request of the page."""
         self._waiting += 1
         try:
             await self._answer_to(route)
@@ -234,18 +236,18 @@ class _Opened:
 
     async def _answer_to(self, route: Route) -> None:
         request = route.request
-        found: PartAnswer | None = None
+        part: PartAnswer | None = None
         if request.is_navigation_request() and request.frame == self._page.main_frame:
-            if self._begun:
+            if self._has_navigated:
                 self._targets.append(request.url)
             else:
-                self._begun, found = True, self._answer
-        elif request.method == "GET" and request.resource_type in _WANTED:
-            found = await self._fetch(
+                self._has_navigated, part = True, self._answer
+        elif request.method == "GET" and request.resource_type in _FETCHED_TYPES:
+            part = await self._fetch(
                 PartRequest(request.url, request.resource_type, request.frame.url, request.headers)
             )
         with suppress(Exception):  # the page may have been closed meanwhile
-            if found is None:
+            if part is None:
                 await route.abort("blockedbyclient")
             else:
-                await route.fulfill(status=found.status, headers=found.headers, body=found.body)
+                await route.fulfill(status=part.status, headers=part.headers, body=part.body)

@@ -1,4 +1,4 @@
-"""Pages of a source that are opened in a browser: which, and what becomes of them."""
+"""Chooses the pages of a source that are opened in a browser, and uses the result."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
-TRIES = 2
-"""How often a page is opened on which the browser fails, or that is not written in time."""
+MAX_ATTEMPTS = 2
+"""Attempts to open a page if the browser fails or the page takes too long."""
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 
 
 ReadLargePage = Callable[["Visit", bytes, str, AnswerHead, "PageReader"], Awaitable["Page | None"]]
-"""Reads a page apart from the crawl; None if it cannot be read within its bounds, and its visit has ended by that."""
+"""Reads a page in another process; returns None if it exceeds its limits, which ends its visit."""
 
 
 class PageRenderer:
-    """Has the scripts of pages run. The page itself is not asked for again; its parts come from a `PartFetcher`."""
+    """Runs the scripts of pages. A page itself is not requested again; its parts come from a `PartFetcher`."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class PageRenderer:
         read_large_page: ReadLargePage,
         within: Callable[[Visit, Step], AbstractContextManager[None]],
     ) -> None:
-        """`within` has a visit in a step in which others wait for their turn, too."""
+        """Initialise; `within` times a step of a visit."""
         self._context = context
         self._parts = parts
         self._read_large_page = read_large_page
@@ -65,30 +65,30 @@ class PageRenderer:
             self._browser = Browser(browser_program(self._section.browser), context.source.user_agent)
 
     def takes(self, visit: Visit, body: bytes) -> bool:
-        """Whether a page is opened in the browser: it has scripts, and a rule covers it."""
+        """Return whether a page is opened in the browser: it has scripts, and a rule applies to it."""
         if not self.on or visit.fetch.media_type not in PAGES or b"<script" not in body.lower():
             return False
         return self._pages.empty or self._pages.find(visit.url) is not None
 
     async def page(self, visit: Visit, response: Response, page: Page) -> Page:
-        """Return what scripts make of a page; the page as it came if that fails."""
+        """Return a page after its scripts; the original page if they fail."""
         rendered = await self.rendered(visit, response)
         if rendered is None:
             return page
         made = await self._read(visit, response, rendered)
-        return page if made is None else self._made(page, made, rendered)
+        return page if made is None else self._merge(page, made, rendered)
 
     async def rendered(self, visit: Visit, response: Response) -> Rendered | None:
-        """Return what the browser has after the scripts of a page.
+        """Return a page after its scripts in the browser.
 
-        None if that fails, or is too long: the page is taken as it came, and the next run opens it whatever its
-        validators say.
+        None if that fails or the result is too large: the original page is used, and the next run opens it again
+        whatever its validators say.
         """
         why = ""
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             try:
                 with self._within(visit, Step.BROWSER):
-                    rendered = await self._opened(visit.url, response)
+                    rendered = await self._open_page(visit.url, response)
             except TimeoutError:
                 why = f"it took longer than {self._section.timeout:g} seconds"
             except (RuntimeError, OSError) as error:
@@ -104,7 +104,7 @@ class PageRenderer:
         self._context.counters.count_excluded_later("javascript failed")
         return None
 
-    async def _opened(self, url: str, response: Response) -> Rendered:
+    async def _open_page(self, url: str, response: Response) -> Rendered:
         assert self._browser is not None
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
         fetch = self._parts.for_page()
@@ -122,11 +122,11 @@ class PageRenderer:
             note_truncation(self._context, visit, made)
         return made
 
-    def _made(self, page: Page, made: Page, rendered: Rendered) -> Page:
+    def _merge(self, page: Page, made: Page, rendered: Rendered) -> Page:
         links = (*made.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in rendered.targets))
         if not self._section.keep_html:
             return replace(page, links=links)
-        # What the server forbids is not undone by a script.
+        # A script cannot lift the restrictions of the server.
         robots = replace(
             made.robots,
             index=made.robots.index and page.robots.index,
@@ -136,6 +136,6 @@ class PageRenderer:
         return replace(made, links=links, robots=robots, charset=page.charset)
 
     async def close(self) -> None:
-        """End the browser."""
+        """Close the browser."""
         if self._browser is not None:
             await self._browser.close()

@@ -1,1 +1,1 @@
-"""What components need that work alone: in a plain Scrapy project, by settings, without a definition of the source."""
+"""Components that work without a definition: in a plain Scrapy project, configured by settings."""

@@ -1,7 +1,7 @@
-"""Conditional requests of a spider without a definition: answers are kept, and stand in for pages that did not change.
+"""Conditional requests of a spider without a definition: stored responses replace pages that did not change.
 
-Everything is kept and compared as it comes from the network, before Scrapy decodes and follows anything, so that a page
-that did not change goes the way that it went when it was fetched.
+Responses are stored and compared as they come from the network, before Scrapy decodes and follows anything, so that an
+unchanged page takes the same way as when it was fetched.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 FLAG = "not-modified"
-"""The flag of an answer whose body is the stored one."""
+"""The flag of a response whose body is the stored one."""
 SETTING = "ULTRACRAWL_NOT_MODIFIED"
 _SENT = "ultracrawl_conditions"
 _OWN_CONDITIONS = (
@@ -44,30 +44,32 @@ _OWN_CONDITIONS = (
     "If-Range",
     "Range",
 )
-_NEVER_KEPT = frozenset({b"set-cookie", b"set-cookie2", b"connection", b"keep-alive", b"transfer-encoding"})
-"""Headers that let whoever has them into a session, and those of one connection."""
-_OF_THE_BODY = (b"content-", b"transfer-encoding", b"connection", b"keep-alive")
+_UNSTORED_HEADERS = frozenset(
+    {b"set-cookie", b"set-cookie2", b"connection", b"keep-alive", b"transfer-encoding"}
+)
+"""Headers that give access to a session, and headers of a single connection."""
+_BODY_HEADER_PREFIXES = (b"content-", b"transfer-encoding", b"connection", b"keep-alive")
 _GONE = frozenset({404, 410})
-_UNSOUND = frozenset({"cached", "dataloss", "download_stopped", "partial"})
-"""Flags of answers that are not from the server, or not whole."""
-_CODING = "accept-encoding"
-"""A header that an answer may vary by without being another one: what is kept can be decoded."""
+_INCOMPLETE_FLAGS = frozenset({"cached", "dataloss", "download_stopped", "partial"})
+"""Flags of responses that are not from the server, or not complete."""
+_ACCEPT_ENCODING = "accept-encoding"
+"""A header that does not matter in `Vary`: stored bodies can be decoded."""
 
 
 class NotModified(StrEnum):
-    """What becomes of a page that did not change."""
+    """The handling of unchanged pages."""
 
     REPLAY = "replay"
     DROP = "drop"
 
 
 class ConditionalRequests:
-    """Knows the validators of pages and keeps their bodies, as far as that is safe.
+    """Stores responses with their validators, as far as that is safe, and adds the validators to requests.
 
-    Requests with credentials, a body, a method other than GET, a range or conditions of their own are left alone, and
-    so is what says `dont_cache`, `no-store` or `Vary: *`. A stored answer counts for requests alone that send what it
-    varies by. Where cookies are sent, then or now, an entity tag is asked for and never a date, because pages of two
-    users may be of one date; what is `private` or varies by cookies is not kept then.
+    Not handled are requests with credentials, a body, a method other than GET, a range or conditions of their own, and
+    responses with `dont_cache`, `no-store` or `Vary: *`. A stored response counts only for requests with the same
+    values of its `Vary` headers. If cookies are or were sent, only the ETag is used and never a date, because pages of
+    two users may have the same date; responses that are `private` or vary by cookies are not stored then.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class ConditionalRequests:
         not_modified: NotModified = NotModified.REPLAY,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`fingerprint` tells requests apart, as Scrapy does."""
+        """Initialise; `fingerprint` identifies requests as Scrapy does."""
         self._state = state
         self._fingerprint = fingerprint
         self._stats = stats
@@ -87,27 +89,27 @@ class ConditionalRequests:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build it for a crawler. Raises `NotConfigured` if no folder for its state is named."""
-        state, wish = state_of(crawler), crawler.settings.get(SETTING) or NotModified.REPLAY
-        if wish not in list(NotModified):
+        """Build the component of a crawler. Raises `NotConfigured` if no folder for its state is named."""
+        state, option = state_of(crawler), crawler.settings.get(SETTING) or NotModified.REPLAY
+        if option not in list(NotModified):
             refuse(
                 crawler,
-                f"settings - {SETTING} - `{wish}` is not a known value; write {' or '.join(NotModified)}",
+                f"settings - {SETTING} - `{option}` is not a known value; write {' or '.join(NotModified)}",
             )
             raise NotConfigured(f"{SETTING} has a mistake")
         assert crawler.stats is not None
         assert crawler.request_fingerprinter is not None
-        return cls(state, crawler.request_fingerprinter.fingerprint, crawler.stats, NotModified(wish))
+        return cls(state, crawler.request_fingerprinter.fingerprint, crawler.stats, NotModified(option))
 
-    # ---- out
+    # ---- requests
 
     def add_validators(self, request: Request) -> None:
-        """Add the validators of the answer that is kept for a request."""
-        self._withdraw(request)
+        """Add the validators of the stored response to a request."""
+        self._remove_validators(request)
         if not _is_plain(request):
             return
         known = self._state.known_answer(self._fingerprint(request))
-        if known is None or not self._counts(known, request):
+        if known is None or not self._applies(known, request):
             return
         by_tag_alone = known.personal or "Cookie" in request.headers
         sent = validator_headers(known.etag, "" if by_tag_alone else known.last_modified)
@@ -117,32 +119,32 @@ class ConditionalRequests:
             request.meta[_SENT] = sent
             self._stats.inc_value("ultracrawl/conditional_requests")
 
-    def _counts(self, known: KnownAnswer, request: Request) -> bool:
+    def _applies(self, known: KnownAnswer, request: Request) -> bool:
         if known.vary != _varying(request, (name for name, _ in known.vary)):
             return False
-        # A page that is dropped is lost, unless the crawl that saw it came to its end.
+        # A page that is dropped would be lost if the crawl that saw it did not finish.
         return known.finished or not self._drops_page(request)
 
     def _drops_page(self, request: Request) -> bool:
         return self._drops and request.callback is not NO_CALLBACK
 
     @staticmethod
-    def _withdraw(request: Request) -> bool:
-        """Take back what was added: a redirect or another attempt is made of this request, for another answer."""
+    def _remove_validators(request: Request) -> bool:
+        """Remove added validators: redirects and retries are made from this request for another response."""
         sent: dict[str, str] = request.meta.pop(_SENT, {})
         for name, value in sent.items():
             if request.headers.get(name) == value.encode("latin-1"):
                 del request.headers[name]
         return bool(sent)
 
-    # ---- back
+    # ---- responses
 
     def judge_answer(self, request: Request, response: Response) -> Response | Request:
-        """Keep an answer; let the kept one, or nothing, take the place of 304."""
-        asked = self._withdraw(request)
+        """Store a response; replace a 304 by the stored one, or drop it."""
+        asked = self._remove_validators(request)
         if response.status == 304:
             return self._not_modified(request, response) if asked else response
-        if not _is_plain(request) or not _UNSOUND.isdisjoint(response.flags):
+        if not _is_plain(request) or not _INCOMPLETE_FLAGS.isdisjoint(response.flags):
             return response
         if response.status == 200:
             self._keep(request, response)
@@ -163,7 +165,7 @@ class ConditionalRequests:
         for name, value in kept.headers:
             headers.appendlist(name, value.encode("latin-1"))
         for name in response.headers:
-            if not name.lower().startswith(_OF_THE_BODY):
+            if not name.lower().startswith(_BODY_HEADER_PREFIXES):
                 headers.setlist(name, response.headers.getlist(name))
         made = responsetypes.from_args(headers=headers, url=response.url, body=kept.body)
         return made(
@@ -185,13 +187,13 @@ class ConditionalRequests:
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, values in response.headers.items()
             for value in values
-            if name.lower() not in _NEVER_KEPT
+            if name.lower() not in _UNSTORED_HEADERS
         )
         self._state.keep_answer(key, known, StoredAnswer(response.url, self._clock(), headers, response.body))
 
 
 def _is_plain(request: Request) -> bool:
-    """Return whether an answer depends on nothing but what is compared."""
+    """Return whether the response to a request depends only on what is compared."""
     if request.method != "GET" or request.body or request.meta.get("dont_cache"):
         return False
     if urlparse_cached(request).username is not None:
@@ -202,7 +204,7 @@ def _is_plain(request: Request) -> bool:
 
 
 def _known(request: Request, response: Response) -> KnownAnswer | None:
-    """Return what is to be known of an answer, None if it may not be kept or can never be asked for."""
+    """Return the validators and `Vary` digests of a response, None if it may not be stored or has no validators."""
     directives, vary = _words(response, "Cache-Control"), _words(response, "Vary")
     personal = "Cookie" in request.headers
     if (
@@ -214,7 +216,7 @@ def _known(request: Request, response: Response) -> KnownAnswer | None:
     etag, last_modified = (_text(response, name) for name in ("ETag", "Last-Modified"))
     if not validator_headers(etag, "" if personal else last_modified):
         return None
-    return KnownAnswer(etag, last_modified, _varying(request, sorted(vary - {_CODING})), personal)
+    return KnownAnswer(etag, last_modified, _varying(request, sorted(vary - {_ACCEPT_ENCODING})), personal)
 
 
 def _words(response: Response, name: str) -> set[str]:
@@ -226,5 +228,5 @@ def _text(response: Response, name: str) -> str:
 
 
 def _varying(request: Request, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return digests of the request headers of some names; their values may be secrets."""
+    """Return digests of request headers, since their values may be secrets."""
     return tuple((name, sha256(b"\n".join(request.headers.getlist(name))).hexdigest()[:16]) for name in names)

@@ -1,4 +1,4 @@
-"""What `ULTRACRAWL_*` settings say in a project without definitions, as rules; mistakes in them end the crawl."""
+"""The definition that `ULTRACRAWL_*` settings describe in a project without definitions; mistakes end the crawl."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StandaloneDefinition:
-    """What the settings of a crawler describe: a source of the name of its spider, and the project around it."""
+    """A source with the name of the spider, and the project around it, as described by settings."""
 
     project: Project
-    """Where data lie; relative paths are taken from `ULTRACRAWL_DATA`."""
+    """Where data are stored; relative paths are relative to `ULTRACRAWL_DATA`."""
     source: DataSource
     rules: CompiledSource
 
@@ -40,10 +40,10 @@ _refused: WeakKeyDictionary[Crawler, str] = WeakKeyDictionary()
 
 
 def definition_of(crawler: Crawler) -> StandaloneDefinition:
-    """Return what the `ULTRACRAWL_*` settings of a crawler describe; they are read once.
+    """Return the definition in the `ULTRACRAWL_*` settings of a crawler; they are read once.
 
-    Raises `NotConfigured`, and ends the crawl before its first request, if there are mistakes in them: each is told in
-    a line of the log, and `scrapy crawl` ends with exit code 1.
+    If there are mistakes, raises `NotConfigured` and ends the crawl before its first request: each mistake is logged
+    on one line, and `scrapy crawl` exits with code 1.
     """
     known = _known.get(crawler)
     if known is None:
@@ -58,7 +58,9 @@ def definition_of(crawler: Crawler) -> StandaloneDefinition:
 def _read(crawler: Crawler) -> StandaloneDefinition:
     spider = crawler.spider or crawler.spidercls
     settings = {name: crawler.settings.get(name) for name in SETTINGS}
-    if crawler.spidercls is DefaultSpider:  # of `scrapy fetch` and its like, which follow redirects anywhere
+    if (
+        crawler.spidercls is DefaultSpider
+    ):  # used by `scrapy fetch` and the like, which follow redirects anywhere
         settings["ULTRACRAWL_BOUNDARY"] = None
     urls = [url for url in getattr(spider, "start_urls", None) or () if isinstance(url, str)]
     loaded = load_settings(settings, spider.name, urls, data_folder(crawler.settings) or Path())
@@ -71,7 +73,7 @@ def _read(crawler: Crawler) -> StandaloneDefinition:
 
 
 def require_data_folder(crawler: Crawler) -> Path:
-    """Return the folder of state and index. Raises `NotConfigured` if none is named."""
+    """Return the folder of state and index. Raises `NotConfigured` if none is set."""
     folder = data_folder(crawler.settings)
     if folder is None:
         raise NotConfigured(f"{ENVIRONMENT} is not set: it names the folder of state and index")
@@ -79,14 +81,14 @@ def require_data_folder(crawler: Crawler) -> Path:
 
 
 def open_with_spider(crawler: Crawler, open_it: Callable[[], None]) -> None:
-    """Have something opened when the spider is; if that fails, the crawl ends as one that cannot begin."""
-    held = ref(crawler)  # what is connected to the signals of a crawler must not keep it
+    """Call a function when the spider is opened; if it fails, the crawl ends as one that could not begin."""
+    crawler_ref = ref(crawler)  # signal receivers must not keep the crawler alive
 
     def opened() -> None:
         try:
             open_it()
         except UltracrawlError as error:
-            running = held()
+            running = crawler_ref()
             assert running is not None
             refuse(running, str(error))
             raise CloseSpider(REFUSED) from error

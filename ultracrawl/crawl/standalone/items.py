@@ -1,4 +1,4 @@
-"""The items of a spider without a definition: which are as they were before, and their way to the index."""
+"""Items of a spider without a definition: comparison with earlier crawls, and indexing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.ports import Placed
 from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.standalone.definition import definition_of, open_with_spider, require_data_folder
-from ultracrawl.crawl.standalone.plain_index import LOOK_EVERY, PlainIndex
+from ultracrawl.crawl.standalone.plain_index import POLL_INTERVAL, PlainIndex
 from ultracrawl.crawl.standalone.state import state_of
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import IndexStoreError
@@ -39,28 +39,28 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CLOSES_WITHIN = 10.0
-"""Seconds after which the spider is closed, whatever is under way."""
-MOST_IN_FLIGHT = 2000
-"""Items whose way is followed at a time."""
-STATS = "ultracrawl/items"
-"""How the names of the statistics begin."""
+CLOSE_TIMEOUT = 10.0
+"""Seconds after which the spider is closed even if items are in progress."""
+MAX_IN_FLIGHT = 2000
+"""Limit of items that are tracked at a time."""
+STATS_PREFIX = "ultracrawl/items"
+"""Prefix of the names of the statistics."""
 _CHECKSUM = re.compile("[0-9a-f]{64}")
 
 
 class PlainItems:
-    """What the item pipelines ask for where there is no source: each item is a visit that needs no request.
+    """The context of item pipelines without a source: each item is a visit that needs no request.
 
-    A checksum is known to the next crawl when its item has passed all pipelines, those of others included. What the
-    index pipeline takes lies in the durable cache at once, and goes to the index while the crawl goes on; what a
-    killed crawl left there, the next one hands over first.
+    A checksum counts as known in the next crawl after its item has passed all pipelines, including those of the user.
+    Documents of the index pipeline are stored in the durable cache at once and indexed while the crawl goes on; those
+    that a killed crawl left there are handed over first by the next one.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """Prepare for one crawl; nothing is opened before the spider is. Raises `NotConfigured`."""
+        """Initialise for one crawl; opens nothing before the spider is opened. Raises `NotConfigured`."""
         require_data_folder(crawler)
         definition = definition_of(crawler)
-        # Weak, because the items of a crawler are kept for as long as there is somebody who holds it.
+        # Weak: the items are kept in a map by crawler, and must not keep their crawler alive.
         self._crawler = ref(crawler)
         run = CrawlRun(self._close_soon, force=crawler.settings.getbool("ULTRACRAWL_FORCE"), replay=False)
         run.counters = RunCounters(definition.source.name)
@@ -74,28 +74,28 @@ class PlainItems:
         """Items and their visits, by the identity of the item."""
         self._without_url = self._unchanged = 0
         self.index = PlainIndex(self.context)
-        for heed, signal in (
+        for handler, signal in (
             (self._scraped, signals.item_scraped),
             (self._dropped, signals.item_dropped),
             (self._failed, signals.item_error),
             (self._close, signals.spider_closed),
         ):
-            crawler.signals.connect(heed, signal)
+            crawler.signals.connect(handler, signal)
 
-    # ---- what pipelines need
+    # ---- set-up by pipelines
 
     def compare_items(self, crawler: Crawler) -> None:
-        """Have it remembered which items came out of earlier crawls. Raises `NotConfigured`."""
+        """Enable the comparison with items of earlier crawls. Raises `NotConfigured`."""
         self._state = state_of(crawler)
 
     def write_index(self, crawler: Crawler) -> None:
-        """Have items written to the index that the settings name."""
+        """Enable writing to the index that the settings name."""
         open_with_spider(crawler, self.index.open)
 
-    # ---- what pipelines ask
+    # ---- queries of pipelines
 
     def visit_of(self, item: Any) -> Visit | None:
-        """Return the visit that stands for an item; None for one without `url`."""
+        """Return the visit of an item; None if it has no `url`."""
         url = ItemAdapter(item).get("url")
         if not isinstance(url, str) or not url.strip():
             return None
@@ -106,18 +106,18 @@ class PlainItems:
         entry = QueueEntry(url_key(url), url, "", 0, 0)
         visit = Visit(entry, UrlRecord(url, self.context.source.name), without_request=True)
         self._in_flight[id(item)] = item, visit
-        if len(self._in_flight) > MOST_IN_FLIGHT:  # a pipeline put others in their place
+        if len(self._in_flight) > MAX_IN_FLIGHT:  # for items that a pipeline replaced, no signal comes
             del self._in_flight[next(iter(self._in_flight))]
         return visit
 
     def is_known(self, visit: Visit, checksum: bytes) -> bool:
-        """Return whether an item came out of an earlier crawl as it is now."""
+        """Return whether an equal item came out of an earlier crawl."""
         return self._state is not None and self._state.has_item(visit.url, checksum)
 
     # ---- the ports `documents` and `endings`
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placed:
-        """Take a document into the durable cache. Raises `DropItem` if that cannot be written: then the crawl ends."""
+        """Add a document to the durable cache. Raises `DropItem` if that cannot be written, which ends the crawl."""
         try:
             if not self.context.run.failed:
                 self.index.add(visit.entry.key, document)
@@ -127,21 +127,21 @@ class PlainItems:
         raise DropItem("the crawl ends, because the index cannot be written", log_level="DEBUG")
 
     def end_visit(self, visit: Visit, ending: Ending) -> None:
-        """Take note of how an item ended, as it goes on or is dropped."""
+        """Note the outcome of an item."""
         visit.ending = ending
 
-    # ---- what becomes of items
+    # ---- item signals
 
     def _scraped(self, item: Any) -> None:
-        """Remember an item that has passed all pipelines; one that was put in its place tells its checksum itself."""
+        """Remember an item that has passed all pipelines; a replaced item brings its `checksum` along."""
         visit = self.visit_of(item)
         if visit is None:
             self._note_without_url(item)
             return
         self._in_flight.pop(id(item), None)
-        told = ItemAdapter(item).get("checksum")
-        if not visit.checksum and isinstance(told, str) and _CHECKSUM.fullmatch(told):
-            visit.note_checksum(bytes.fromhex(told))
+        checksum = ItemAdapter(item).get("checksum")
+        if not visit.checksum and isinstance(checksum, str) and _CHECKSUM.fullmatch(checksum):
+            visit.note_checksum(bytes.fromhex(checksum))
         self._remember(visit)
 
     def _note_without_url(self, item: Any) -> None:
@@ -171,7 +171,7 @@ class PlainItems:
         self._report()
 
     def _report(self) -> None:
-        """Put the counts into the statistics of the crawl."""
+        """Add the counts to the statistics of the crawl."""
         stats, counters = self._running().stats, self.context.counters
         counts = {
             "unchanged": self._unchanged,
@@ -181,7 +181,7 @@ class PlainItems:
         }
         for name, count in counts.items():
             if count:
-                stats.set_value(f"{STATS}/{name}", count)
+                stats.set_value(f"{STATS_PREFIX}/{name}", count)
 
     def _running(self) -> Crawler:
         crawler = self._crawler()
@@ -192,15 +192,16 @@ class PlainItems:
         deferred_from_coro(self._close_between_items(reason))
 
     async def _close_between_items(self, reason: str) -> None:
-        """Close the spider when no item is under way: of items of `start()` Scrapy would not notice the end (2.19).
+        """Close the spider when no item is in progress: Scrapy does not wait for items of `start()` (2.19).
 
-        Items that come out of answers it does notice, so that a crawl which is never without any closes all the same.
+        It does wait for items of responses, so that a crawl which always has some in progress is closed after the
+        timeout.
         """
-        engine, patience = self._running().engine, CLOSES_WITHIN
+        engine, seconds_left = self._running().engine, CLOSE_TIMEOUT
         await sleep(0)
-        while patience > 0 and engine.scraper.slot is not None and not engine.scraper.slot.is_idle():
-            await sleep(LOOK_EVERY)
-            patience -= LOOK_EVERY
+        while seconds_left > 0 and engine.scraper.slot is not None and not engine.scraper.slot.is_idle():
+            await sleep(POLL_INTERVAL)
+            seconds_left -= POLL_INTERVAL
         if engine.spider is not None:
             await engine.close_spider_async(reason=reason)
 
@@ -209,7 +210,7 @@ _known: WeakKeyDictionary[Crawler, PlainItems] = WeakKeyDictionary()
 
 
 def items_of(crawler: Crawler) -> PlainItems:
-    """Return the items of a crawler without a definition; one for all its pipelines. Raises `NotConfigured`."""
+    """Return the items of a crawler without a definition, shared by all its pipelines. Raises `NotConfigured`."""
     items = _known.get(crawler)
     if items is None:
         items = _known[crawler] = PlainItems(crawler)

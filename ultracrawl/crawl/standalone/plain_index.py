@@ -1,4 +1,4 @@
-"""The way of items to the index of a Scrapy project, for spiders without a definition."""
+"""Writes items to the index of a Scrapy project, for spiders without a definition."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY = 0.3
-"""Seconds between two looks at the documents that wait."""
+POLL_INTERVAL = 0.3
+"""Seconds between checks of the documents that wait."""
 
 
 class PlainWriter(IndexWriter):
-    """Keeps what a killed crawl left: there is no document table that should know of it."""
+    """Keeps the documents that a killed crawl left: there is no document table that should know them."""
 
     def adopt_documents(self, documents: Mapping[int, str]) -> None:
-        """Let them go to the index as they are."""
+        """Do nothing: the documents are indexed as they are."""
 
 
 class PlainIndex:
-    """Writes documents to the index that the settings name, by the durable cache of the spider.
+    """Writes documents to the index that the settings name, through the durable cache of the spider.
 
-    No document table says what the index has: what is in it is asked of the index itself.
+    There is no document table; the index itself is asked for its documents.
     """
 
     writer: IndexWriter
-    """What takes documents, once it is open."""
+    """Writes documents; set by `open`."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self._releasing = ExitStack()
 
     def open(self) -> None:
-        """Open the way to the index, and hand over what a killed crawl left. Raises `UserError`, `WorkError`."""
+        """Open index and cache, and hand over what a killed crawl left. Raises `UserError`, `WorkError`."""
         context, project, source = self._context, self._context.project, self._context.source
         cache = cache_folder(project, source.name)
         for folder in (cache, project.index.path):
             with convert_write_errors(folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # One process at a time owns the cache of a spider.
+        # Only one process at a time may own the cache of a spider.
         self._releasing.callback(lock_file(cache, source.name).close)
         context.ports.store = SqliteStore(MEMORY, source.name)
         self._releasing.callback(context.store.close)
@@ -67,26 +67,28 @@ class PlainIndex:
         self._releasing.callback(self.writer.close, timeout=10.0)
         waiting = self.writer.recover()
         if self._indexed_before() == 0 and not waiting:
-            context.run.force = True  # what earlier crawls brought is in no index
-        ticking = create_looping_call(self._look)
-        ticking.start(LOOK_EVERY, now=False)
+            context.run.force = True  # items of earlier crawls are in no index
+        ticking = create_looping_call(self._write_waiting)
+        ticking.start(POLL_INTERVAL, now=False)
         self._releasing.callback(ticking.stop)
 
     def _indexed_before(self) -> int | None:
-        """Return how many documents of the spider the index has, None if it cannot be asked now; damage is repaired."""
-        project, told = self._context.project, list[str]()
+        """Return how many documents of the spider the index has, None if it cannot be read; damage is repaired."""
+        project, messages = self._context.project, list[str]()
         with closing(open_index(project)) as index:
             try:
-                return repair_and_count(index, project.index.path, self._context.source.name, told, told)
+                return repair_and_count(
+                    index, project.index.path, self._context.source.name, messages, messages
+                )
             except IndexStoreError as error:
-                told.append(str(error))
+                messages.append(str(error))
                 return None
             finally:
-                for line in told:
+                for line in messages:
                     logger.warning("%s", line)
 
     def add(self, key: int, document: IndexDocument) -> None:
-        """Take a document into the durable cache; if it is full, the crawl ends. Raises `IndexStoreError`."""
+        """Add a document to the durable cache; if it is full, the crawl ends. Raises `IndexStoreError`."""
         try:
             self.writer.add(key, document)
         except WorkError as error:
@@ -99,16 +101,16 @@ class PlainIndex:
         return self.writer.congested and not self._context.run.failed
 
     async def wait(self) -> None:
-        """Wait until the index has caught up; the ticking goes on meanwhile."""
+        """Wait until the index has caught up."""
         while self.congested:
-            await sleep(LOOK_EVERY)
+            await sleep(POLL_INTERVAL)
 
     def sync(self) -> None:
-        """Make what was taken durable, so that it may be said of items that they are known."""
+        """Make the cache durable, so that its items may be recorded as known."""
         if "writer" in vars(self):
             self.writer.sync()
 
-    def _look(self) -> None:
+    def _write_waiting(self) -> None:
         try:
             self.writer.sync()
             self.writer.tick()
@@ -116,7 +118,7 @@ class PlainIndex:
             self._context.run.fail(str(error))
 
     async def close(self) -> None:
-        """Wait until everything is in the index; what does not get there is handed over by the next crawl."""
+        """Wait until everything is indexed; the rest is handed over by the next crawl."""
         run = self._context.run
         try:
             with self._releasing:

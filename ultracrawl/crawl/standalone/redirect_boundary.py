@@ -1,4 +1,4 @@
-"""Redirects of a spider without a definition: those out of its boundary are refused, Scrapy follows the others."""
+"""The redirect boundary of a spider without a definition: refuses redirects out of it; Scrapy follows the others."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ logger = logging.getLogger(__name__)
 
 SETTING = "ULTRACRAWL_BOUNDARY"
 _JUDGED = "ultracrawl_judged_redirects"
-"""How many redirects led to a request and were judged; one made with the meta of an answer has the same number."""
+"""Number of redirects of a request that were judged; a request made with the meta of a response has the same number."""
 
 
 class RedirectBoundary:
     """Refuses redirects by the policy of sources: 301, 308 and META refresh only inside, 302, 303 and 307 anywhere.
 
-    What Scrapy says of a redirect in its own words (too many, no location, one to itself) stays with Scrapy.
+    Redirects that Scrapy itself refuses (too many, no location, to itself) are left to Scrapy.
     """
 
     def __init__(self, rules: CompiledSource, stats: StatsCollector, handled: frozenset[int]) -> None:
-        """Take the rules of a spider; `handled` are the statuses that it sees itself, so that nothing follows them."""
+        """Initialise; `handled` are the statuses that the spider handles itself, so that nothing follows them."""
         self._rules = rules
         self._stats = stats
         self._handled = handled
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build it for a crawler. Raises `NotConfigured` if no boundary is set."""
+        """Build the component of a crawler. Raises `NotConfigured` if no boundary is set."""
         if crawler.settings.get(SETTING) is None:
             raise NotConfigured(f"{SETTING} is not set")
         rules = definition_of(crawler).rules
@@ -56,7 +56,7 @@ class RedirectBoundary:
         follows = crawler.settings.getbool("REDIRECT_ENABLED")
         handled = frozenset(getattr(crawler.spider, "handle_httpstatus_list", ())) if follows else REDIRECTS
         made = cls(rules, crawler.stats, handled)
-        # Scrapy reads META refreshes in the decoded body, further up; what it makes of one is judged when it is queued.
+        # Scrapy finds META refreshes later, in the decoded body; the request that it makes is judged when it is queued.
         crawler.signals.connect(made.judge_refresh, signals.request_scheduled)
         return made
 
@@ -68,13 +68,13 @@ class RedirectBoundary:
         request.meta[_JUDGED] = request.meta.get("redirect_times", 0) + 1
 
     def judge_refresh(self, request: Request) -> None:
-        """Judge what Scrapy made of a META refresh. Raises `IgnoreRequest` if it leads out of the boundary."""
+        """Judge a request that Scrapy made from a META refresh. Raises `IgnoreRequest` if it is out of bounds."""
         times, urls = request.meta.get("redirect_times", 0), request.meta.get("redirect_urls")
         if not urls or times == request.meta.get(_JUDGED, 0):
             return
         request.meta[_JUDGED] = times
         reason = request.meta.get("redirect_reasons", [None])[-1]
-        if reason == "meta refresh":  # sentence: the code that Scrapy has for it
+        if reason == "meta refresh":  # sentence: Scrapy's code for it
             self._judge(0, urls[-1], request.url)
 
     def _is_handled(self, request: Request, status: int) -> bool:
@@ -97,5 +97,5 @@ class RedirectBoundary:
 
 
 def _is_for_robots(request: Request) -> bool:
-    """Return whether a request is for robots.txt, whose redirects lead wherever they may (RFC 9309 2.3.1.2)."""
+    """Return whether a request is for robots.txt, which may be redirected anywhere (RFC 9309 2.3.1.2)."""
     return request.callback is NO_CALLBACK and bool(request.meta.get("dont_obey_robotstxt"))

@@ -1,4 +1,4 @@
-"""What becomes of the URLs of a spider without a definition: rules and steps of w3lib first, then its rewriter."""
+"""Rewrites the URLs of a spider without a definition: first rules and steps of w3lib, then its rewriter."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ logger = logging.getLogger(__name__)
 RULES = "ULTRACRAWL_REWRITE_RULES"
 REWRITER = "ULTRACRAWL_REWRITER"
 DISPLAY_URL = "display_url"
-"""Where in the meta of a request stands the URL to be shown, if a rewriter named one."""
+"""Request meta key of the display URL, if a rewriter returned one."""
 _DONE = "ultracrawl_rewritten"
-"""The URL that came out of rewriting; a request that has it there and as its own goes on as it is."""
+"""Request meta key of the rewritten URL; a request with this URL is not rewritten again."""
 
 
 class RequestRewriting:
-    """Rewrites the URL of each request of the web once; robots.txt is asked for where it lies."""
+    """Rewrites the URL of each web request once, except those for robots.txt."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class RequestRewriting:
         fingerprint: Callable[[Request], bytes],
         stats: StatsCollector,
     ) -> None:
-        """`fingerprint` tells requests apart, as Scrapy does."""
+        """Initialise; `fingerprint` identifies requests as Scrapy does."""
         self._steps = tuple(steps)
         self._rewriter = rewriter
         self._fingerprint = fingerprint
@@ -56,7 +56,7 @@ class RequestRewriting:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build it for a crawler. Raises `NotConfigured` if neither rules nor a rewriter are set."""
+        """Build the component of a crawler. Raises `NotConfigured` if neither rules nor a rewriter are set."""
         settings = crawler.settings
         path = settings.get(REWRITER)
         if not settings.get(RULES) and not path:
@@ -77,7 +77,7 @@ class RequestRewriting:
         return made
 
     def close(self) -> None:
-        """Let the rewriter release what it holds."""
+        """Close the rewriter."""
         try:
             if self._rewriter is not None:
                 close_rewriter(self._rewriter)
@@ -85,7 +85,7 @@ class RequestRewriting:
             logger.error("%s", error)
 
     def rewrite(self, request: Request) -> Request | None:
-        """Return the request to the rewritten URL, None if it stays. Raises `IgnoreRequest` if it is dropped."""
+        """Return a request to the rewritten URL, None if it is unchanged. Raises `IgnoreRequest` if it is dropped."""
         parts = urlparse_cached(request)
         if request.meta.get(_DONE) == request.url or parts.scheme not in {"http", "https"}:
             return None
@@ -93,19 +93,19 @@ class RequestRewriting:
             return None
         try:
             made = self._replaced(request)
-        except ValueError as error:  # of w3lib, or of Scrapy about what is no URL
+        except ValueError as error:  # raised by w3lib, or by Scrapy for malformed URLs
             self._stats.inc_value("ultracrawl/rewriter_error")
             logger.warning("%s cannot be rewritten: %s", request.url, error)
             raise IgnoreRequest(f"rewriting: {error}") from error
         if made is request:
             return None
         if self._fingerprint(made) == self._fingerprint(request):
-            made.dont_filter = True  # the dupe filter knows it: by the request that it replaces
+            made.dont_filter = True  # the dupe filter has seen the request that it replaces
         self._stats.inc_value("ultracrawl/rewritten")
         return made
 
     def _replaced(self, request: Request) -> Request:
-        """Return a request to the URL that is to be asked for, the same one if it stays."""
+        """Return a request to the rewritten URL, the same one if that is unchanged."""
         url = request.url
         for step in self._steps:
             url = step(url)
@@ -117,7 +117,7 @@ class RequestRewriting:
         return made
 
     def _rewritten(self, url: str) -> tuple[str, str]:
-        """Return what the rewriter makes of a URL, and the URL to be shown if it is another one."""
+        """Return the result of the rewriter, and the display URL if it differs."""
         canonical = DEFAULT_POLICY.canonical(url) if self._rewriter is not None else None
         if self._rewriter is None or canonical is None:
             return url, ""

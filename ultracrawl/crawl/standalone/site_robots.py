@@ -1,4 +1,4 @@
-"""robots.txt for a spider without a definition: fetched once for each origin, on the way of its other requests."""
+"""robots.txt for a spider without a definition: fetched once per origin, through the spider's downloader."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PATH = "/robots.txt"
-_SCRAPYS_OWN = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
+_SCRAPY_MIDDLEWARE = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
 _VERSION = re.compile(r"[/(].*", re.DOTALL)
 _META = {"dont_obey_robotstxt": True, "dont_redirect": True}
 
 
 @dataclass(frozen=True, slots=True)
-class _Copy:
+class _CachedRules:
     rules: RobotsRules
     fetched: float
     """Monotonic seconds."""
 
 
 class SiteRobots:
-    """The rules of each origin that a spider meets; one task an origin fetches them, and all its requests await it.
+    """The rules of each origin of a spider; one task per origin fetches them, and all its requests await it.
 
-    4xx means that everything is allowed, 5xx or no answer that nothing is for now; that is asked again after a minute.
+    4xx allows everything; 5xx or no response forbids everything for now and is requested again after a minute.
     """
 
     def __init__(
@@ -58,22 +58,22 @@ class SiteRobots:
         stats: StatsCollector,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`download` sends a request through the middlewares of the crawler."""
+        """Initialise; `download` sends a request through the middlewares of the crawler."""
         self._policy = policy
         self._download = download
         self._stats = stats
         self._clock = clock
-        self._copies: dict[str, _Copy] = {}
+        self._cached: dict[str, _CachedRules] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build it for a crawler. Raises `NotConfigured` without an asyncio event loop."""
+        """Build the component of a crawler. Raises `NotConfigured` without an asyncio event loop."""
         if not is_asyncio_available():
             raise NotConfigured("it needs the asyncio reactor, which is Scrapy's default (TWISTED_REACTOR)")
         settings = crawler.settings
         base = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
-        if settings.getbool("ROBOTSTXT_OBEY") and base.get(_SCRAPYS_OWN) is not None:
+        if settings.getbool("ROBOTSTXT_OBEY") and base.get(_SCRAPY_MIDDLEWARE) is not None:
             logger.warning("ROBOTSTXT_OBEY is on, too: every robots.txt is fetched twice; set it to False")
         agent = getattr(crawler.spider, "user_agent", None) or settings["USER_AGENT"]
         name = robot_name(settings["ROBOTSTXT_USER_AGENT"] or agent)
@@ -86,7 +86,7 @@ class SiteRobots:
         return cls(RobotsPolicy(name=name), download, crawler.stats)
 
     def judged_url(self, request: Request) -> str:
-        """Return the canonical URL of a request for a page of the web that may not pass without a look."""
+        """Return the canonical URL of a web request that robots.txt applies to, else ""."""
         parts = urlparse_cached(request)
         exempt = request.meta.get("dont_obey_robotstxt") or parts.path == PATH
         if exempt or parts.scheme not in {"http", "https"}:
@@ -94,14 +94,14 @@ class SiteRobots:
         return DEFAULT_POLICY.canonical(request.url) or request.url
 
     def known(self, url: str) -> RobotsRules | None:
-        """Return the rules for a URL if they are known, and young enough."""
-        copy = self._copies.get(origin_of(url))
-        if copy is None or not self._policy.is_young(copy.rules, self._clock() - copy.fetched):
+        """Return the rules for a URL if they are cached and not expired."""
+        cached = self._cached.get(origin_of(url))
+        if cached is None or not self._policy.is_young(cached.rules, self._clock() - cached.fetched):
             return None
-        return copy.rules
+        return cached.rules
 
     def fetch(self, url: str) -> asyncio.Task[RobotsRules]:
-        """Return the task that fetches the rules for a URL, the one that runs already if there is one."""
+        """Return the task that fetches the rules for a URL; a running one is reused."""
         origin = origin_of(url)
         task = self._tasks.get(origin)
         if task is None:
@@ -109,7 +109,7 @@ class SiteRobots:
         return task
 
     def record_refusal(self, request: Request, rules: RobotsRules) -> str:
-        """Count a request that is not sent."""
+        """Count a request that is refused; returns the reason."""
         decision = rules.allowed(DEFAULT_POLICY.canonical(request.url) or request.url)
         self._stats.inc_value("robotstxt/unavailable" if rules.unavailable else "robotstxt/forbidden")
         logger.debug("Forbidden by robots.txt (%s): %s", decision.reason, request)
@@ -117,26 +117,28 @@ class SiteRobots:
 
     async def _renew(self, origin: str) -> RobotsRules:
         try:
-            rules = await self._ask(origin)
+            rules = await self._fetch_rules(origin)
         finally:
             del self._tasks[origin]
-        before = self._copies.get(origin)
+        before = self._cached.get(origin)
         if rules.unavailable:
             logger.warning("%s%s: %s", origin, PATH, rules.unavailable)
             if before is not None and not before.rules.unavailable:
-                rules = before.rules  # rules that cannot be had again stay as they were (RFC 9309 2.4)
-        self._copies[origin] = _Copy(rules, self._clock())
+                rules = (
+                    before.rules
+                )  # if they cannot be fetched again, the previous rules stay (RFC 9309 2.4)
+        self._cached[origin] = _CachedRules(rules, self._clock())
         return rules
 
-    async def _ask(self, origin: str) -> RobotsRules:
-        """Return the rules that follow from the answer, after redirects."""
+    async def _fetch_rules(self, origin: str) -> RobotsRules:
+        """Return the rules in the response after redirects."""
         url = DEFAULT_POLICY.canonical(origin + PATH) or origin + PATH
         for _ in range(MAX_REDIRECTS + 1):
             self._stats.inc_value("robotstxt/request_count")
             request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta=dict(_META))
             try:
                 response = await self._download(request)
-            except Exception as failure:  # whatever the handler raises, the origin is judged by it
+            except Exception as failure:  # any error of the handler counts as a failure of the origin
                 timed_out = isinstance(failure, DownloadTimeoutError)
                 return self._policy.judge_response(
                     None, error=str(failure_of(failure).cause), timed_out=timed_out
@@ -155,5 +157,5 @@ class SiteRobots:
 
 
 def robot_name(agent: str) -> str:
-    """Return the name by which robots.txt addresses a user agent: what stands before version and comment."""
+    """Return the name of a user agent in robots.txt: the part before version and comment."""
     return " ".join(_VERSION.sub("", agent).split()) or agent

@@ -1,20 +1,20 @@
-"""The state of a spider without a definition: opened once for all components of its crawler, closed with the crawl.
+"""The persistent state of a spider without a definition, shared by all components of its crawler.
 
-A pipeline that drops what did not change uses it so, and neither opens nor closes anything::
+It is opened and closed with the crawl. A pipeline that drops unchanged items uses it like this::
 
-    def from_crawler(cls, crawler):                      # without ULTRACRAWL_DATA: NotConfigured, which says so
+    def from_crawler(cls, crawler):                      # raises NotConfigured without ULTRACRAWL_DATA
         pipeline = cls(state_of(crawler))
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
 
     def process_item(self, item):
-        if self._state.has_item(url, checksum):          # it came out of an earlier crawl as it is now
-            self._state.note_item(url, checksum)         # and holds on
+        if self._state.has_item(url, checksum):          # an equal item came out of an earlier crawl
+            self._state.note_item(url, checksum)         # keeps it known
             raise DropItem("unchanged")
 
-    def item_scraped(self, item):                        # all pipelines are through with it
+    def item_scraped(self, item):                        # it has passed all pipelines
         self._state.note_item(url, checksum)
 
-What a crawl notes of items counts for the next one when it has come to its end: a killed one repeats them. A URL may
+The items of a crawl are known to the next one only if it finished: after a killed crawl they are repeated. A URL may
 have several items. With `ULTRACRAWL_FORCE` no item counts as known.
 """
 
@@ -44,14 +44,14 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlerState:
-    """The state of a spider for as long as its crawler runs.
+    """The persistent state of a spider, open while its crawler runs.
 
-    If it cannot be opened, the crawl ends before its first request. If it cannot be used later (a full disk), that is
-    logged once, the crawl goes on as if nothing were known, and nothing of it counts for the next one.
+    If it cannot be opened, the crawl ends before its first request. If it fails later (a full disk), that is logged
+    once, the crawl goes on as if nothing were known, and nothing of it counts for the next one.
     """
 
     def __init__(self, path: Path, spider: str, *, force: bool = False) -> None:
-        """With `force` nothing counts as known."""
+        """Initialise; with `force` nothing counts as known."""
         self._path = path
         self._spider = spider
         self._force = force
@@ -64,50 +64,50 @@ class CrawlerState:
             logger.warning("%s; every page is asked for in full", self._store.renewed)
 
     def close(self) -> None:
-        """End the crawl, and release the file."""
+        """End the crawl, and close the file."""
         if self._store is not None:
-            with self._telling():
+            with self._logged_errors():
                 self._store.close()
             self._store = None
 
     def known_answer(self, key: bytes) -> KnownAnswer | None:
-        """Return what is known of the answer for a request, by its fingerprint."""
-        with self._telling():
+        """Return the validators of the stored response to a request, by its fingerprint."""
+        with self._logged_errors():
             return None if self._store is None or self._force else self._store.known_answer(key)
         return None
 
     def read_answer(self, key: bytes) -> StoredAnswer | None:
-        """Return a whole answer, None if none is kept."""
-        with self._telling():
+        """Return a stored response, None if there is none."""
+        with self._logged_errors():
             return None if self._store is None else self._store.read_answer(key)
         return None
 
     def keep_answer(self, key: bytes, known: KnownAnswer, answer: StoredAnswer) -> None:
-        """Keep an answer in place of an earlier one."""
-        with self._telling():
+        """Store a response in place of an earlier one."""
+        with self._logged_errors():
             if self._store is not None:
                 self._store.keep_answer(key, known, answer)
 
     def forget_answer(self, key: bytes) -> None:
-        """Remove an answer, if one is kept."""
-        with self._telling():
+        """Delete a stored response, if there is one."""
+        with self._logged_errors():
             if self._store is not None:
                 self._store.forget_answer(key)
 
     def has_item(self, url: str, checksum: bytes) -> bool:
-        """Return whether an item came out of an earlier crawl as it is now."""
-        with self._telling():
+        """Return whether an equal item came out of an earlier crawl."""
+        with self._logged_errors():
             return self._store is not None and not self._force and self._store.has_item(url, checksum)
         return False
 
     def note_item(self, url: str, checksum: bytes) -> None:
         """Note that an item came out of this crawl, changed or not."""
-        with self._telling():
+        with self._logged_errors():
             if self._store is not None:
                 self._store.note_item(url, checksum)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _logged_errors(self) -> Iterator[None]:
         try:
             yield
         except StateError as error:
@@ -121,9 +121,9 @@ _states: WeakKeyDictionary[Crawler, CrawlerState] = WeakKeyDictionary()
 
 
 def state_of(crawler: Crawler) -> CrawlerState:
-    """Return the state of the spider of a crawler, below `ULTRACRAWL_DATA`; one for all its components.
+    """Return the state of a crawler's spider, below `ULTRACRAWL_DATA`; shared by all its components.
 
-    Raises `NotConfigured` if no folder is named.
+    Raises `NotConfigured` if no folder is set.
     """
     state = _states.get(crawler)
     if state is None:

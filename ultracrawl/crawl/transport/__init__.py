@@ -1,1 +1,1 @@
-"""Between the crawl and the download handlers: what requests carry, headers of answers, addresses of hosts, libcurl."""
+"""Between crawl and download handlers: request metadata, response headers, host addresses, libcurl."""

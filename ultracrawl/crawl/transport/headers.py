@@ -1,4 +1,4 @@
-"""Headers as the rules take them, and give them: text, one value or all."""
+"""Access to headers as text: one value or all."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 @cache
 def _key(name: str) -> bytes:
-    """Return the name of a header as Scrapy's `Headers` write it."""
+    """Return the name of a header in the form of Scrapy's `Headers` keys."""
     return name.encode("latin-1").title()
 
 
 def header_of(response: Response, name: str) -> str:
-    """Return a header, the last one if it is repeated, or empty."""
+    """Return a header of a response, the last value if it is repeated, or ""."""
     return header_in(response.headers, name)
 
 
 def header_in(headers: Headers, name: str) -> str:
-    """Return a header among these, the last one if it is repeated, or empty."""
+    """Return a header, the last value if it is repeated, or ""."""
     values: list[bytes] | None = dict.get(headers, _key(name))
     return values[-1].decode("latin-1") if values else ""
 
@@ -37,12 +37,12 @@ def has_header(response: Response, name: str) -> bool:
 
 
 def set_header(request: Request, name: str, value: str) -> None:
-    """Give a request a header, in the bytes of which `header_of` made the value."""
+    """Set a header of a request; `value` is encoded as `header_of` decodes it."""
     dict.__setitem__(request.headers, _key(name), [value.encode("latin-1")])
 
 
 def head_of(response: Response) -> AnswerHead:
-    """Return the headers that say something about a page."""
+    """Return the headers that matter for reading a page."""
     return AnswerHead(
         header_of(response, "Content-Type"),
         values_of(response)("X-Robots-Tag"),
@@ -51,15 +51,15 @@ def head_of(response: Response) -> AnswerHead:
 
 
 def values_of(response: Response) -> Callable[[str], list[str]]:
-    """Return what gives all values of a header of this response."""
+    """Return a function that returns all values of a header of this response."""
     return values_in(response.headers)
 
 
 def values_in(headers: Headers) -> Callable[[str], list[str]]:
-    """Return what gives all values of one header among these."""
+    """Return a function that returns all values of a header."""
 
     def values(name: str) -> list[str]:
-        found: list[bytes] | None = dict.get(headers, _key(name))
-        return [value.decode("latin-1") for value in found] if found else []
+        stored: list[bytes] | None = dict.get(headers, _key(name))
+        return [value.decode("latin-1") for value in stored] if stored else []
 
     return values

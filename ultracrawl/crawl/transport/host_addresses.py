@@ -1,4 +1,4 @@
-"""The addresses of hosts, for rules about addresses: looked up in threads, remembered, bounded in time."""
+"""Cached DNS look-ups in threads with a time limit, for rules about addresses."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ultracrawl.rules.urls.canonical import host_of
 
 logger = logging.getLogger(__name__)
 
-WAIT = 2.0
-"""Seconds that one page (or one redirect) waits for all the hosts it names that were not met before."""
-KEPT = 20_000
-"""Hosts whose addresses are remembered; when there are more, all are forgotten."""
+LOOK_UP_TIMEOUT = 2.0
+"""Seconds that a page (or redirect) waits for the addresses of all its new hosts."""
+MAX_CACHED_HOSTS = 20_000
+"""Limit of cached hosts; beyond it the cache is cleared."""
 THREADS = 16
-"""Look-ups that run at once: each blocks its thread until the resolver answers."""
-MOST_SEED_HOSTS = 200
-"""Start hosts whose addresses are looked up before a crawl begins; further ones would delay it."""
-SEED_WAIT = 10.0
+"""Concurrent look-ups: each blocks its thread until the resolver answers."""
+MAX_SEED_HOSTS = 200
+"""Limit of start hosts that are looked up before a crawl begins; more would delay it."""
+SEED_TIMEOUT = 10.0
 """Seconds for the addresses of all start hosts."""
 
 
 class HostAddresses:
-    """Callable that gives the addresses of a host; none for a host without an answer in time.
+    """Callable that returns the addresses of a host; none if the resolver does not answer in time.
 
-    A look-up that takes longer than `WAIT` goes on in its thread; who asks again later gets its answer.
+    A look-up that exceeds `LOOK_UP_TIMEOUT` continues in its thread; later calls get its result.
     """
 
     def __init__(self) -> None:
@@ -34,60 +34,60 @@ class HostAddresses:
         self._known: dict[str, Future[tuple[str, ...]]] = {}
 
     def __call__(self, host: str) -> Iterable[str]:
-        """Return the addresses of a host; waits at most `WAIT` seconds."""
+        """Return the addresses of a host; waits at most `LOOK_UP_TIMEOUT` seconds."""
         self.look_up([host])
-        found = self._known[host]
-        if found.done():
-            return found.result()
-        logger.warning("No address of %s after %g s; it counts as covered by no mask", host, WAIT)
+        addresses = self._known[host]
+        if addresses.done():
+            return addresses.result()
+        logger.warning("No address of %s after %g s; it counts as covered by no mask", host, LOOK_UP_TIMEOUT)
         return ()
 
     def begin_look_up(self, host: str) -> Future[tuple[str, ...]]:
-        """Return the look-up of a host, the one that runs already if there is one; does not wait."""
+        """Return the look-up of a host without waiting; a running one is reused."""
         if host not in self._known:
-            self._begin([host])
+            self._submit([host])
         return self._known[host]
 
     def look_up(self, hosts: Iterable[str]) -> None:
-        """Look up all hosts at once and wait for them, at most `WAIT` seconds together."""
+        """Look up all hosts concurrently; waits at most `LOOK_UP_TIMEOUT` seconds in all."""
         new = [host for host in dict.fromkeys(hosts) if host not in self._known]
         if not new:
             return
-        self._begin(new)
-        wait([self._known[host] for host in new], timeout=WAIT)
+        self._submit(new)
+        wait([self._known[host] for host in new], timeout=LOOK_UP_TIMEOUT)
 
-    def _begin(self, hosts: Iterable[str]) -> None:
-        if len(self._known) >= KEPT:
+    def _submit(self, hosts: Iterable[str]) -> None:
+        if len(self._known) >= MAX_CACHED_HOSTS:
             self._known.clear()
         pool = self._pool = self._pool or ThreadPoolExecutor(THREADS, thread_name_prefix="look-up")
         self._known.update((host, pool.submit(addresses_of, host)) for host in hosts)
 
     def close(self) -> None:
-        """End the threads; look-ups that have not begun are given up."""
+        """Stop the threads; look-ups that have not begun are cancelled."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def addresses_of(host: str) -> tuple[str, ...]:
-    """Look up one host; none if it has no address."""
+    """Return the addresses of a host; none if it cannot be resolved."""
     try:
-        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return ()
-    return tuple(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))
+    return tuple(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in addresses))
 
 
 def seed_addresses(seeds: Iterable[str]) -> list[str]:
-    """Look up the hosts of the start URLs, the first of them; those without an answer in time are left out.
+    """Return the addresses of the first start hosts; those without an answer in time are left out.
 
-    An intranet that a source starts in may be reached without naming its network. Looked up once, at the start: a name
-    that changes its address during the crawl is judged by the rules for every other address.
+    A source may start in an intranet without naming its network. Addresses are looked up once, at the start: if a name
+    changes its address during the crawl, the rules for all other addresses apply.
     """
-    hosts = list(dict.fromkeys(map(host_of, seeds)))[:MOST_SEED_HOSTS]
+    hosts = list(dict.fromkeys(map(host_of, seeds)))[:MAX_SEED_HOSTS]
     if not hosts:
         return []
     pool = ThreadPoolExecutor(max_workers=min(THREADS, len(hosts)))
     lookups = [pool.submit(addresses_of, host) for host in hosts]
-    done, _ = wait(lookups, timeout=SEED_WAIT)
+    done, _ = wait(lookups, timeout=SEED_TIMEOUT)
     pool.shutdown(wait=False, cancel_futures=True)
     return sorted({address for lookup in done for address in lookup.result()})

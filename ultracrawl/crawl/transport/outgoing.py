@@ -1,4 +1,4 @@
-"""What is added to a request on its last step: on a copy, so that nobody else ever sees it."""
+"""Metadata of outgoing requests, and headers that are added to a copy just before sending."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from scrapy import Request
 from scrapy.http import Response
 
 Send = Callable[[Request], Awaitable[Response]]
-"""Sends a request as it is and returns its answer: a download handler, or what stands before it."""
+"""Sends a request and returns its response: a download handler, or a function that wraps one."""
 
-LANE = "ultracrawl_lane"
-"""In the meta of a request: the name of the connection that it has to take; no other request takes that one."""
-FRESH = "ultracrawl_fresh"
-"""In the meta of a request: whether the connection has to be a new one, whatever the method."""
-BARE = "ultracrawl_bare"
-"""In the meta of a request: it goes out with nothing that says who asks, because a stranger caused it."""
+CONNECTION = "ultracrawl_lane"
+"""Request meta key: the name of the connection to use; no other request uses it."""
+NEW_CONNECTION = "ultracrawl_fresh"
+"""Request meta key: whether a new connection is required, whatever the method."""
+ANONYMOUS = "ultracrawl_bare"
+"""Request meta key: send no credentials, because a page of another origin caused the request."""
 REPEATABLE = frozenset({"GET", "HEAD"})
-"""Methods of requests that may reach a server twice; others go out once, whatever becomes of the connection."""
+"""Methods of requests that may reach a server twice; others are sent once, whatever happens to the connection."""
 _LATENCY = "download_latency"
 
 
-def wants_fresh(request: Request) -> bool:
-    """Whether a request needs a new connection.
+def needs_new_connection(request: Request) -> bool:
+    """Return whether a request needs a new connection.
 
-    On one that was kept, a server that ends it just then leaves open whether it has acted, and libcurl asks again.
+    If a server closes a kept connection at that moment, it is unknown whether it has acted, and libcurl sends again.
     """
-    if LANE in request.meta or FRESH in request.meta:
-        return bool(request.meta.get(FRESH))
+    if CONNECTION in request.meta or NEW_CONNECTION in request.meta:
+        return bool(request.meta.get(NEW_CONNECTION))
     return request.method not in REPEATABLE
 
 
 async def send_with(
     request: Request, send: Send, headers: Mapping[str, str | bytes], meta: Mapping[str, object] | None = None
 ) -> Response:
-    """Send a copy of a request with more headers; secrets in them are not kept with the request itself."""
+    """Send a copy of a request with more headers, so that secrets in them are not stored with the request."""
     copy = request.replace()
     copy.headers.update(headers)
     copy.meta.update(meta or {})

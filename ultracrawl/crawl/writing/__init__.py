@@ -1,1 +1,1 @@
-"""The way of documents to the indexes of a source: durable cache, index processes, confirmation, pauses."""
+"""Writes documents to the indexes of a source: durable cache, index processes, commits, pauses."""

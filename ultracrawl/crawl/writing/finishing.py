@@ -1,4 +1,4 @@
-"""The end of writing: everything is handed over, and the last commit is waited for."""
+"""Waits for the last commit at the end of writing."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from scrapy.utils.asyncio import sleep
 from ultracrawl.crawl.writing.writer import IndexWriter
 
 INDEX_TIMEOUT = 3600.0
-"""Seconds that the index process may take for what waits at the end."""
+"""Seconds that the index process may take for the last segments."""
 _FIRST_POLL, _POLL_SECONDS = 0.001, 0.02
-"""Seconds between two looks at the index process: the commit of a few documents takes hardly more than the first."""
+"""Seconds between checks of the index process: the commit of a few documents takes hardly longer than the first."""
 
 
-async def finish_writing(writer: IndexWriter, flush: Callable[[], None], patience: float) -> str:
-    """Wait for the last commit, at most `patience` seconds; returns the problem if it did not come, else nothing.
+async def finish_writing(writer: IndexWriter, flush: Callable[[], None], timeout: float) -> str:
+    """Hand over all changes and wait up to `timeout` seconds for the last commit; returns the problem, or "".
 
     Raises `WorkError`.
     """
     flush()
     writer.drain()
     writer.retry()
-    deadline, pause = time.monotonic() + patience, _FIRST_POLL
+    deadline, pause = time.monotonic() + timeout, _FIRST_POLL
     writer.collect()
     while writer.busy and time.monotonic() < deadline:
         await sleep(pause)
@@ -32,5 +32,5 @@ async def finish_writing(writer: IndexWriter, flush: Callable[[], None], patienc
     flush()
     if not writer.busy:
         return ""
-    told = f"the index process gave no answer for {patience:.0f} seconds"
-    return f"{told}; what waits for it is kept, and handed over by the next crawl"
+    problem = f"the index process gave no answer for {timeout:.0f} seconds"
+    return f"{problem}; what waits for it is kept, and handed over by the next crawl"

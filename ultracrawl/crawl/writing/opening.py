@@ -1,4 +1,4 @@
-"""Opens the way of a source's documents to its indexes."""
+"""Opens the writer of a source's indexes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 
 COMMIT_TIMEOUT = 3600.0
-"""Seconds that the index processes may take for what was handed over outside a crawl."""
+"""Seconds that the index processes may take for changes that were made outside a crawl."""
 
 
 def open_writer(
@@ -28,9 +28,9 @@ def open_writer(
     destinations: DestinationQueues | None = None,
     kind: type[IndexWriter] = IndexWriter,
 ) -> IndexWriter:
-    """Return the feed of a source, which counts what is committed; call `recover` before anything else.
+    """Return the writer of a source, which counts commits in `counters`; call its `recover` before anything else.
 
-    What depends on the time that documents wait, and on phases of a crawl, counts while crawling only.
+    The options about waiting time and crawl phases apply only if `crawling`.
     """
     return kind(
         source.name,
@@ -50,19 +50,18 @@ def open_writer(
 def idle_writer(
     project: Project, source: DataSource, state: Store
 ) -> Iterator[tuple[IndexWriter, RunCounters]]:
-    """Give the feed of a source that is not being crawled, and what it counts; at the end all is in the indexes.
+    """Provide the writer of a source that is not being crawled, and its counters; at the end all changes are indexed.
 
-    Raises `WorkError` if an index could not be brought up to date: what was handed over then stays in the document
-    cache, and who opens it next goes on with it.
+    Raises `WorkError` if an index could not be updated: the changes stay in the document cache for the next writer.
     """
-    numbers = RunCounters(source.name)
-    feed = open_writer(project, source, state, numbers)
+    counters = RunCounters(source.name)
+    writer = open_writer(project, source, state, counters)
     try:
-        state.documents.refetch_lost(feed.recover())
-        yield feed, numbers
+        state.documents.refetch_lost(writer.recover())
+        yield writer, counters
         state.flush()
-        feed.drain()
+        writer.drain()
     finally:
-        feed.close(COMMIT_TIMEOUT)
-    if numbers.problems:
-        raise WorkError("; ".join(numbers.problems))
+        writer.close(COMMIT_TIMEOUT)
+    if counters.problems:
+        raise WorkError("; ".join(counters.problems))

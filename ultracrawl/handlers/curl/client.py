@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pycurl
 from scrapy.exceptions import DownloadFailedError
 
-from ultracrawl.crawl.transport.outgoing import LANE
+from ultracrawl.crawl.transport.outgoing import CONNECTION
 from ultracrawl.handlers.curl.errors import lost_data, transfer_error
 from ultracrawl.handlers.curl.loop import CurlLoop
 from ultracrawl.handlers.curl.response import make_response
@@ -94,7 +94,7 @@ class CurlClient:
 
     def _loop_for(self, request: Request) -> CurlLoop:
         """Return the loop with the connections for a request; each lane has its own loop with one connection."""
-        name = request.meta.get(LANE)
+        name = request.meta.get(CONNECTION)
         if name is None:
             return self._loop
         if name not in self._lanes:

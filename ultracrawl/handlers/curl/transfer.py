@@ -11,7 +11,7 @@ import pycurl
 
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.auth.site_headers import CERTIFICATE_KEY
-from ultracrawl.crawl.transport.outgoing import FRESH, wants_fresh
+from ultracrawl.crawl.transport.outgoing import NEW_CONNECTION, needs_new_connection
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.head import ResponseHead
 from ultracrawl.handlers.curl.wire import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _BODY_EXPECTED = frozenset({"POST", "PUT", "PATCH"})
 _BODILESS = frozenset({204, 304})
-_OPTION_META_KEYS = frozenset({"proxy", "bindaddress", FRESH})
+_OPTION_META_KEYS = frozenset({"proxy", "bindaddress", NEW_CONNECTION})
 """Keys of `request.meta` that need further options."""
 
 
@@ -83,7 +83,7 @@ class Transfer(EasyTransfer):
         if request.method != "GET" or request.body or _OPTION_META_KEYS & meta.keys():
             self._has_common_options = False
             self._set_method(request)
-            self.curl.setopt(pycurl.FRESH_CONNECT, int(wants_fresh(request)))
+            self.curl.setopt(pycurl.FRESH_CONNECT, int(needs_new_connection(request)))
             self._set_proxy(request)
             for option, value in bind_options(meta.get("bindaddress")):
                 self.curl.setopt(option, value)

@@ -12,7 +12,7 @@ from scrapy.utils.url import add_http_if_no_scheme
 from ultracrawl.crawl import feature_of
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED_KEY
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
-from ultracrawl.crawl.rendering.browser import NO_DATAGRAMS
+from ultracrawl.crawl.rendering.browser import NO_DATAGRAM_FLAGS
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.crawl.transport.outgoing import send_with
 from ultracrawl.handlers.guarding.egress import EgressProxy
@@ -151,7 +151,7 @@ class BrowserGuard(ProxyGuard):
             f"--proxy-server={egress.url}",
             "--proxy-bypass-list=<-loopback>",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            *NO_DATAGRAMS,
+            *NO_DATAGRAM_FLAGS,
         )
         options = dict(config.launch_options)
         options["args"] = [*options.get("args", ()), *flags]
