@@ -55,12 +55,12 @@ lint: venv ## Check style, format and words, and that no text decides anything
 types: venv ## Check types
 	$(BIN)/mypy
 
-contracts: venv ## Check which module may import which, and that the picture of the house is true
+contracts: venv ## Check the import contracts, size limits and the dependency diagram
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
 	$(BIN)/python tools/mirror.py --check
 
-house: venv ## Draw the picture of the house from the code
+house: venv ## Draw the dependency diagram from the code
 	$(BIN)/python tools/house.py
 
 mirror: venv ## Print sizes, rings of imports and who touches what; ARGS="--tree PATH" looks at another checkout

@@ -13,22 +13,22 @@ from pathlib import Path
 from ultracrawl.sources.dialects.fast_xml.options import OPTIONS, OptionSpec, Value
 
 _MARKED = re.compile(r"(<!-- (counts|options) -->\n).*?(<!-- end -->)", re.DOTALL)
-_FATES = ("honoured", "no effect here", "not yet")
+_SUPPORT = ("honoured", "no effect here", "not yet")
 
 
-def fate(spec: OptionSpec) -> str:
-    """Return which of the three an option is."""
-    return _FATES[0] if spec.sets else _FATES[1] if spec.no_effect else _FATES[2]
+def support(spec: OptionSpec) -> str:
+    """Return how an option is supported."""
+    return _SUPPORT[0] if spec.sets else _SUPPORT[1] if spec.no_effect else _SUPPORT[2]
 
 
 def counts() -> str:
-    """Return the table of how many options are what, by class."""
-    found = Counter((spec.group, fate(spec)) for spec in OPTIONS.all)
-    rows = [("| class | " + " | ".join(_FATES) + " | all |"), "| --- " * 5 + "|"]
+    """Return the table of the numbers of options by class and support."""
+    found = Counter((spec.group, support(spec)) for spec in OPTIONS.all)
+    rows = [("| class | " + " | ".join(_SUPPORT) + " | all |"), "| --- " * 5 + "|"]
     for group in ("CORE", "OPS", "CLUSTER"):
-        numbers = [found[group, name] for name in _FATES]
+        numbers = [found[group, name] for name in _SUPPORT]
         rows.append(f"| {group} | {' | '.join(map(str, numbers))} | {sum(numbers)} |")
-    totals = [sum(found[group, name] for group in ("CORE", "OPS", "CLUSTER")) for name in _FATES]
+    totals = [sum(found[group, name] for group in ("CORE", "OPS", "CLUSTER")) for name in _SUPPORT]
     rows.append(f"| all | {' | '.join(map(str, totals))} | {sum(totals)} |")
     return "\n".join(rows) + "\n"
 
@@ -46,9 +46,9 @@ def options() -> str:
 
 
 def page(text: str) -> str:
-    """Return a page with its tables as they are to be."""
-    made = {"counts": counts, "options": options}
-    return _MARKED.sub(lambda found: f"{found[1]}\n{made[found[2]]()}\n{found[3]}", text)
+    """Return a page with its tables replaced."""
+    tables = {"counts": counts, "options": options}
+    return _MARKED.sub(lambda match: f"{match[1]}\n{tables[match[2]]()}\n{match[3]}", text)
 
 
 def _here(spec: OptionSpec) -> str:

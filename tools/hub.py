@@ -1,6 +1,6 @@
-"""Who touches what of whom: the uses of one class from other files, and objects that several wings write.
+"""Counts the uses of a class from other files, and finds objects that several subpackages write.
 
-Types are not inferred. A name holds an object of a class if it is annotated so, or if it is called like the last word
+Types are not inferred. A name counts as an object of a class if it is annotated so, or if it is the last word
 of the class: `context`, `self.context` and `self._context` for a `CrawlContext`.
 """
 
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[A-Z][a-z0-9]*|[A-Z]+(?![a-z])")
 
 
 def widest_class(modules: Iterable[Module]) -> dict[str, Any]:
-    """Say which class has most attributes that it sets on itself, and how many."""
+    """Return the class with the most attributes, and their number."""
     widths = {
         f"{module.name}.{node.name}": len(attributes_of(node))
         for module in modules
@@ -30,7 +30,7 @@ def widest_class(modules: Iterable[Module]) -> dict[str, Any]:
 
 
 def uses(modules: list[Module], class_name: str) -> dict[str, Any]:
-    """Count the touches of a class in other files: of how many names, from how many files, how often."""
+    """Count the uses of a class in other files: names, files, uses."""
     homes = [(module, node) for module in modules for node in _classes(module) if node.name == class_name]
     names = {name for _, node in homes for name in attributes_of(node) | _members(node)}
     home = {module.name for module, _ in homes}
@@ -50,21 +50,24 @@ def uses(modules: list[Module], class_name: str) -> dict[str, Any]:
         "names touched from outside": len(touched),
         "files that touch it": len(files),
         "touches": touched.total(),
-        "touches by wing": _by_wing(files),
+        "touches by subpackage": _by_subpackage(files),
     }
 
 
-def _by_wing(files: Counter[str]) -> list[str]:
-    wings: Counter[str] = Counter()
+def _by_subpackage(files: Counter[str]) -> list[str]:
+    subpackages: Counter[str] = Counter()
     for name, count in files.items():
-        wings[".".join(name.split(".")[:2])] += count
-    return [f"{count} {wing}" for wing, count in sorted(wings.items(), key=lambda item: (-item[1], item[0]))]
+        subpackages[".".join(name.split(".")[:2])] += count
+    return [
+        f"{count} {subpackage}"
+        for subpackage, count in sorted(subpackages.items(), key=lambda item: (-item[1], item[0]))
+    ]
 
 
 def shared_writes(tree: SourceTree) -> dict[str, Any]:
-    """Count the names of each object that are set from more than one wing, and name those objects.
+    """Count the attributes of objects that are set from more than one subpackage.
 
-    What a class sets on itself counts for the wing it stands in. Frozen dataclasses cannot be written.
+    Writes by a class to itself count for its own subpackage. Frozen dataclasses cannot be written.
     """
     modules = list(tree.modules.values())
     objects = {
@@ -73,7 +76,7 @@ def shared_writes(tree: SourceTree) -> dict[str, Any]:
         for node in _classes(module)
         if not _is_frozen(node)
     }
-    own = {node.name: tree.wing(module.name) for module in modules for node in _classes(module)}
+    own = {node.name: tree.subpackage(module.name) for module in modules for node in _classes(module)}
     writers: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for module in modules:
         stores = [
@@ -84,22 +87,24 @@ def shared_writes(tree: SourceTree) -> dict[str, Any]:
             receivers = _receivers(module, name) if written else set()
             for one in written:
                 if called(one.value) in receivers:
-                    writers[name][one.attr].add(tree.wing(module.name))
+                    writers[name][one.attr].add(tree.subpackage(module.name))
     several = {}
     for name, fields_written in writers.items():
-        wings = set().union(*fields_written.values())
-        if len(wings) > 1:
-            several[name] = (len(fields_written), sorted(wings | {own[name]}))
+        subpackages = set().union(*fields_written.values())
+        if len(subpackages) > 1:
+            several[name] = (len(fields_written), sorted(subpackages | {own[name]}))
     listed = sorted(several.items(), key=lambda item: (-item[1][0], item[0]))
     return {
         "objects": len(several),
         "names set": sum(count for count, _ in several.values()),
-        "each": [f"{name}: {count} names, from {', '.join(wings)}" for name, (count, wings) in listed],
+        "each": [
+            f"{name}: {count} names, from {', '.join(subpackages)}" for name, (count, subpackages) in listed
+        ],
     }
 
 
 def attributes_of(node: ast.ClassDef) -> set[str]:
-    """Return the names that an object of a class carries: those its body annotates or sets, and those set on `self`."""
+    """Return the attributes of a class: annotated or set in its body, or set on `self`."""
     set_in_body = {
         target.id
         for one in node.body
@@ -120,7 +125,7 @@ def _classes(module: Module) -> Iterator[ast.ClassDef]:
 
 
 def _members(node: ast.ClassDef) -> set[str]:
-    """Return what the body of a class defines: methods, properties, annotated names."""
+    """Return the public names in the body of a class: methods, properties, annotated attributes."""
     functions = {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
     return {name for name in functions | _fields(node) if not name.startswith("__")}
 
@@ -138,7 +143,7 @@ def _is_frozen(node: ast.ClassDef) -> bool:
 
 
 def _receivers(module: Module, class_name: str) -> set[str]:
-    """Return the names in a module that hold an object of a class."""
+    """Return the names in a module that refer to an object of a class."""
     words = [word.lower() for word in _WORD.findall(class_name)]
     named = {words[-1], "_".join(words)} if words else set()
     annotated = re.compile(rf"\b{class_name}\b(?!\[)")
@@ -151,6 +156,6 @@ def _receivers(module: Module, class_name: str) -> set[str]:
 
 
 def _is_of(annotation: ast.expr, class_name: re.Pattern[str]) -> bool:
-    """Whether an annotation says that class, or that it may be missing; a list or a type of it is something else."""
+    """Return whether an annotation is the class or optional; a collection or type of it is not."""
     text = ast.unparse(annotation).strip("'\"")
     return any(class_name.fullmatch(part.strip()) for part in text.split("|"))

@@ -1,9 +1,9 @@
-"""Print the mirror of the code: its sizes, its rings of imports, and who touches what of whom.
+"""Print metrics of the code: sizes, import cycles, use of a central class, objects written from several subpackages.
 
     python tools/mirror.py [--tree PATH] [--hub CLASS] [--json | --check]
 
-Two trees are compared by looking at both: `--tree` takes any checkout of the project. With `--check` it says only what
-is larger than it may be, and which objects are written from several wings, and ends with 1 if there is any.
+`--tree` takes any checkout, so that the metrics of two can be compared. With `--check` only violated size limits and
+objects that several subpackages write are printed; the exit status is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from statistics import median, quantiles
 from typing import Any
 
 import hub
-from source_tree import Definition, Module, SourceTree, bindings, extent, read_modules, rings, sibling_rings
+from source_tree import Definition, Module, SourceTree, bindings, cycles, extent, read_modules, sibling_cycles
 
 HUB = "CrawlContext"
-"""The class whose use is counted unless another is named."""
-ROOMY = 15
-"""Modules that a folder may have, its face not counted."""
-ROOMS = f"folders over {ROOMY} modules"
+"""The default class whose use is counted."""
+MAX_FOLDER_MODULES = 15
+"""Maximum number of modules in a folder, without `__init__`."""
+OVERFULL_FOLDERS = f"folders over {MAX_FOLDER_MODULES} modules"
 LONG = 50
-"""Functions with more lines than this are counted."""
-LARGEST = {"module": 400, "class": 200, "function": LONG}
-"""Lines that one may have."""
+"""Maximum lines of a function."""
+MAX_LINES = {"module": 400, "class": 200, "function": LONG}
+"""Maximum lines by kind."""
 
 Numbers = dict[str, Any]
 Class = tuple[str, str]
-"""The module of a class, and its name."""
+"""Module and name of a class."""
 
 
 @dataclass(frozen=True)
 class Defined:
-    """A class or function and where it stands."""
+    """A class or function of a module."""
 
     module: Module
     node: Definition
     public: bool
-    """Whether it can be reached without an underscore, and is no function in a function."""
+    """Whether no name on its path has a leading underscore, and it is not inside a function."""
 
     @property
     def lines(self) -> int:
-        """The lines from its head to its end; decorators are not counted."""
+        """The number of lines, without decorators."""
         return len(extent(self.node))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the mirror of a tree."""
+    """Print the metrics of a tree."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -62,12 +62,14 @@ def main(arguments: list[str] | None = None) -> int:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print JSON instead of lines")
     output.add_argument(
-        "--check", action="store_true", help="say only what is too large or written everywhere"
+        "--check",
+        action="store_true",
+        help="print only what is too large or written from several subpackages",
     )
     options = parser.parse_args(arguments)
     if options.check:
         found = list(excesses(SourceTree(options.tree.resolve())))
-        print("\n".join(found) or "nothing is too large, and no object is written from several wings")
+        print("\n".join(found) or "nothing is too large, and no object is written from several subpackages")
         return 1 if found else 0
     numbers = mirror(options.tree.resolve(), options.hub)
     print(json.dumps(numbers, indent=2) if options.json else "\n".join(_as_lines(numbers)))
@@ -75,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def mirror(root: Path, hub_class: str = HUB) -> Numbers:
-    """Return all numbers of a tree by section and name; a list says what a number is made of."""
+    """Return the metrics of a tree by section and name; lists have the details of a number."""
     tree = SourceTree(root)
     modules = list(tree.modules.values())
     tests = list(read_modules(root, "tests"))
@@ -84,36 +86,37 @@ def mirror(root: Path, hub_class: str = HUB) -> Numbers:
         "size": {"code lines": code, "modules": len(modules), **_module_sizes(modules)},
         "functions": _function_sizes(modules),
         "classes": _class_sizes(tree),
-        "rings": _ring_sizes(tree),
-        "rooms": _room_sizes(tree),
+        "cycles": _cycle_sizes(tree),
+        "folders": _folder_sizes(tree),
         "prose": _documented(modules),
         "per 1000 code lines": {
-            name: round(1000 * count / code, 1) if code else 0.0 for name, count in _habits(modules).items()
+            name: round(1000 * count / code, 1) if code else 0.0
+            for name, count in _pattern_counts(modules).items()
         },
         "tests": _test_sizes(tests, code),
         "hub": {**hub.widest_class(modules), **hub.uses(modules, hub_class)},
-        "written from several wings": hub.shared_writes(tree),
+        "written from several subpackages": hub.shared_writes(tree),
     }
 
 
 def excesses(tree: SourceTree) -> Iterator[str]:
-    """Yield a line for each thing that is larger than it may be, and each object that several wings write."""
+    """Yield a line for each violated size limit, and each object that several subpackages write."""
     for module in tree.modules.values():
         sizes = [("module", module.name, module.lines)]
         for one in defined(module):
             kind = "class" if isinstance(one.node, ast.ClassDef) else "function"
             sizes.append((kind, f"{module.name}.{one.node.name}", one.lines))
         for kind, name, lines in sizes:
-            if lines > LARGEST[kind]:
-                yield f"{name}: {lines} lines; a {kind} has at most {LARGEST[kind]}"
-    for room in _room_sizes(tree)[ROOMS]:
-        yield f"{room}: more modules than {ROOMY} in a folder"
+            if lines > MAX_LINES[kind]:
+                yield f"{name}: {lines} lines; a {kind} has at most {MAX_LINES[kind]}"
+    for folder in _folder_sizes(tree)[OVERFULL_FOLDERS]:
+        yield f"{folder}: more modules than {MAX_FOLDER_MODULES} in a folder"
     for shared in hub.shared_writes(tree)["each"]:
-        yield f"{shared}; one wing writes an object, the others tell it by its methods"
+        yield f"{shared}; one subpackage writes an object, the others tell it by its methods"
 
 
 def defined(module: Module) -> Iterator[Defined]:
-    """Yield every class and function of a module, those inside others included."""
+    """Yield every class and function of a module, also nested ones."""
     hidden = any(part.startswith("_") and part != "__main__" for part in module.name.split("."))
     yield from _defined_in(module, module.tree, public=not hidden)
 
@@ -124,11 +127,11 @@ def _defined_in(module: Module, parent: ast.AST, *, public: bool) -> Iterator[De
             seen = public and not node.name.startswith("_")
             yield Defined(module, node, seen)
             yield from _defined_in(module, node, public=seen and isinstance(node, ast.ClassDef))
-        elif not isinstance(node, ast.expr):  # nothing is defined in an expression
+        elif not isinstance(node, ast.expr):  # expressions contain no definitions
             yield from _defined_in(module, node, public=public)
 
 
-def _spread(sizes: list[int]) -> Numbers:
+def _percentiles(sizes: list[int]) -> Numbers:
     if len(sizes) < 2:  # quantiles of one number are not defined
         return {"median": sizes[0] if sizes else 0, "p90": sizes[0] if sizes else 0}
     return {"median": round(median(sizes)), "p90": round(quantiles(sizes, n=10, method="inclusive")[8])}
@@ -146,11 +149,11 @@ def _module_sizes(modules: list[Module]) -> Numbers:
 def _function_sizes(modules: list[Module]) -> Numbers:
     found = [one for module in modules for one in defined(module) if not isinstance(one.node, ast.ClassDef)]
     sizes = [one.lines for one in found]
-    spread = _spread(sizes)
+    percentiles = _percentiles(sizes)
     return {
         "functions": len(found),
-        "lines median": spread["median"],
-        "lines p90": spread["p90"],
+        "lines median": percentiles["median"],
+        "lines p90": percentiles["p90"],
         f"over {LONG} lines %": _percent(sum(size > LONG for size in sizes), len(sizes)),
         "largest functions": _largest(found),
     }
@@ -179,7 +182,7 @@ def _class_sizes(tree: SourceTree) -> Numbers:
 
 
 def inheritance_depths(tree: SourceTree) -> Mapping[Class, int]:
-    """Return for every class how many classes of the tree its longest line of ancestors has, itself included."""
+    """Return the inheritance depth of every class: the length of its longest chain of classes in the tree."""
     bases = {
         (module.name, node.name): [ast.unparse(base).partition("[")[0] for base in node.bases]
         for module in tree.modules.values()
@@ -193,7 +196,7 @@ def inheritance_depths(tree: SourceTree) -> Mapping[Class, int]:
             return module, name
         head, _, rest = name.partition(".")
         source, taken = bound.get(module, {}).get(head, ("", ""))
-        if not source or asked > 20:  # a name that is imported in a circle
+        if not source or asked > 20:  # imported in a cycle
             return None
         if not rest:
             return resolved(source, taken, asked + 1)
@@ -214,27 +217,31 @@ def inheritance_depths(tree: SourceTree) -> Mapping[Class, int]:
     return depths
 
 
-def _ring_sizes(tree: SourceTree) -> Numbers:
-    found = rings(tree.graph)
+def _cycle_sizes(tree: SourceTree) -> Numbers:
+    found = cycles(tree.graph)
     return {
-        "modules in rings": sum(len(ring) for ring in found),
-        "modules in rings %": _percent(sum(len(ring) for ring in found), len(tree.modules)),
-        "rings": [f"{len(ring)}: {', '.join(ring)}" for ring in found],
-        "folders with rings of siblings": [
-            f"{folder}: {'; '.join(', '.join(ring) for ring in circles)}"
-            for folder, circles in sibling_rings(tree.graph).items()
+        "modules in cycles": sum(len(cycle) for cycle in found),
+        "modules in cycles %": _percent(sum(len(cycle) for cycle in found), len(tree.modules)),
+        "cycles": [f"{len(cycle)}: {', '.join(cycle)}" for cycle in found],
+        "folders with cycles of siblings": [
+            f"{folder}: {'; '.join(', '.join(cycle) for cycle in cycles)}"
+            for folder, cycles in sibling_cycles(tree.graph).items()
         ],
     }
 
 
-def _room_sizes(tree: SourceTree) -> Numbers:
+def _folder_sizes(tree: SourceTree) -> Numbers:
     names = {
         parts[1] for name in tree.modules if len(parts := name.split(".")) > 1 and parts[1] != "__main__"
     }
-    rooms = Counter(name.rpartition(".")[0] for name, module in tree.modules.items() if not module.is_package)
+    folders = Counter(
+        name.rpartition(".")[0] for name, module in tree.modules.items() if not module.is_package
+    )
     return {
         f"names below {tree.package}": len(names),
-        ROOMS: [f"{count} {name}" for name, count in rooms.most_common() if count > ROOMY],
+        OVERFULL_FOLDERS: [
+            f"{count} {name}" for name, count in folders.most_common() if count > MAX_FOLDER_MODULES
+        ],
     }
 
 
@@ -249,12 +256,12 @@ def _documented(modules: list[Module]) -> Numbers:
 
 
 def _derived(node: Definition) -> bool:
-    """Whether a function shares the docstring of another: an overload, the setter of a property."""
+    """Return whether a function shares the docstring of another: an overload, a property setter."""
     names = [ast.unparse(decorator) for decorator in node.decorator_list]
     return any(name.endswith(("overload", ".setter", ".deleter")) for name in names)
 
 
-def _habits(modules: list[Module]) -> Mapping[str, int]:
+def _pattern_counts(modules: list[Module]) -> Mapping[str, int]:
     nodes = [node for module in modules for node in module.nodes]
     comments = [comment for module in modules for comment in module.comments.values()]
     return {
@@ -284,7 +291,7 @@ def _test_sizes(tests: list[Module], code: int) -> Numbers:
 
 
 def _is_patch(node: ast.AST) -> bool:
-    """Whether a call puts something in the place of something else: monkeypatch.setattr and unittest.mock's ways."""
+    """Return whether a call replaces something: `monkeypatch.setattr` and the functions of `unittest.mock`."""
     if not isinstance(node, ast.Call):
         return False
     called = ast.unparse(node.func)

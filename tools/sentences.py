@@ -1,16 +1,15 @@
-"""Find behaviour that hangs on the wording of a text.
+"""Find behaviour that depends on the wording of a text.
 
     python tools/sentences.py [--tree PATH]
 
-A text that people read may be written anew at any time, so nothing may be decided by it: what is decided by needs a
-code, an enum or data of its own. Found are, each with its file and line:
+Texts for people may be reworded at any time, so no decision may depend on them; it needs a code, an enum or data of
+its own. Reported are, with file and line:
 
-* texts that tell something (`reason`, `message`, `str(error)`, ...) and are compared with others, matched, taken
-  apart, or looked up,
-* anything that is compared with a sentence, that is, a text of several words,
-* SQL that looks into a column with such a text.
+* texts for people (`reason`, `message`, `str(error)`, ...) that are compared, matched, split or looked up,
+* comparisons with a sentence, that is, a text of several words,
+* SQL conditions on a column with such a text.
 
-What has to be so, since the text is another program's, says why on its line: `# sentence: SQLite has no code for it`.
+An exception, for a text of another program, needs a reason on its line: `# sentence: SQLite has no code for it`.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from pathlib import Path
 from source_tree import Module, SourceTree, bindings, extent, is_prose
 
 TELLING = ("cause", "detail", "error", "leaving", "message", "problem", "reason", "removal", "why")
-"""The last words of names that hold a text for people."""
+"""Last words of names of texts for people."""
 ERRORS = ("e", "err", "error", "exc", "exception", "failure", "fault")
-"""The last words of names that hold an exception, beside those that `except ... as` gives."""
+"""Last words of names of exceptions, in addition to those of `except ... as`."""
 MARK = re.compile(r"#\s*sentence:\s*\S")
 
 _TAKEN_APART = {
@@ -61,7 +60,7 @@ _SQL = re.compile(
 
 @dataclass(frozen=True, order=True)
 class Found:
-    """A place where a text decides."""
+    """A place where behaviour depends on a text."""
 
     place: str
     what: str
@@ -71,7 +70,7 @@ class Found:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what was found; the exit status is 1 if that is anything."""
+    """Print the findings; the exit status is 1 if there are any."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -81,13 +80,13 @@ def main(arguments: list[str] | None = None) -> int:
     print(*found, sep="\n", end="\n" if found else "")
     if found:
         print(
-            f"{len(found)} places hang on a text; give them a code, or say on the line why: # sentence: WHY"
+            f"{len(found)} places depend on a text; give them a code, or say on the line why: # sentence: WHY"
         )
     return bool(found)
 
 
 def deciding_texts(tree: SourceTree) -> Iterator[Found]:
-    """Yield the places of a tree where a text decides, and marks that excuse nothing."""
+    """Yield the places of a tree where behaviour depends on a text, and unused `sentence:` comments."""
     constants = Constants(tree)
     for module in tree.modules.values():
         marks = module.marks(MARK)
@@ -102,7 +101,7 @@ def deciding_texts(tree: SourceTree) -> Iterator[Found]:
 
 
 class Constants:
-    """The texts that names of a tree stand for, also those that were imported."""
+    """The values of string constants by name, also of imported names."""
 
     def __init__(self, tree: SourceTree) -> None:
         self._bindings = {name: bindings(module) for name, module in tree.modules.items()}
@@ -116,8 +115,8 @@ class Constants:
                         self._values[module.name, f"{node.name}.{name}"] = value
 
     def texts(self, module: str, node: ast.expr, asked: int = 0) -> frozenset[str]:
-        """Return the texts that an expression stands for: one, the members of a collection, the keys of a dict."""
-        if asked > 20:  # a name that stands for itself in a circle
+        """Return the texts of an expression: a string, the members of a collection, the keys of a dict."""
+        if asked > 20:  # a cycle of names
             return frozenset()
         match node:
             case ast.Constant(value=str(text)):
@@ -172,7 +171,7 @@ def _is_enum(node: ast.ClassDef) -> bool:
 
 
 def _in_module(module: Module, constants: Constants) -> Iterator[tuple[int, str, range]]:
-    """Yield line, finding and the lines on which a mark may stand."""
+    """Yield (line, finding, lines where the `sentence:` comment may be)."""
     reader = _Reader(module.name, constants, frozenset(_exceptions(module)))
     prose = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
     for node in module.nodes:
@@ -185,7 +184,7 @@ def _in_module(module: Module, constants: Constants) -> Iterator[tuple[int, str,
 
 
 def _exceptions(module: Module) -> Iterator[str]:
-    """Yield the names that hold an exception: those that catch one, and arguments that are annotated so."""
+    """Yield the names of exceptions: of `except ... as`, and of arguments annotated so."""
     for node in module.nodes:
         match node:
             case ast.ExceptHandler(name=str(name)):
@@ -195,7 +194,7 @@ def _exceptions(module: Module) -> Iterator[str]:
 
 
 class _Reader:
-    """Judges the expressions of one module."""
+    """Checks the expressions of one module."""
 
     def __init__(self, module: str, constants: Constants, caught: frozenset[str]) -> None:
         self._module = module
@@ -203,7 +202,7 @@ class _Reader:
         self._caught = caught
 
     def judge(self, node: ast.AST) -> str:
-        """Say how a node decides by a text; empty if it does not."""
+        """Return how a node depends on a text; empty if it does not."""
         match node:
             case ast.Compare(ops=ops) if any(
                 isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for op in ops
@@ -254,7 +253,7 @@ class _Reader:
         return self._constants.texts(self._module, node)
 
     def _tells(self, node: ast.expr) -> bool:
-        """Whether an expression is a text that tells something."""
+        """Return whether an expression is a text for people."""
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 return name.strip("_").rpartition("_")[2] in TELLING and not name.isupper()
@@ -273,7 +272,7 @@ class _Reader:
         return self._tells_error(node)
 
     def _tells_error(self, node: ast.expr) -> bool:
-        """Whether an expression is the text of an exception."""
+        """Return whether an expression is the text of an exception."""
         match node:
             case ast.Call(func=ast.Name(id="str" | "repr"), args=[inner]):
                 return self._is_error(inner)

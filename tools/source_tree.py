@@ -1,4 +1,4 @@
-"""A tree of Python sources, read once without importing it: its modules, who imports whom, and its lines of code."""
+"""Reads a tree of Python sources without importing it: modules, import graph, lines of code, import cycles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 PACKAGE = "ultracrawl"
-"""The package that the tools look at, unless they are told otherwise."""
+"""The default package."""
 _NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -26,12 +26,12 @@ _NO_CODE = {
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Graph = Mapping[str, Set[str]]
-"""The modules that each module imports."""
+"""The imported modules by module."""
 
 
 @dataclass(frozen=True, eq=False)
 class Module:
-    """One file of Python: its dotted name, where it is, and what is written there."""
+    """A Python file: its dotted name, path and text."""
 
     name: str
     path: Path
@@ -40,27 +40,27 @@ class Module:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """What Python makes of the text."""
+        """The syntax tree."""
         return ast.parse(self.text, str(self.path))
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes of the tree, in breadth."""
+        """All nodes of the tree, breadth first."""
         return tuple(ast.walk(self.tree))
 
     @cached_property
     def tokens(self) -> tuple[tokenize.TokenInfo, ...]:
-        """All tokens of the text, comments included."""
+        """All tokens, including comments."""
         return tuple(tokenize.generate_tokens(io.StringIO(self.text).readline))
 
     @cached_property
     def lines(self) -> int:
-        """The number of lines as written."""
+        """The number of lines."""
         return len(self.text.splitlines())
 
     @cached_property
     def code(self) -> frozenset[int]:
-        """The numbers of lines with code: neither blank, nor comment, nor docstring (of a name included)."""
+        """The numbers of the code lines: not blank, no comment, no docstring (also not of a variable)."""
         prose = {line for node in self.nodes if is_prose(node) for line in extent(node)}
         return frozenset(
             line
@@ -76,8 +76,8 @@ class Module:
         return {token.start[0]: token.string for token in self.tokens if token.type == tokenize.COMMENT}
 
     def marks(self, pattern: re.Pattern[str]) -> set[int]:
-        """Return the lines with a comment in which a pattern is found."""
-        if not pattern.search(self.text):  # most modules have none, and are spared the tokens
+        """Return the lines with a comment that matches a pattern."""
+        if not pattern.search(self.text):  # saves tokenizing most modules
             return set()
         return {line for line, comment in self.comments.items() if pattern.search(comment)}
 
@@ -92,18 +92,18 @@ class SourceTree:
 
     @cached_property
     def graph(self) -> Graph:
-        """Who imports whom; an import in a function, relative, or for types only counts as any other."""
+        """The import graph; relative imports, and those in functions or for types only, count too."""
         return {
             name: frozenset(imported_modules(module, self.modules)) - {name}
             for name, module in self.modules.items()
         }
 
-    def wing(self, name: str) -> str:
-        """Return the name below the package that a module belongs to; that of the package is its own."""
+    def subpackage(self, name: str) -> str:
+        """Return the name of the direct child of the package that a module belongs to; the package is its own."""
         return [*name.split("."), name][1]
 
     def place(self, module: Module, line: int) -> str:
-        """Return where something stands, as an editor opens it: file and line, from the root."""
+        """Return `path:line`, relative to the root."""
         return f"{module.path.relative_to(self.root)}:{line}"
 
 
@@ -117,13 +117,13 @@ def read_modules(root: Path, folder: str) -> Iterator[Module]:
 
 
 def extent(node: ast.AST) -> range:
-    """Return the lines that a node fills."""
+    """Return the lines of a node."""
     assert isinstance(node, ast.stmt | ast.expr)
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def is_prose(node: ast.AST) -> bool:
-    """Whether a node is a text that stands by itself: the docstring of a module, a class, a function or a name."""
+    """Return whether a node is a string statement: the docstring of a module, class, function or variable."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -139,7 +139,7 @@ def called(node: ast.expr) -> str:
 
 
 def imported_names(module: Module) -> Iterator[tuple[str, str, str]]:
-    """Yield for every import what it is called there, the module that is named, and the name taken from it, if any."""
+    """Yield (local name, imported module, imported name or empty) of every import."""
     for node in module.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -151,12 +151,12 @@ def imported_names(module: Module) -> Iterator[tuple[str, str, str]]:
 
 
 def bindings(module: Module) -> dict[str, tuple[str, str]]:
-    """Return what the imported names of a module stand for: a module and the name taken from it, if any."""
+    """Return (module, imported name or empty) by local name of the imports of a module."""
     return {called: (source, name) for called, source, name in imported_names(module)}
 
 
 def imported_modules(module: Module, known: Iterable[str]) -> set[str]:
-    """Return the modules among the known ones that a module imports, in whatever way."""
+    """Return those of the known modules that a module imports, in any form."""
     found = set()
     for _, source, name in imported_names(module):
         for candidate in (f"{source}.{name}", source):
@@ -166,8 +166,8 @@ def imported_modules(module: Module, known: Iterable[str]) -> set[str]:
     return found
 
 
-def rings(graph: Graph) -> list[list[str]]:
-    """Return the groups of modules that import each other in a circle, the largest first (Tarjan's algorithm)."""
+def cycles(graph: Graph) -> list[list[str]]:
+    """Return the groups of modules that import each other in a cycle, largest first (Tarjan's algorithm)."""
     order: dict[str, int] = {}
     low: dict[str, int] = {}
     path: list[str] = []
@@ -191,11 +191,11 @@ def rings(graph: Graph) -> list[list[str]]:
                     low[work[-1][0]] = min(low[work[-1][0]], low[name])
                 if low[name] == order[name]:
                     found.append(_cut(path, name))
-    return sorted((ring for ring in found if len(ring) > 1), key=lambda ring: (-len(ring), ring))
+    return sorted((cycle for cycle in found if len(cycle) > 1), key=lambda cycle: (-len(cycle), cycle))
 
 
-def sibling_rings(graph: Graph) -> dict[str, list[list[str]]]:
-    """Return by folder the names in it that import each other in a circle, counting for each what lies below it."""
+def sibling_cycles(graph: Graph) -> dict[str, list[list[str]]]:
+    """Return by folder its children that import each other in a cycle; a child includes all modules below it."""
     folders: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name, others in graph.items():
         for other in others:
@@ -203,11 +203,11 @@ def sibling_rings(graph: Graph) -> dict[str, list[list[str]]]:
             if apart:
                 folder, importer, imported = apart
                 folders[folder][importer].add(imported)
-    return {folder: found for folder in sorted(folders) if (found := rings(folders[folder]))}
+    return {folder: found for folder in sorted(folders) if (found := cycles(folders[folder]))}
 
 
 def _first_difference(one: list[str], other: list[str]) -> tuple[str, str, str] | None:
-    """Return the folder where two names part, and the names there; a folder and what is in it do not part."""
+    """Return the common folder of two names and their children there; None if one is inside the other."""
     for depth, (first, second) in enumerate(zip(one, other, strict=False)):
         if first != second:
             return ".".join(one[:depth]), first, second
@@ -229,9 +229,9 @@ def _enter(
 
 def _cut(path: list[str], name: str) -> list[str]:
     at = path.index(name)
-    ring = sorted(path[at:])
+    cycle = sorted(path[at:])
     del path[at:]
-    return ring
+    return cycle
 
 
 def _absolute(module: Module, node: ast.ImportFrom) -> str:

@@ -1,11 +1,11 @@
-"""Find words that were retired, in names and in what users read, and say what is written instead.
+"""Find retired words in names and in texts for users, and print their replacements.
 
     python tools/words.py [--tree PATH]
 
-Looked at are the names of modules, classes, functions and attributes of the package, the texts that it shows, and the
-pages of the documentation. Names of variables and parameters are free: they are read where they stand. A word that has
-to stay, since users have it in their files or it is another program's, says why on its line, or on that of the
-docstring if it names the module: `# word: an option of FAST`.
+Checked are the names of modules, classes, functions and attributes of the package, the texts that it shows, and the
+pages of the documentation, but not the names of variables and parameters. A word that has to stay, because it is in
+the files of users or belongs to another program, needs a reason in a comment on its line (for a module on the line of
+its docstring): `# word: an option of FAST`.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ NAMES: Mapping[str, str] = {
     "screened": "excluded",
     "turned_away": "excluded",
 }
-"""Whole names, of whatever kind; a class and a module of the same words are one name."""
+"""Retired names of any kind; CamelCase and snake_case of the same words are one name."""
 PARTS: Mapping[str, str] = {
     "book": "what it is: a cache, a store",
     "desk": "what it does: a manager, a chain, a policy",
     "keeper": "what it does: a store, a sweeper",
     "outlook": "inspection",
 }
-"""Words that no name has in it."""
+"""Retired words in any name."""
 PUBLIC: Mapping[str, str] = {
     "failing": "download_errors",
     "failures": "download_errors",
@@ -74,38 +74,38 @@ PUBLIC: Mapping[str, str] = {
     "successors": "replacement",
     "told": "related",
 }
-"""Ordinary words, which one file may use for itself, as whole names that other files see."""
+"""Retired whole names that are public; private names may use these ordinary words."""
 CLASSES: Mapping[str, str] = {"Places": "ReadyQueue", "Turns": "SiteSlots"}
-"""Ordinary words as names of classes."""
+"""Retired whole names of classes."""
 CLASS_ENDS: Mapping[str, str] = dict.fromkeys(
     ("blame", "doubt", "fault", "notice", "remark"), "Finding, with a severity"
 )
-"""Words that no class ends with."""
+"""Retired last words of class names."""
 MODULES: Mapping[str, str] = dict.fromkeys(
     ("common", "helper", "helpers", "misc", "util", "utils"), "what is in it"
 )
-"""Words that name no module, since anything could be in it."""
+"""Module names that say nothing about the contents."""
 VERBS: Mapping[str, str] = dict.fromkeys(
     ("take", "put", "end", "ended"), "a verb with its noun, so that a search finds it"
 )
-"""Words that are by themselves no name of a function that other files see."""
+"""Verbs that are no name of a public function without a noun."""
 SHOWN: Mapping[str, str] = {
     "screened": "excluded",
     "turned away": "excluded",
     "turns it away": "excludes it",
 }
-"""Words that users do not read."""
+"""Retired words in texts for users."""
 
 SECTIONS = ("Section", "Options")
-"""How the bases of classes end whose docstrings are the documentation of a definition file."""
+"""Suffixes of base classes whose docstrings document the definition file."""
 QUOTED = re.compile(r"`[^`]*`|\bultracrawl \w+|\b\w+:(?=\s)")
-"""What is no prose in a text or a page: code, a command, an option of a definition."""
+"""Parts of a text that are not prose: code, a command, an option of a definition."""
 MARK = re.compile(r"(?:#|<!--)\s*word:\s*\S")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 class Kind(StrEnum):
-    """What a name names."""
+    """The kind of a named thing."""
 
     MODULE = "module"
     CLASS = "class"
@@ -115,7 +115,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, order=True)
 class Found:
-    """A retired word, where it stands and what is written instead."""
+    """A retired word: its place, a description, its replacement."""
 
     place: str
     what: str
@@ -126,7 +126,7 @@ class Found:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what was found; the exit status is 1 if that is anything."""
+    """Print the retired words; the exit status is 1 if there are any."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -140,7 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def retired_words(tree: SourceTree) -> Iterator[Found]:
-    """Yield the retired words in the names and texts of a package, and marks that excuse nothing."""
+    """Yield the retired words in the names and texts of a package, and unused `word:` comments."""
     for module in tree.modules.values():
         marks = module.marks(MARK)
         excused = set()
@@ -154,7 +154,7 @@ def retired_words(tree: SourceTree) -> Iterator[Found]:
 
 
 def retired_in_pages(root: Path) -> Iterator[Found]:
-    """Yield the retired words in the documentation; the history of the project keeps its words."""
+    """Yield the retired words in the documentation, without the changelog."""
     classes = [name for name in NAMES if name[:1].isupper() and len(words_of(name)) > 1]
     pattern = re.compile(rf"\b(?:{'|'.join((*classes, *SHOWN))})\b")
     for page in sorted([*root.glob("docs/**/*.md"), *root.glob("README.md")]):
@@ -166,7 +166,7 @@ def retired_in_pages(root: Path) -> Iterator[Found]:
 
 
 def instead_of(name: str, kind: Kind) -> str:
-    """Return what is written instead of a name; empty if it may stand."""
+    """Return the replacement of a name; empty if it is allowed."""
     words = words_of(name)
     for retired, applies in (
         (NAMES, True),
@@ -186,12 +186,12 @@ def instead_of(name: str, kind: Kind) -> str:
 
 @cache
 def words_of(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case, however it is written."""
+    """Return the words of a name in lower case."""
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
 def _in_names(module: Module) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the first and last line on which a mark may stand, what was found, and what is written instead."""
+    """Yield (first and last line where the `word:` comment may be, description, replacement)."""
     called = module.name.rpartition(".")[2]
     if write := instead_of(called, Kind.MODULE):
         body = module.tree.body
@@ -204,7 +204,7 @@ def _in_names(module: Module) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _names(module: Module) -> Iterator[tuple[int, str, Kind]]:
-    """Yield the names that a module gives: its classes, functions, and what objects and modules carry."""
+    """Yield the names that a module defines: classes, functions, attributes of modules, classes and `self`."""
     for owner in module.nodes:
         if isinstance(owner, ast.ClassDef | ast.Module):
             yield from ((line, name, Kind.ATTRIBUTE) for line, name in _assigned(owner.body))
@@ -234,7 +234,7 @@ def _assigned(body: Iterable[ast.stmt]) -> Iterator[tuple[int, str]]:
 
 
 def _in_texts(module: Module) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the retired words in texts and in those docstrings that users read."""
+    """Yield the retired words in strings and in docstrings for users."""
     hidden = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
     hidden -= {id(shown) for node in module.nodes for shown in _shown(node)}
     for node in module.nodes:
@@ -246,7 +246,7 @@ def _in_texts(module: Module) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _shown(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the docstrings of a definition that users read: the help of a command, what options of a section do."""
+    """Yield the docstrings of a definition that users read: help of a command, options of a section."""
     if not isinstance(node, Definition):
         return
     if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith(SECTIONS) for base in node.bases):

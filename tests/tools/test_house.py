@@ -50,19 +50,19 @@ def write(root, name, text):
 
 
 def layers(root):
-    return [[wing.name for wing in layer] for layer in house.house_of(root).layers]
+    return [[subpackage.name for subpackage in layer] for layer in house.diagram_of(root).layers]
 
 
-def test_wings_stand_in_the_layers_of_the_contract(root):
+def test_subpackages_stand_in_the_layers_of_the_contract(root):
     assert layers(root) == [["high"], ["left", "right"], ["low"]]
 
 
-def test_a_wing_of_which_the_contract_does_not_speak_is_shown_at_the_bottom(root):
+def test_a_subpackage_of_which_the_contract_does_not_speak_is_shown_at_the_bottom(root):
     write(root, "ultracrawl/new.py", "")
     assert layers(root) == [["high"], ["left", "right"], ["low"], ["new"]]
 
 
-def test_a_wing_that_is_named_by_its_rooms_only_stands_where_the_first_does(root):
+def test_a_subpackage_that_is_named_by_its_members_only_stands_where_the_first_does(root):
     text = (root / "pyproject.toml").read_text(encoding="utf-8").replace(', "ultracrawl.low"]', "]")
     write(root, "pyproject.toml", text)
     assert layers(root) == [["high"], ["left", "right"], ["low"]]
@@ -75,51 +75,54 @@ def test_layers_may_be_named_below_a_container(root):
     assert layers(root) == [["low"], ["high"], ["left", "right"]]
 
 
-def test_rooms_have_their_modules_counted_folders_first(root):
-    wing = house.house_of(root).layers[2][0]
-    assert (wing.modules, wing.lines) == (4, 1)
-    assert wing.rooms == (house.Room("deep", 2, True, False), house.Room("alone", 1, False, False))
+def test_members_have_their_modules_counted_folders_first(root):
+    subpackage = house.diagram_of(root).layers[2][0]
+    assert (subpackage.modules, subpackage.lines) == (4, 1)
+    assert subpackage.members == (
+        house.Member("deep", 2, True, False),
+        house.Member("alone", 1, False, False),
+    )
 
 
-def test_arrows_are_imports_between_wings(root):
-    shown = house.house_of(root)
+def test_arrows_are_imports_between_subpackages(root):
+    shown = house.diagram_of(root)
     assert shown.arrows == {("high", "left"), ("left", "low")}
     assert shown.red == frozenset()
 
 
 def test_an_arrow_that_points_up_is_red(root):
     write(root, "ultracrawl/low/alone.py", "import ultracrawl.right")
-    assert house.house_of(root).red == {("low", "right")}
+    assert house.diagram_of(root).red == {("low", "right")}
 
 
-def test_a_ring_of_wings_is_red_also_where_no_module_imports_itself(root):
+def test_a_cycle_of_subpackages_is_red_also_where_no_module_imports_itself(root):
     write(root, "ultracrawl/low/alone.py", "def late():\n    from ..left import other")
     write(root, "ultracrawl/left/other.py", "")
-    shown = house.house_of(root)
+    shown = house.diagram_of(root)
     assert shown.red == {("left", "low"), ("low", "left")}
-    assert all(wing.in_rings == 0 for layer in shown.layers for wing in layer)
+    assert all(subpackage.in_cycles == 0 for layer in shown.layers for subpackage in layer)
 
 
-def test_a_ring_in_a_wing_is_shown_in_its_rooms(root):
+def test_a_cycle_in_a_subpackage_is_shown_in_its_rooms(root):
     write(root, "ultracrawl/low/alone.py", "import ultracrawl.low.deep.thing")
     write(root, "ultracrawl/low/deep/thing.py", "import ultracrawl.low.alone")
-    wing = house.house_of(root).layers[2][0]
-    assert wing.in_rings == 2
-    assert [room.name for room in wing.rooms if room.in_ring] == ["deep", "alone"]
+    subpackage = house.diagram_of(root).layers[2][0]
+    assert subpackage.in_cycles == 2
+    assert [member.name for member in subpackage.members if member.in_cycle] == ["deep", "alone"]
     house.main(["--tree", str(root)])
     drawn = (root / house.PICTURE).read_text(encoding="utf-8")
-    assert drawn.count('class="folder ring"') == drawn.count('class="module ring"') == 1
+    assert drawn.count('class="folder cycle"') == drawn.count('class="module cycle"') == 1
 
 
-def test_rooms_in_a_ring_are_shown_also_where_no_module_imports_itself(root):
+def test_members_in_a_cycle_are_shown_also_where_no_module_imports_itself(root):
     for name, text in {
         "ultracrawl/low/a/one.py": "import ultracrawl.low.deep.thing",
         "ultracrawl/low/a/two.py": "",
         "ultracrawl/low/deep/other.py": "import ultracrawl.low.a.two",
     }.items():
         write(root, name, text)
-    rooms = house.house_of(root).layers[2][0].rooms
-    assert [room.name for room in rooms if room.in_ring] == ["a", "deep"]
+    members = house.diagram_of(root).layers[2][0].members
+    assert [member.name for member in members if member.in_cycle] == ["a", "deep"]
 
 
 def test_the_picture_is_the_same_whoever_draws_it(root):
@@ -138,8 +141,8 @@ def test_the_picture_is_the_same_whoever_draws_it(root):
 
 
 CHANGES = {
-    "a room": ("ultracrawl/left/two.py", ""),
-    "a wing": ("ultracrawl/new.py", ""),
+    "a member": ("ultracrawl/left/two.py", ""),
+    "a subpackage": ("ultracrawl/new.py", ""),
     "an arrow": ("ultracrawl/right/__init__.py", "import ultracrawl.low"),
     "much code": ("ultracrawl/right/__init__.py", "X = 1\n" * 3),
 }

@@ -8,7 +8,7 @@ import mirror
 import pytest
 
 
-def test_rings_are_listed_with_their_modules(grow):
+def test_cycles_are_listed_with_their_modules(grow):
     tree = grow(
         {
             "ultracrawl/a.py": "import ultracrawl.b",
@@ -16,24 +16,24 @@ def test_rings_are_listed_with_their_modules(grow):
             "ultracrawl/c.py": "from ultracrawl import a",
         }
     )
-    numbers = mirror.mirror(tree.root)["rings"]
-    assert numbers["modules in rings"] == 2
-    assert numbers["rings"] == ["2: ultracrawl.a, ultracrawl.b"]
+    numbers = mirror.mirror(tree.root)["cycles"]
+    assert numbers["modules in cycles"] == 2
+    assert numbers["cycles"] == ["2: ultracrawl.a, ultracrawl.b"]
 
 
-def test_siblings_in_a_ring_are_listed_by_their_folder_also_if_no_module_is_in_one(grow):
+def test_siblings_in_a_cycle_are_listed_by_their_folder_also_if_no_module_is_in_one(grow):
     tree = grow(
         {
-            "ultracrawl/wing/a/one.py": "import ultracrawl.wing.b.one",
-            "ultracrawl/wing/a/two.py": "",
-            "ultracrawl/wing/b/one.py": "",
-            "ultracrawl/wing/b/two.py": "import ultracrawl.wing.a.two",
-            "ultracrawl/wing/c.py": "import ultracrawl.wing.a.one",
+            "ultracrawl/folder/a/one.py": "import ultracrawl.folder.b.one",
+            "ultracrawl/folder/a/two.py": "",
+            "ultracrawl/folder/b/one.py": "",
+            "ultracrawl/folder/b/two.py": "import ultracrawl.folder.a.two",
+            "ultracrawl/folder/c.py": "import ultracrawl.folder.a.one",
         }
     )
-    numbers = mirror.mirror(tree.root)["rings"]
-    assert numbers["modules in rings"] == 0
-    assert numbers["folders with rings of siblings"] == ["ultracrawl.wing: a, b"]
+    numbers = mirror.mirror(tree.root)["cycles"]
+    assert numbers["modules in cycles"] == 0
+    assert numbers["folders with cycles of siblings"] == ["ultracrawl.folder: a, b"]
 
 
 def test_the_hub_is_counted_by_who_touches_its_names(grow):
@@ -73,7 +73,7 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
         "names touched from outside": 3,
         "files that touch it": 2,
         "touches": 4,
-        "touches by wing": ["3 ultracrawl.crawl", "1 ultracrawl.other"],
+        "touches by subpackage": ["3 ultracrawl.crawl", "1 ultracrawl.other"],
     }
     assert mirror.mirror(tree.root, "Nobody")["hub"]["class"] == "Nobody (there is none)"
 
@@ -81,7 +81,7 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
 @pytest.mark.parametrize(
     ("decorator", "writer", "objects"),
     [
-        pytest.param("@dataclass", "visit.code = 1", 1, id="from two wings"),
+        pytest.param("@dataclass", "visit.code = 1", 1, id="from two subpackages"),
         pytest.param("@dataclass", "visit.code += 1", 1, id="counted up"),
         pytest.param("", "visit.code = 1", 1, id="of a plain class"),
         pytest.param("@dataclass(frozen=True)", "visit.code = 1", 0, id="frozen, so it would fail"),
@@ -89,7 +89,7 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
         pytest.param("@dataclass", "visit.other = 1", 0, id="a name of something else"),
     ],
 )
-def test_objects_that_several_wings_write(grow, decorator, writer, objects):
+def test_objects_that_several_subpackages_write(grow, decorator, writer, objects):
     tree = grow(
         {
             "ultracrawl/crawl/visit.py": f"{decorator}\nclass Visit:\n    code: int\n    size: int = 0\n",
@@ -97,7 +97,7 @@ def test_objects_that_several_wings_write(grow, decorator, writer, objects):
             "ultracrawl/spiders/use.py": f"def use(visit):\n    {writer}",
         }
     )
-    assert mirror.mirror(tree.root)["written from several wings"]["objects"] == objects
+    assert mirror.mirror(tree.root)["written from several subpackages"]["objects"] == objects
 
 
 def test_sizes_prose_and_habits(grow):
@@ -165,12 +165,12 @@ def test_sizes_prose_and_habits(grow):
         ),
         pytest.param(
             "class One:\n    def __init__(self):\n        self.size = 1\n",
-            "One: 1 names, from crawl, spiders; one wing writes an object, the others tell it by its methods",
-            id="an object of two wings",
+            "One: 1 names, from crawl, spiders; one subpackage writes an object, the others tell it by its methods",
+            id="an object of two subpackages",
         ),
     ],
 )
-def test_the_check_says_what_is_too_large_or_written_from_several_wings(grow, capsys, text, said):
+def test_the_check_says_what_is_too_large_or_written_from_several_subpackages(grow, capsys, text, said):
     writing = "def use(one):\n    one.size = 2\n"
     tree = grow(
         {
@@ -181,7 +181,7 @@ def test_the_check_says_what_is_too_large_or_written_from_several_wings(grow, ca
     )
     assert mirror.main(["--tree", str(tree.root), "--check"]) == bool(said)
     assert capsys.readouterr().out.strip() == (
-        said or "nothing is too large, and no object is written from several wings"
+        said or "nothing is too large, and no object is written from several subpackages"
     )
 
 
@@ -193,7 +193,7 @@ def test_the_check_says_which_folder_has_too_many_modules(grow, capsys, modules)
     assert (told in capsys.readouterr().out) == (modules > 15)
 
 
-def test_inheritance_is_followed_through_faces_of_packages(grow):
+def test_inheritance_is_followed_through_package_init_modules(grow):
     tree = grow(
         {
             "ultracrawl/low/__init__.py": "from ultracrawl.low.base import Base",
@@ -208,7 +208,7 @@ def test_folders_with_many_modules_are_listed(grow):
     tree = grow(
         {f"ultracrawl/wide/m{number}.py": "" for number in range(16)} | {"ultracrawl/wide/__init__.py": ""}
     )
-    numbers = mirror.mirror(tree.root)["rooms"]
+    numbers = mirror.mirror(tree.root)["folders"]
     assert numbers == {"names below ultracrawl": 1, "folders over 15 modules": ["16 ultracrawl.wide"]}
 
 

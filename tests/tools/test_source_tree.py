@@ -1,9 +1,9 @@
-"""Reading a tree: its imports in every form, its rings, its lines of code."""
+"""Reading a tree: its imports in every form, its cycles, its lines of code."""
 
 from __future__ import annotations
 
 import pytest
-from source_tree import rings
+from source_tree import cycles
 
 IMPORTS = {
     "from a package": "from ultracrawl.low import thing",
@@ -54,9 +54,9 @@ def test_the_face_of_a_package_counts_from_where_it_stands(grow):
         ),
     ],
 )
-def test_rings(arrows, expected):
+def test_cycles(arrows, expected):
     graph = {name: frozenset(others) for name, others in arrows.items()}
-    assert rings(graph) == [list(ring) for ring in expected]
+    assert cycles(graph) == [list(cycle) for cycle in expected]
 
 
 def test_blanks_comments_and_docstrings_are_no_code(grow):
