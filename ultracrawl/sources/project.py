@@ -116,11 +116,13 @@ class DefinitionHead(Section):
     def resolved_storage(self, base: Path, instead_of: Path = _CURRENT_FOLDER) -> dict[str, Any]:
         """Return all storage sections, with paths that are relative or below `instead_of` moved below `base`."""
         options = ((name, getattr(self, name)) for name in DefinitionHead.model_fields)
-        sections = {name: one for name, one in options if isinstance(one, StorageSection)}
+        sections = {name: section for name, section in options if isinstance(section, StorageSection)}
         return {
-            **{name: one.below(base, instead_of) for name, one in sections.items()},
-            "indexes": {name: one.below(base, instead_of) for name, one in self.indexes.items()},
-            "destinations": {name: one.below(base, instead_of) for name, one in self.destinations.items()},
+            **{name: section.below(base, instead_of) for name, section in sections.items()},
+            "indexes": {name: section.below(base, instead_of) for name, section in self.indexes.items()},
+            "destinations": {
+                name: section.below(base, instead_of) for name, section in self.destinations.items()
+            },
         }
 
 
@@ -162,11 +164,11 @@ class Project(DefinitionHead):
     @property
     def known_sources(self) -> dict[str, DataSource]:
         """All sources by name, invalid ones with their valid options only: to inspect their stored data."""
-        return {**{name: one.known for name, one in self.invalid_sources.items()}, **self.sources}
+        return {**{name: invalid.known for name, invalid in self.invalid_sources.items()}, **self.sources}
 
     def schedule_of(self, source: str) -> str:
         """Return the name of the schedule that a source belongs to; empty if there is none."""
-        return next((name for name, one in self.schedules.items() if source in one.sources), "")
+        return next((name for name, schedule in self.schedules.items() if source in schedule.sources), "")
 
     def profile_of(self, source: str) -> str:
         """Return the name of the profile of the machine that crawls a source; empty for this machine."""

@@ -23,7 +23,7 @@ Schema = dict[str, JsonValue]
 DIALECT = GenerateJsonSchema.schema_dialect
 """JSON Schema draft 2020-12."""
 
-_STORAGE = frozenset(one.__name__ for one in StorageSection.__subclasses__())
+_STORAGE = frozenset(section.__name__ for section in StorageSection.__subclasses__())
 
 
 def json_schema() -> Schema:
@@ -75,11 +75,11 @@ class _Generator(GenerateJsonSchema):
 
 def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     """Yield the options of a group, inherited ones included, with the docstring of each."""
-    for one in reversed(model.__mro__):
-        if not issubclass(one, BaseModel) or one is BaseModel:
+    for base in reversed(model.__mro__):
+        if not issubclass(base, BaseModel) or base is BaseModel:
             continue
         try:
-            (group,) = ast.parse(inspect.getsource(one)).body
+            (group,) = ast.parse(inspect.getsource(base)).body
         except OSError:  # an installation without source files: the schema has no descriptions
             continue
         assert isinstance(group, ast.ClassDef)

@@ -46,7 +46,7 @@ def one_or_list(kind: Any) -> BeforeValidator:
 
 def lower_keys(value: object) -> object:
     """Return a group with lower-case keys, for case-insensitive names."""
-    return {str(name).lower(): one for name, one in value.items()} if isinstance(value, dict) else value
+    return {str(name).lower(): member for name, member in value.items()} if isinstance(value, dict) else value
 
 
 def parse_size(value: object) -> int:
@@ -102,7 +102,7 @@ def _types(value: object) -> object:
     listed = _one(value)
     if not isinstance(listed, (list, tuple)):
         return listed
-    return tuple(dict.fromkeys(name for one in listed for name in _group(one)))
+    return tuple(dict.fromkeys(name for member in listed for name in _group(member)))
 
 
 def _group(value: object) -> Iterable[object]:

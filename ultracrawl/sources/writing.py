@@ -52,7 +52,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
             head[name] = written
     if project.indexes:
         head["indexes"] = {
-            name: {"engine": one.engine, "path": str(one.path)} for name, one in project.indexes.items()
+            name: {"engine": index.engine, "path": str(index.path)} for name, index in project.indexes.items()
         }
     for name in ("destinations", "key_file", "attributes", "lists", "schedules", "profiles"):
         if value := getattr(project, name):
@@ -131,7 +131,7 @@ def _absolute(written: dict[str, Data], base: Path) -> None:
     for group, name in ((written, "start_url_files"), (sites, "alias_files"), (feeds, "url_files")):
         names = group.get(name) if isinstance(group, dict) else None
         if isinstance(group, dict) and isinstance(names, list):
-            group[name] = [str(base / str(one)) for one in names]
+            group[name] = [str(base / str(member)) for member in names]
 
 
 # ---- values
@@ -153,7 +153,7 @@ def _section(section: BaseModel, default: BaseModel, skip: Iterable[str] = ()) -
 
 
 def _is_interval(info: FieldInfo) -> bool:
-    return any(getattr(one, "func", None) is parse_interval for one in info.metadata)
+    return any(getattr(item, "func", None) is parse_interval for item in info.metadata)
 
 
 def _seconds(value: float) -> str:
@@ -174,11 +174,11 @@ def _plain(value: Any) -> Data:
         case Enum():
             return _plain(value.value)
         case Mapping():
-            return {str(name): _plain(one) for name, one in value.items()}
+            return {str(name): _plain(member) for name, member in value.items()}
         case frozenset() | set():
-            return sorted((_plain(one) for one in value), key=str)
+            return sorted((_plain(member) for member in value), key=str)
         case tuple() | list():
-            return [_plain(one) for one in value]
+            return [_plain(member) for member in value]
         case Path() | IPv4Network() | IPv6Network() | Step():
             return str(value)
     assert value is None or isinstance(value, bool | int | float | str)

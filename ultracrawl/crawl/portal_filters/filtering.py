@@ -254,8 +254,8 @@ class Filtering:
         assert path is not None, "a source without a file has no filters"
         text = read_filters(self._text(path), str(path))
         for module in self._section.modules:
-            text.own.add_module(module)
-        text.own.add(self._section.functions)
+            text.custom_functions.add_module(module)
+        text.custom_functions.add(self._section.functions)
         return text
 
     def _classification(self) -> Classifier:

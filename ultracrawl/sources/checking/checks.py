@@ -185,12 +185,14 @@ def check_destinations(
 ) -> Iterator[PathFinding]:
     """Yield the indexes and destinations in `feeding` that do not exist."""
     known = {"index": {PROJECT_INDEX, *indexes}, "destination": {*destinations}}
-    for label, one in source.feeding.destinations.items():
-        option = "destination" if one.destination else "index"
-        if one.target not in known[option]:
-            section = "destinations" if one.destination else "indexes"
-            instead = suggestion(one.target, known[option], f"name it under `{section}:` of the project")
-            problem = f"there is no {option} `{one.target}`"
+    for label, destination in source.feeding.destinations.items():
+        option = "destination" if destination.destination else "index"
+        if destination.target not in known[option]:
+            section = "destinations" if destination.destination else "indexes"
+            instead = suggestion(
+                destination.target, known[option], f"name it under `{section}:` of the project"
+            )
+            problem = f"there is no {option} `{destination.target}`"
             yield PathFinding(("feeding", "destinations", label, option), problem, instead)
 
 
@@ -312,11 +314,11 @@ def check_expressions(source: DataSource) -> Iterator[PathFinding]:
 def _expressions(source: DataSource) -> Iterator[tuple[OptionPath, str]]:
     """Yield the expressions of host, URL and header rules, each with the path of its list."""
     for place, value in written_values(source):
-        for one in value if isinstance(value, tuple) else ():
-            if isinstance(one, Pattern) and one.kind is Kind.REGEXP:
-                yield place, one.text
+        for entry in value if isinstance(value, tuple) else ():
+            if isinstance(entry, Pattern) and entry.kind is Kind.REGEXP:
+                yield place, entry.text
             elif place[0] == "exclude_headers":
-                yield place, one
+                yield place, entry
 
 
 def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
@@ -341,15 +343,17 @@ def check_value_lists(
     lists: Iterable[ValueList], schema: Mapping[str, SearchAttribute]
 ) -> Iterator[PathFinding]:
     """Yield lists for attributes that do not exist, and values that do not fit the type of the attribute."""
-    for one in lists:
-        attribute = schema.get(one.attribute)
+    for value_list in lists:
+        attribute = schema.get(value_list.attribute)
         if attribute is None:
-            problem = f"there is no search attribute `{one.attribute}`"
+            problem = f"there is no search attribute `{value_list.attribute}`"
             otherwise = f"define it under `attributes:`, or write {format_names(schema)}"
-            instead = suggestion(one.attribute, schema, otherwise)
-            yield PathFinding(("lists", one.attribute), problem, instead)
+            instead = suggestion(value_list.attribute, schema, otherwise)
+            yield PathFinding(("lists", value_list.attribute), problem, instead)
             continue
-        for value in one.values:
+        for value in value_list.values:
             if convert(value.value, attribute.type) is None:
                 problem = f"{format_value(value.value)} is no {attribute.type}, and {attribute.name} holds such values"
-                yield PathFinding(("lists", one.attribute, value.value), problem, "correct it or remove it")
+                yield PathFinding(
+                    ("lists", value_list.attribute, value.value), problem, "correct it or remove it"
+                )

@@ -103,7 +103,7 @@ def check_refresh_conflicts(
     source: DataSource, schedules: Mapping[str, ScheduleSection]
 ) -> Iterator[PathFinding]:
     """Yield the `refresh` options of a source that have no effect because it belongs to a schedule."""
-    name = next((name for name, one in schedules.items() if source.name in one.sources), None)
+    name = next((name for name, schedule in schedules.items() if source.name in schedule.sources), None)
     for option in ("interval", "when_idle") if name is not None else ():
         if getattr(source.refresh, option):
             problem = f"the source is crawled by the schedule {format_value(name)}, so `refresh.{option}` has no effect"

@@ -51,7 +51,7 @@ def used_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
 
 def compile_document_rules(rules: Rules) -> list[MadeValue]:
     """Return the compiled rules that need only document attributes, in the order of the definition."""
-    return [one for name, rule in _each(rules) if (one := _made(name, rule)) is not None]
+    return [made for name, rule in _each(rules) if (made := _made(name, rule)) is not None]
 
 
 def compile_page_rules(rules: Rules) -> PagePicks | None:
@@ -62,7 +62,7 @@ def compile_page_rules(rules: Rules) -> PagePicks | None:
 
 def compile_content_rules(section: ContentSection) -> tuple[ContentRule, ...]:
     """Return the rules that select the main text of pages; empty if all options have their defaults."""
-    rules = [_content(one, _covers(one.urls)) for one in section.pages]
+    rules = [_content(page_rule, _covers(page_rule.urls)) for page_rule in section.pages]
     return (*rules, _content(section, None)) if section.model_fields_set else ()
 
 
@@ -102,5 +102,7 @@ def _applies(rule: ExtractRule) -> Callable[[str], bool] | None:
 
 def _covers(patterns: Iterable[Pattern]) -> Callable[[str], bool]:
     """Return a predicate: whether one of the patterns matches a URL."""
-    table = UriTable((UriRule(one.kind, one.text, Action.INCLUDE) for one in patterns), policy=UrlPolicy())
+    table = UriTable(
+        (UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in patterns), policy=UrlPolicy()
+    )
     return lambda url: table.find(url) is not None

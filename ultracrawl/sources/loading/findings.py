@@ -78,8 +78,10 @@ class FindingCollector:
 
     def add_below(self, tree: Tree, path: OptionPath, found: Iterable[PathFinding]) -> None:
         """Add findings whose paths are relative to `path`."""
-        for one in found:
-            self.add(tree, (*path, *one.path), one.problem, one.instead, one.fatal, one.code)
+        for finding in found:
+            self.add(
+                tree, (*path, *finding.path), finding.problem, finding.instead, finding.fatal, finding.code
+            )
 
     def validated(
         self,

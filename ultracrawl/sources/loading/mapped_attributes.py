@@ -14,7 +14,7 @@ from ultracrawl.sources.project import AttributeKind, AttributeName
 from ultracrawl.sources.reading.tree import PathFinding, Tree
 from ultracrawl.sources.sections.section import Section
 
-_DEFAULTS = {one.name: one.type for one in DEFAULT_ATTRIBUTES}
+_DEFAULTS = {attribute.name: attribute.type for attribute in DEFAULT_ATTRIBUTES}
 
 
 class TargetSection(Section):
@@ -49,11 +49,11 @@ def read_mapped_attributes(tree: Tree, findings: FindingCollector) -> MappedAttr
     read = None if written is None else findings.validated(_Mapping, {"attributes": written}, tree, ())
     targets = read.attributes if read is not None else {}
     findings.add_below(tree, (), _check(targets))
-    kinds = {one.name: one.type or AttributeType.STRING for one in targets.values()}
+    kinds = {target.name: target.type or AttributeType.STRING for target in targets.values()}
     # A type given once applies to all mentions of the attribute.
-    kinds |= {one.name: one.type for one in targets.values() if one.type is not None}
+    kinds |= {target.name: target.type for target in targets.values() if target.type is not None}
     return MappedAttributes(
-        {name: one.name for name, one in targets.items()},
+        {name: target.name for name, target in targets.items()},
         {name: kind for name, kind in kinds.items() if name not in _DEFAULTS},
     )
 

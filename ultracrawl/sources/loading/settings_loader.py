@@ -99,7 +99,7 @@ def load_settings(
     source = findings.validated(DataSource, options, tree, ())
     if source is not None:
         schema = attribute_schema(starmap(SearchAttribute, attributes.types.items()))
-        found = [one for one in check_source(source, schema) if _option_of_settings(one)]
+        found = [finding for finding in check_source(source, schema) if _option_of_settings(finding)]
         findings.add_below(tree, (), [*found, *_check_hosts(source, tree), *_check_effect(source)])
     if head is None or source is None or findings.any_fatal:
         return Loaded(None, findings.in_order())
@@ -109,8 +109,10 @@ def load_settings(
 def parse_rewrite_steps(settings: Mapping[str, object]) -> tuple[UrlStep, ...]:
     """Return the rewrite functions in the order of the setting. Raises `RuleError` for settings not loaded before."""
     steps: list[UrlStep] = []
-    for one in SettingsTree(settings).rewriting:
-        steps.append(parse_step(one) if is_step(one) else RewriteRules([RewriteRule.parse(str(one))]).rewrite)
+    for rule in SettingsTree(settings).rewriting:
+        steps.append(
+            parse_step(rule) if is_step(rule) else RewriteRules([RewriteRule.parse(str(rule))]).rewrite
+        )
     return tuple(steps)
 
 
@@ -119,10 +121,10 @@ def _rules_in(rewriting: list[Data]) -> Data:
 
 
 def _check_steps(tree: SettingsTree) -> Iterator[PathFinding]:
-    for number, one in enumerate(tree.rewriting):
+    for number, rule in enumerate(tree.rewriting):
         try:
-            if is_step(one):
-                parse_step(one)
+            if is_step(rule):
+                parse_step(rule)
         except RuleError as error:
             instead = f"write one of {format_names(STEPS)}, or a rule, as '@pattern@replacement@'"
             yield PathFinding((*SETTINGS[_RULES], number), str(error), instead)
@@ -175,9 +177,9 @@ def _value(value: object) -> Data:
 
 def _plain(value: object) -> Data:
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(member) for name, member in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
+        return [_plain(member) for member in value]
     if value is None or isinstance(value, str | bool | int | float):
         return value
     return str(value) if isinstance(value, Path) else format_value(value)

@@ -101,7 +101,7 @@ def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[PathFinding]
 def _part(data: dict[str, Data], key: str) -> DataSource | None:
     try:
         return source_model(find_kind(data.get("type"))).model_validate(
-            {"name": "part"} | {one: data[one] for one in (key, "type") if one in data}
+            {"name": "part"} | {option: data[option] for option in (key, "type") if option in data}
         )
     except ValidationError:
         return None
@@ -258,7 +258,7 @@ class _Reading:
         if isinstance(own, dict):
             found = list(check_search_attributes(own))
             self.findings.add_below(tree, (), found)
-            refused = {one.path[-1] for one in found}
+            refused = {finding.path[-1] for finding in found}
             data["attributes"] = {name: kind for name, kind in own.items() if name not in refused}
         head = self.findings.validated(DefinitionHead, data, tree, (), context=self._rule_files)
         if head is not None:

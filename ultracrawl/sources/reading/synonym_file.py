@@ -49,9 +49,9 @@ def parse_synonyms(text: str, file: str) -> SynonymFile:
                 Finding(file, number, "synonyms", f"{format_value(line.strip())} {problem}", _INSTEAD)
             )
             continue
-        for one in sought:
-            others = meant if arrow else tuple(other for other in sought if other != one)
-            found.append(Synonym(one, others))
+        for entry in sought:
+            others = meant if arrow else tuple(other for other in sought if other != entry)
+            found.append(Synonym(entry, others))
     return SynonymFile(tuple(found), tuple(findings))
 
 

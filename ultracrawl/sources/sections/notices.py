@@ -80,7 +80,7 @@ class NoticeChannel(Section):
                 "write one of `command`, `webhook` and `url`; further channels have names of their own",
             )
         if self.webhook is None and (
-            foreign := [one for one in ("headers", "networks") if getattr(self, one)]
+            foreign := [option for option in ("headers", "networks") if getattr(self, option)]
         ):
             raise mistake(f"`{foreign[0]}` has an effect on `webhook` alone", "remove it")
         return self

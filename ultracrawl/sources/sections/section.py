@@ -75,13 +75,15 @@ class Section(BaseModel):
 
     @classmethod
     def _collected(cls, name: str) -> frozenset[str]:
-        return frozenset().union(*(vars(one).get(name, ()) for one in cls.__mro__))
+        return frozenset().union(*(vars(base).get(name, ()) for base in cls.__mro__))
 
     def options_without_effect(self) -> frozenset[str]:
         """Return the options that do not affect documents: `FETCH_OPTIONS`, and `ADDED_OPTIONS` at their defaults."""
         fields = type(self).model_fields
         added = self._collected("ADDED_OPTIONS")
-        return self.fetch_options() | {one for one in added if getattr(self, one) == fields[one].default}
+        return self.fetch_options() | {
+            option for option in added if getattr(self, option) == fields[option].default
+        }
 
     @model_validator(mode="before")
     @classmethod
@@ -138,7 +140,7 @@ def _plain(value: object, left_out: object = None) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(member) for member in value]
     if isinstance(value, Mapping) and all(type(key) is str for key in value):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(member) for key, member in value.items()}
     raise _NotPlainError

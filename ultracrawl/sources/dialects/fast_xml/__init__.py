@@ -1,5 +1,5 @@
-"""Crawl collections of FAST Search, read from their XML files as they stand.
+"""Reads crawl collections of FAST Search from their XML files.
 
-`reader.read_collections` reads a file, with the defaults file beside it, and returns `Loaded`: each collection is a
-source. `options.OPTIONS` is the list of all options with what each does here.
+`reader.read_collections` reads a file and the defaults file beside it, and returns `Loaded` with a source for each
+collection. `options.OPTIONS` lists all options with their effects.
 """

@@ -1,4 +1,4 @@
-"""A collection as its file has it: options that are set, logins, sub-collections and nodes."""
+"""`Scope`: a collection as written in its file: options, logins, sub-collections and nodes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ultracrawl.sources import Place
 from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 Key = tuple[str, str]
-"""Section with its free name written out, as `workqueue_priority/2`, and name of an option."""
+"""Section path with free names filled in, as `workqueue_priority/2`, and name of an option."""
 
 
 class ScopeKind(StrEnum):
-    """What options are said about."""
+    """The elements that contain options."""
 
     COLLECTION = "DomainSpecification"
     SUB = "SubDomain"
@@ -24,7 +24,7 @@ class ScopeKind(StrEnum):
 
 @dataclass(slots=True)
 class Scope:
-    """A collection, or a part of one: the options that one layer sets."""
+    """The options of a collection, or of a part of one, in one layer (file)."""
 
     kind: ScopeKind
     name: str
@@ -32,25 +32,25 @@ class Scope:
     line: int
     settings: dict[Key, Setting] = field(default_factory=dict)
     sections: dict[str, int] = field(default_factory=dict)
-    """Sections that stand in it, and the line of each."""
+    """Line by section."""
     logins: dict[str, Scope] = field(default_factory=dict)
     subs: dict[str, Scope] = field(default_factory=dict)
     nodes: dict[str, Scope] = field(default_factory=dict)
     all_logins: bool = False
-    """Whether `logins` are all there are, so that none of a lower layer is left."""
+    """Whether `logins` replace those of lower layers as a whole."""
     all_subs: bool = False
 
     @property
     def place(self) -> Place:
-        """Where it stands."""
+        """Its place in the file."""
         return Place(self.file, self.line, self.name)
 
 
 def merge_layers(layers: Iterable[Scope]) -> Scope:
-    """Return one scope of several, the lowest first; it has name and place of the highest.
+    """Merge layers, the lowest first; the result has name and place of the highest.
 
-    Options replace each other one by one, also in sections and nodes; a login or sub-collection replaces the one of
-    its name.
+    Options are overridden one by one, also in sections and nodes; a login or sub-collection replaces the lower one of
+    its name as a whole.
     """
     result: Scope | None = None
     for layer in layers:
@@ -64,7 +64,7 @@ def merge_layers(layers: Iterable[Scope]) -> Scope:
             {**lower.sections, **layer.sections},
             {**({} if layer.all_logins else lower.logins), **layer.logins},
             {**({} if layer.all_subs else lower.subs), **layer.subs},
-            {**lower.nodes, **_over(lower.nodes, layer.nodes)},
+            {**lower.nodes, **_merged_parts(lower.nodes, layer.nodes)},
             lower.all_logins or layer.all_logins,
             lower.all_subs or layer.all_subs,
         )
@@ -72,14 +72,16 @@ def merge_layers(layers: Iterable[Scope]) -> Scope:
     return result
 
 
-def _over(lower: Mapping[str, Scope], upper: Mapping[str, Scope]) -> dict[str, Scope]:
-    return {name: merge_layers([lower[name], one]) if name in lower else one for name, one in upper.items()}
+def _merged_parts(lower: Mapping[str, Scope], upper: Mapping[str, Scope]) -> dict[str, Scope]:
+    return {
+        name: merge_layers([lower[name], part]) if name in lower else part for name, part in upper.items()
+    }
 
 
 def apply_node(collection: Scope, node: str) -> Scope:
-    """Return a collection as a node sees it: what its `Node` says goes before all else.
+    """Return a collection with the overrides of the `Node` element of one node.
 
-    The sub-collections of the node change those of the collection that have their names.
+    Sub-collections of the node are merged into those of the collection with the same names.
     """
     own = collection.nodes.get(node)
     if own is None:
@@ -92,5 +94,5 @@ def apply_node(collection: Scope, node: str) -> Scope:
         collection.file,
         collection.line,
     )
-    seen.subs = {**subs, **_over(collection.subs, own.subs)}
+    seen.subs = {**subs, **_merged_parts(collection.subs, own.subs)}
     return seen

@@ -1,4 +1,4 @@
-"""An XML document as a tree of elements with line numbers: no DTD, no entities, nothing fetched, bounded."""
+"""Parses XML into a tree of elements with line numbers: no DTD, no entities, no external files, limited size."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from ultracrawl.content.xml import XmlBrokenError, XmlRefusedError, guarded_parser, parse
 
 MAX_DEPTH = 32
-"""Elements inside each other; a configuration needs about eight."""
+"""Maximum nesting of elements; a configuration needs about eight."""
 MAX_ELEMENTS = 2_000_000
-"""Elements in one document."""
+"""Maximum number of elements in a document."""
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)""")
 _KNOWN = frozenset({b"utf-8", b"utf-16", b"iso-8859-1", b"us-ascii"})
-"""Encodings that expat reads by itself."""
+"""Encodings that expat supports."""
 
 
 class DocumentError(ValueError):
-    """The document is not read: broken, or of a kind that is refused; `line` counts from 1."""
+    """The document is malformed or refused; `line` counts from 1."""
 
     def __init__(self, line: int, problem: str, instead: str) -> None:
         super().__init__(problem)
@@ -28,7 +28,7 @@ class DocumentError(ValueError):
 
 @dataclass(slots=True)
 class Element:
-    """An element: its name and attributes as written, the text directly in it, and the elements in it."""
+    """An element: name and attributes as written, its direct text, and its children."""
 
     name: str
     line: int
@@ -40,8 +40,8 @@ class Element:
 def parse_document(data: bytes) -> Element:
     """Return the root of a document. Raises `DocumentError`.
 
-    The encoding is that of the XML declaration, without one UTF-8. A DOCTYPE ends the reading before anything of
-    it is used, so that no entity is ever replaced and no other file is opened.
+    The encoding is that of the XML declaration, by default UTF-8. A DOCTYPE is refused before it has any effect, so
+    that no entity is expanded and no other file is opened.
     """
     readable, encoding = _readable(data)
     try:
@@ -55,7 +55,7 @@ def parse_document(data: bytes) -> Element:
 
 
 def _readable(data: bytes) -> tuple[bytes, str | None]:
-    """Return a document in an encoding that expat knows, and that encoding if it is another than the document says."""
+    """Return the document in an encoding that expat supports, and that encoding if it overrides the declared one."""
     found = _DECLARED.match(data)
     if found is None or found[1].lower() in _KNOWN:
         return data, None
@@ -72,7 +72,7 @@ def _readable(data: bytes) -> tuple[bytes, str | None]:
 
 
 class _TreeBuilder:
-    """Builds the tree from the events of expat."""
+    """Builds the tree from expat events."""
 
     def __init__(self, encoding: str | None) -> None:
         self._open: list[tuple[Element, list[str]]] = []

@@ -1,4 +1,4 @@
-"""A source definition in the making: options by path, each with the place that it comes from."""
+"""`Draft`: the options of a source under construction, by path, with the places they come from."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 class _Leaf:
     value: Data
     place: Place | None = None
-    """None for a default, which stands nowhere; the first value that is set replaces it."""
+    """None for a default, which the first value from a file replaces."""
     members: list[Place] = field(default_factory=list)
-    """The places of the members, if the value is a list."""
+    """The places of the list members."""
     is_member: bool = False
-    """Whether it stands for one member of a list in the file."""
+    """Whether the value comes from one member of a list in the file."""
 
 
 class Draft:
-    """The options of one source; a later value replaces an earlier one, members of lists are added."""
+    """The options of one source; later values replace earlier ones, list members are appended."""
 
     def __init__(self, place: Place, defaults: Draft | None = None) -> None:
         self._place = place
@@ -30,22 +30,22 @@ class Draft:
     def put_option(
         self, path: OptionPath, value: Data, setting: Setting | None = None, line: int = 0
     ) -> None:
-        """Set an option; `line` is that of its member in the file, if the others of a list are usable without it."""
+        """Set an option; `line` is that of its list member in the file, if it can be dropped on its own."""
         if setting is not None and line:
             self._leaves[path] = _Leaf(value, setting.member_place(line), is_member=True)
         else:
             self._leaves[path] = _Leaf(value, self._of(setting))
 
     def put_from(self, path: OptionPath, value: Data, place: Place) -> None:
-        """Set an option that comes from a part of a collection."""
+        """Set an option with the place that it comes from."""
         self._leaves[path] = _Leaf(value, place)
 
     def below(self, path: OptionPath) -> list[Data]:
-        """Return the values of all options below a path."""
+        """Return the values of all options below a path, the path itself excluded."""
         return [leaf.value for known, leaf in self._leaves.items() if known[: len(path)] == path != known]
 
     def add(self, path: OptionPath, member: Data, setting: Setting, line: int) -> None:
-        """Add a member to a list."""
+        """Append a member to a list."""
         leaf = self._list(path, setting)
         assert isinstance(leaf.value, list)
         leaf.value.append(member)
@@ -53,11 +53,11 @@ class Draft:
             leaf.members.append(setting.member_place(line))
 
     def open_list(self, path: OptionPath, setting: Setting) -> None:
-        """Make an option an empty list, unless it is one already."""
+        """Set an option to an empty list, unless it is a list already."""
         self._list(path, setting)
 
     def copy(self, path: OptionPath, other: Draft) -> None:
-        """Set an option as another draft has it, with the place that it has there."""
+        """Copy an option with its place from another draft."""
         leaf = other._leaves.get(path)
         if leaf is not None:
             value = list(leaf.value) if isinstance(leaf.value, list) else leaf.value
@@ -66,20 +66,20 @@ class Draft:
     def extend(
         self, path: OptionPath, other: Draft, source: OptionPath, only: Collection[str] | None = None
     ) -> None:
-        """Add the members of a list of another draft, all or those that are in `only`."""
+        """Append the members of a list of another draft: all, or those in `only`."""
         leaf = other._leaves.get(source)
         if leaf is None or not isinstance(leaf.value, list):
             return
         known = self._leaves.get(path)
         own = known.value if known is not None and isinstance(known.value, list) else []
         places = known.members if known is not None else []
-        chosen = [n for n, one in enumerate(leaf.value) if only is None or one in only]
+        chosen = [n for n, member in enumerate(leaf.value) if only is None or member in only]
         added = [leaf.members[number] for number in chosen if number < len(leaf.members)]
         place = known.place if known is not None and known.place else leaf.place
         self._leaves[path] = _Leaf([*own, *(leaf.value[n] for n in chosen)], place, [*places, *added])
 
     def append(self, path: OptionPath, members: Sequence[Data], other: Draft, source: OptionPath) -> None:
-        """Add members to a list that another draft has in files which it names at `source`."""
+        """Append members to a list; they come from files that another draft names in its option `source`."""
         if not members:
             return
         known = self._leaves.get(path)
@@ -88,7 +88,7 @@ class Draft:
         self._leaves[path] = _Leaf([*own, *members], place, known.members if known is not None else [])
 
     def forget(self, path: OptionPath) -> None:
-        """Remove an option, so that it has its default."""
+        """Remove an option, which then has its default."""
         self._leaves.pop(path, None)
 
     def get(self, path: OptionPath) -> Data:
@@ -97,7 +97,7 @@ class Draft:
         return leaf.value if leaf else None
 
     def place(self, path: OptionPath) -> Place:
-        """Return where an option comes from, or the nearest one above it."""
+        """Return the place of an option, or of the nearest option above it."""
         for length in range(len(path), 0, -1):
             leaf = self._leaves.get(path[:length])
             if leaf is not None:
@@ -111,7 +111,7 @@ class Draft:
         return next((place for place in below if place), self._place)
 
     def drop(self, path: OptionPath) -> bool:
-        """Remove the member of a list; return whether there was one. The name of a file is never dropped."""
+        """Remove a list member; return whether it was removed. Members that name a file are never removed."""
         for length in range(len(path), 0, -1):
             known = self._leaves.get(path[:length])
             if known is not None and known.is_member:
@@ -133,7 +133,7 @@ class Draft:
         return True
 
     def data(self) -> dict[str, Data]:
-        """Return the options as a definition file would hold them."""
+        """Return the options in the form of a definition file."""
         result: dict[str, Data] = {}
         for path, leaf in self._leaves.items():
             group = result

@@ -1,4 +1,4 @@
-"""From the elements of a document to collections: which element, section and option may stand where."""
+"""Converts XML elements to collections, checking which elements, sections and options are allowed where."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ultracrawl.sources.mistakes import closest_match, format_names, format_valu
 
 ROOT = "CrawlerConfig"
 MOST_GUESSES = 200
-"""Unknown names for which similar ones are looked for."""
+"""Number of unknown names per file for which similar names are suggested."""
 _SCOPES = {kind.value: kind for kind in ScopeKind}
 _LISTS = {"logins": ScopeKind.LOGIN, "subdomains": ScopeKind.SUB}
-"""Sections whose sub-sections are logins and sub-collections."""
+"""Sections whose sub-sections are logins or sub-collections."""
 
 _INSIDE = {
     ScopeKind.COLLECTION: (ScopeKind.SUB, ScopeKind.LOGIN, ScopeKind.NODE),
@@ -25,15 +25,15 @@ _INSIDE = {
 }
 _ATTRIBUTES = {"attrib": frozenset({"name", "type"}), "member": frozenset[str](), ROOT: frozenset[str]()}
 _FOLDED = ("http_errors", "ftp_errors", "exclude_headers", "ftp_acct")
-"""Sections in whose free names case does not count."""
+"""Sections with case-insensitive free names."""
 
 _USER = re.compile(r"//[^/]*@")
-"""User and password in the name of an option that is a URI; nobody else is to see them."""
+"""User and password in an option name that is a URI; findings must not show them."""
 _SECRET = frozenset({"passwd", "ftp_acct", "Login/parameters"})
 
 
 def read_grammar(root: Element, notices: Notices) -> list[Scope]:
-    """Return the collections of a document, those of one name merged in order."""
+    """Return the collections of a document; those with the same name are merged in order."""
     if root.name != ROOT:
         problem = f"has the root element {format_value(root.name)}"
         notices.add(Code.ROOT, notices.place(root.line), problem, f"give a file whose root is `{ROOT}`")
@@ -42,7 +42,7 @@ def read_grammar(root: Element, notices: Notices) -> list[Scope]:
 
 
 class _Grammar:
-    """Walks through the elements; the notices say what is left out."""
+    """Walks through the elements; whatever is ignored is reported to the notices."""
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
@@ -71,7 +71,7 @@ class _Grammar:
         *,
         replaces: bool = False,
     ) -> None:
-        """Read a collection or a part of one; a second one of the same name goes on where the first ended."""
+        """Read a collection or a part of one; a second one with the same name is merged into the first."""
         scope = among.get(name)
         if scope is None or replaces:
             scope = among[name] = Scope(kind, name, self._notices.file, element.line)
@@ -85,7 +85,7 @@ class _Grammar:
 
     @staticmethod
     def _sections_first(element: Element) -> list[Element]:
-        """Return the elements of a scope, the sections that name all logins or sub-collections ahead of the others."""
+        """Return the children of a scope, the sections with all logins or sub-collections first."""
         return sorted(
             element.children, key=lambda child: child.attributes.get("name", "").strip() not in _LISTS
         )
@@ -105,7 +105,7 @@ class _Grammar:
 
     def _part(self, element: Element, kind: ScopeKind, name: str, scope: Scope, path: str) -> None:
         among = {ScopeKind.LOGIN: scope.logins, ScopeKind.SUB: scope.subs, ScopeKind.NODE: scope.nodes}[kind]
-        # An element replaces what a section said before; the same element twice is merged.
+        # An element replaces an entry of a section; a second element is merged into the first.
         replaces = name in among and among[name].line in _lines_of_sections(scope, kind)
         self._scope(element, kind, name, f"{path}/{name}", among, replaces=replaces)
         if scope.kind is ScopeKind.COLLECTION:
@@ -123,7 +123,7 @@ class _Grammar:
             self._known_section(element, scope, _base(scope), "", name, path)
 
     def _parts(self, element: Element, kind: ScopeKind, scope: Scope, path: str) -> None:
-        """Read all logins or all sub-collections."""
+        """Read a section with all logins or all sub-collections."""
         if kind is ScopeKind.LOGIN:
             scope.all_logins = True
         else:
@@ -139,7 +139,7 @@ class _Grammar:
                 self._check_part(among[name], path)
 
     def _check_part(self, part: Scope, path: str) -> None:
-        """Say if a sub-collection covers nothing."""
+        """Report a sub-collection without rules."""
         if part.kind is ScopeKind.SUB and not any(section in RULE_SECTIONS for section, _ in part.settings):
             problem = "has no rules that say which URIs it covers, so it covers none"
             place = part.place._replace(key=f"{path}/{part.name}")
@@ -154,7 +154,7 @@ class _Grammar:
             known = OPTIONS.is_section(name)
             code = Code.CONTEXT if known else Code.UNKNOWN
             problem = "has no place here and is ignored" if known else "is no known section and is ignored"
-            names = [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections]
+            names = [] if known else [section_path.rpartition("/")[2] for section_path in OPTIONS.sections]
             self._checks.report(code, element, path, problem, self._checks.correction(name, names))
             return
         if scope.kind is ScopeKind.SUB and not OPTIONS.in_sub_collections(section):
@@ -239,14 +239,14 @@ class _Grammar:
 
 
 class _ElementChecks:
-    """What may be wrong with any element: its name, its attributes, its place."""
+    """Checks and reports common to all elements: name, attributes, position."""
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
         self._guesses = 0
 
     def name(self, element: Element, path: str) -> str | None:
-        """Return the name of an element; one without it is told of."""
+        """Return the name of an element, None after reporting that it is missing."""
         name = element.attributes.get("name", "").strip()
         if name:
             return name
@@ -254,7 +254,7 @@ class _ElementChecks:
         return None
 
     def guess(self, name: str, known: Iterable[str]) -> str | None:
-        """Return what was probably meant, or None; a file full of unknown names is not worth a guess for each."""
+        """Return the most similar known name, None without one or after `MOST_GUESSES` calls."""
         self._guesses += 1
         return closest_match(name, known) if self._guesses <= MOST_GUESSES else None
 
@@ -269,12 +269,12 @@ class _ElementChecks:
         self.report(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
 
     def unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
-        """Tell of an option that its section does not have."""
+        """Report an option that its section does not have."""
         instead = self.correction(name, OPTIONS.names(section))
         self.report(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
 
     def check_attributes(self, element: Element, path: str) -> None:
-        """Tell of attributes that the element cannot have."""
+        """Report unknown attributes of an element."""
         known = _ATTRIBUTES.get(element.name, frozenset({"name"}))
         for attribute in element.attributes:
             if attribute not in known:
@@ -282,21 +282,21 @@ class _ElementChecks:
                 self.report(Code.UNKNOWN, element, path, problem, "remove it")
 
     def misplaced(self, element: Element, path: str, where: str) -> None:
-        """Tell of an element that has no place where it stands."""
+        """Report an element that is not allowed at its position."""
         known = element.name in (*_SCOPES, "attrib", "section", "member", ROOT)
         guess = None if known else self.guess(element.name, (*_SCOPES, "attrib", "section", "member"))
         problem = f"`{element.name}` has no place {where}; it is ignored"
         self.report(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
 
     def report(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:
-        """Note what is wrong with an element."""
+        """Add a notice about an element."""
         self._notices.add(code, self._notices.place(element.line, path), problem, instead)
 
 
 def _lines_of_sections(scope: Scope, kind: ScopeKind) -> set[int]:
     if kind is ScopeKind.LOGIN and scope.all_logins:
-        return {one.line for one in scope.logins.values()}
-    return {one.line for one in scope.subs.values()} if kind is ScopeKind.SUB and scope.all_subs else set()
+        return {part.line for part in scope.logins.values()}
+    return {part.line for part in scope.subs.values()} if kind is ScopeKind.SUB and scope.all_subs else set()
 
 
 def _base(scope: Scope) -> str:

@@ -1,4 +1,4 @@
-"""Notices about options that have no effect here, or none yet: each option once for a file."""
+"""Reports options without effect, each once per file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 
 def report_ineffective_options(collection: Scope, node: str, notices: Notices) -> None:
-    """Add a notice for each option that a collection sets in its own file and that has no effect."""
+    """Add a notice for each ineffective option that a collection sets in its own file."""
     for setting in _settings(collection):
         if setting.place.file == notices.file and not setting.spec.sets:
             _report(setting, notices)
     if collection.nodes and node not in collection.nodes:
         problem = f"none of the nodes is this one (`{node}`); what they say counts on theirs"
-        place = collection.place._replace(line=min(one.line for one in collection.nodes.values()))
+        place = collection.place._replace(line=min(scope.line for scope in collection.nodes.values()))
         notices.add_once("node", Code.CLUSTER, place, problem, "set ULTRACRAWL_NODE to be one of them")
 
 

@@ -1,4 +1,4 @@
-"""What is said about a configuration while it is read: each notice with its code, once."""
+"""Notices about a configuration: findings with codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.sources import Place
 
 
 class Code(StrEnum):
-    """Kinds of notices; those that begin with E keep the file from being used."""
+    """Codes of notices; those that begin with E are errors."""
 
     XML = "E-XML"
     ROOT = "E-ROOT"
@@ -35,12 +35,12 @@ class Code(StrEnum):
 
     @property
     def fatal(self) -> bool:
-        """Whether nothing can be used after it."""
+        """Whether notices with this code are errors."""
         return self.value.startswith("E")
 
 
 class Notices:
-    """Collects the notices about one file; the same text about the same place is kept once."""
+    """Collects the notices about one file; equal texts about the same place are kept once."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -52,7 +52,7 @@ class Notices:
 
     @property
     def fatal(self) -> bool:
-        """Whether one of them keeps the file from being used."""
+        """Whether one of them is an error."""
         return any(finding.fatal for finding in self._found)
 
     def place(self, line: int, path: str = "") -> Place:
@@ -60,15 +60,15 @@ class Notices:
         return Place(self.file, line, path or "file")
 
     def add(self, code: Code, place: Place, problem: str, instead: str) -> None:
-        """Keep a notice about a place; it may be in another file, that of the defaults, say."""
+        """Add a notice about a place, which may be in another file (that of the defaults)."""
         self._found.setdefault(Finding(*place, f"{code}: {problem}", instead, code.fatal))
 
     def add_once(self, topic: str, code: Code, place: Place, problem: str, instead: str) -> None:
-        """Keep a notice unless there was one about the same topic."""
+        """Add a notice unless there was one about the same topic."""
         if topic not in self._once:
             self._once.add(topic)
             self.add(code, place, problem, instead)
 
     def add_all(self, others: Notices) -> None:
-        """Take the notices about another file."""
+        """Add the notices about another file."""
         self._found.update(others._found)

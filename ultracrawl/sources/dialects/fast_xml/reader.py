@@ -1,4 +1,4 @@
-"""From the XML file of collections, and the defaults file beside it, to a project with a source for each."""
+"""Reads the XML file of collections, and the defaults file beside it, into a project with a source for each."""
 
 from __future__ import annotations
 
@@ -34,53 +34,55 @@ from ultracrawl.sources.dialects.fast_xml.sub_collections import drafts_of, send
 from ultracrawl.sources.reading.locations import track_file
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
-"""The file beside a collection's own that holds the defaults of its options."""
+"""The file beside a collection file with the defaults of its options."""
 KEY_FILE = "password.key"
-"""The file beside a collection's own with the key of encrypted passwords."""
+"""The file beside a collection file with the key of encrypted passwords."""
 NODE = "ULTRACRAWL_NODE"
-"""The environment variable with the name of this node; without it, the name of the host."""
+"""The environment variable with the name of this node; the default is the host name."""
 MAX_BYTES = 64 << 20
-"""Size of a file at most."""
+"""Maximum size of a file, in bytes."""
 _IDLE = "has no start URI, so there is nothing to crawl"
 _START_INSTEAD = "write `start_uris` or `start_uri_files`"
 
 
 def read_collections(location: str | Path) -> Loaded:
-    """Read the collections of a file. What can be used is used; findings tell of everything else."""
+    """Read the collections of a file. Whatever cannot be used is reported in the findings."""
     path = Path(location)
     notices = Notices(str(path))
     return load_collections(path, read_scopes(path, notices), notices)
 
 
 def load_collections(path: Path, collections: Sequence[Scope], notices: Notices) -> Loaded:
-    """Load collections as those of a file, with what lies beside it."""
+    """Load collections as the content of a file, with the defaults and networks beside it."""
     defaults = _read_defaults(path, notices)
     networks = read_networks(path, notices)
     if notices.fatal:
         return _nothing(path, tuple(notices))
     if not collections:
         return _nothing(path, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
-    tree = _CollectionTree(str(path), [merge_layers([*defaults, one]) for one in collections], notices)
+    tree = _CollectionTree(
+        str(path), [merge_layers([*defaults, collection]) for collection in collections], notices
+    )
     tree.open_networks(networks)
     return _load(tree, path.absolute().parent, notices)
 
 
 def _nothing(path: Path, findings: tuple[Finding, ...]) -> Loaded:
-    """Return what is known of a file without a usable collection: where its data lie."""
+    """Return the result for a file without a usable collection: a project with storage paths only."""
     base, fatal = path.absolute().parent, fatal_of(findings)
     return Loaded(None, findings, make_project(DefinitionHead(), {}, base, mistakes=fatal))
 
 
 def sources_of(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the sources that each collection of a file is: its own first, then those of its sub-collections."""
+    """Return the source names of each collection of a file: its own first, then those of its sub-collections."""
     notices = Notices(str(path))
     defaults = _read_defaults(path, notices)
-    layers = [merge_layers([*defaults, one]) for one in read_scopes(path, notices)]
+    layers = [merge_layers([*defaults, collection]) for collection in read_scopes(path, notices)]
     return _CollectionTree(str(path), layers, notices).sources
 
 
 def read_scopes(path: Path, notices: Notices) -> list[Scope]:
-    """Return the collections of one file as it has them, without any other layer."""
+    """Return the collections of one file, without other layers."""
     track_file(path)
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
@@ -100,7 +102,7 @@ def read_scopes(path: Path, notices: Notices) -> list[Scope]:
 
 
 def _read_defaults(path: Path, notices: Notices) -> list[Scope]:
-    """Return what the defaults file says, nothing if there is none; its notices join the others."""
+    """Return the collection of the defaults file, empty without one; adds its notices."""
     beside = path.with_name(DEFAULTS_FILE)
     if path.name == DEFAULTS_FILE or not beside.exists():
         return []
@@ -111,7 +113,7 @@ def _read_defaults(path: Path, notices: Notices) -> list[Scope]:
 
 
 def _load(tree: _CollectionTree, base: Path, notices: Notices) -> Loaded:
-    """Load the sources; members of lists that cannot be used are dropped, and it is tried again."""
+    """Load the sources; drop invalid list members and retry until none is left."""
     key_file = base / KEY_FILE if (base / KEY_FILE).is_file() else None
     loaded, faults = load_tree(tree, base, key_file)
     while tree.drop(faults, notices) or tree.leave_out(faults, notices):
@@ -120,8 +122,8 @@ def _load(tree: _CollectionTree, base: Path, notices: Notices) -> Loaded:
     rest = loaded.partial_project
     if rest is not None:
         mistaken = {
-            name: replace(one, findings=tuple(map(_reworded, one.findings)))
-            for name, one in rest.invalid_sources.items()
+            name: replace(invalid, findings=tuple(map(_reworded, invalid.findings)))
+            for name, invalid in rest.invalid_sources.items()
         }
         mistakes = (*fatal_of(notices), *map(_reworded, rest.mistakes))
         rest = rest.model_copy(update={"invalid_sources": mistaken, "mistakes": mistakes})
@@ -129,7 +131,7 @@ def _load(tree: _CollectionTree, base: Path, notices: Notices) -> Loaded:
 
 
 def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings, those about passwords that everybody can read as one."""
+    """Yield the findings, but only the first one about passwords in clear text."""
     told = False
     for finding in findings:
         if finding.code is not FindingCode.SECRET_IN_CLEAR:
@@ -140,7 +142,7 @@ def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _reworded(finding: Finding) -> Finding:
-    """Return a finding about a definition in the words of XML."""
+    """Return a finding with the wording for XML."""
     if finding.code is not FindingCode.NO_START:
         return finding
     return replace(finding, problem=f"{Code.NO_START}: {_IDLE}", instead=_START_INSTEAD)
@@ -151,7 +153,7 @@ def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 class _CollectionTree:
-    """The collections of a file as a tree of sources."""
+    """The collections of a file as a `Tree` of sources."""
 
     def __init__(self, file: str, collections: Iterable[Scope], notices: Notices) -> None:
         self.file = file
@@ -181,24 +183,24 @@ class _CollectionTree:
         self._drafts.update(drafts)
 
     def open_networks(self, networks: dict[str, int]) -> None:
-        """Let all sources reach networks, given with the lines of their file."""
+        """Allow all sources to reach networks, given with their lines in the file."""
         file = str(Path(self.file).with_name(NETWORKS_FILE))
         for draft in self._drafts.values():
             open_networks(draft, networks, file)
 
     def place(self, path: OptionPath) -> Place:
-        """Return where something stands in the XML file."""
+        """Return the place of an option in the XML file."""
         draft = self._drafts.get(str(path[1])) if len(path) > 1 else None
         return draft.place(path[2:]) if draft else Place(self.file, 0, "file")
 
     def get(self, key: str) -> Data:
-        """Return the sources, or the indexes that they feed beside that of the project."""
+        """Return the sources, or the additional indexes that they feed."""
         if key == "indexes":
             return self._indexes
         return {name: draft.data() for name, draft in self._drafts.items()} if key == "sources" else None
 
     def drop(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
-        """Drop the members of lists that are at fault, the last ones first; return whether there were some."""
+        """Drop the invalid list members, the last ones first; return whether any was dropped."""
         dropped = False
         for fault in sorted(faults, key=_numbers, reverse=True):
             place = self.place(fault.path)
@@ -214,7 +216,7 @@ class _CollectionTree:
         return dropped
 
     def leave_out(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
-        """Leave out the collections without a start URI, if others have one; return whether there were some."""
+        """Remove the collections without a start URI, if others have one; return whether any was removed."""
         idle = {str(fault.path[1]) for fault in faults if fault.code is FindingCode.NO_START}
         if not idle < self._drafts.keys():
             return False
@@ -228,7 +230,7 @@ _EXCLUDING = frozenset({"exclude", "exclude_headers", "elsewhere", "rewrite_rule
 
 
 def _widens(path: OptionPath, draft: Draft) -> bool:
-    """Return whether without a member more would be crawled, or under other URLs; so is the last one that includes."""
+    """Return whether dropping a member would widen the crawl: an exclusion, a rewrite rule, the last inclusion."""
     if _EXCLUDING & set(path):
         return True
     members = draft.get(path[2 : path.index("include") + 1]) if "include" in path else None
@@ -236,6 +238,6 @@ def _widens(path: OptionPath, draft: Draft) -> bool:
 
 
 def _numbers(fault: PathFinding) -> tuple[str, tuple[int, ...]]:
-    """Order faults of one list by their members."""
+    """Sort key: faults by list, then by member."""
     names = "/".join(str(step) for step in fault.path if isinstance(step, str))
     return names, tuple(step for step in fault.path if isinstance(step, int))

@@ -1,7 +1,6 @@
-"""Sub-collections: each becomes a source of its own that shares the site with the collection around it.
+"""Converts sub-collections: each becomes a source of its own that shares sites with its collection.
 
-A collection and its sub-collections hand each other the links that they find, so that each of them gets to know what
-it is to crawl, whoever found it.
+A collection and its sub-collections exchange the links that they find, so that each one gets its own URLs from all.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _NO_DOMAINS: OptionPath = ("boundary", "domains", "exclude")
 _NO_URIS: OptionPath = ("boundary", "uris", "exclude")
 _ELSEWHERE: OptionPath = ("boundary", "elsewhere")
 _AREA = {"hosts": _DOMAINS, "uris": _URIS, "except_hosts": _NO_DOMAINS, "except_uris": _NO_URIS}
-"""What of the rules of a sub-collection says what belongs to it."""
+"""The options of an area, and the rules of a sub-collection that they are taken from."""
 _COMBINE: OptionPath = ("boundary", "combine")
 _SCHEMES: OptionPath = ("boundary", "schemes")
 _START: OptionPath = ("start_urls",)
@@ -36,21 +35,21 @@ _BEGINNINGS: dict[OptionPath, OptionPath] = {
     _START: ("start_url_files",),
     ("feeds", "urls"): ("feeds", "url_files"),
 }
-"""Where crawling begins: lists of URIs, and the option that names files with more of each."""
+"""Lists of start URIs, and the options that name files with more of each."""
 _SEND: OptionPath = ("send_links_to",)
 _BY_HOST = ("max_doc", "use_javascript", "use_sitemaps")
-"""Options that work by host, so that they do not go with rules about URIs."""
+"""Options that work per host, so they cannot be combined with URI rules."""
 _STARTS = ("start_uris", "start_uri_files")
 
 
 def drafts_of(
     collection: Scope, name: str, notices: Notices, taken: Collection[str] = ()
 ) -> dict[str, Draft]:
-    """Return the draft of a collection, and of each sub-collection, by names of sources that are not `taken`."""
+    """Return the drafts of a collection and of its sub-collections, by source names that are not `taken`."""
     main = translate(collection, notices)
     drafts = {name: main}
     areas: dict[str, Draft] = {}
-    """The rules of each sub-collection as it has them, before those of the collection are added."""
+    """The rules of each sub-collection, without those of the collection."""
     for sub in collection.subs.values():
         if not _covers_something(sub):
             continue
@@ -69,12 +68,12 @@ def drafts_of(
 
 
 def _covers_something(sub: Scope) -> bool:
-    """Return whether a sub-collection has rules, so that it can be crawled apart; without, it was told of."""
+    """Return whether a sub-collection has rules; one without was reported when it was read."""
     return any(section in RULE_SECTIONS for section, _ in sub.settings)
 
 
 def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
-    """Return a sub-collection with what it has of the collection, logins too; rules and start URIs are its own."""
+    """Return a sub-collection with the inherited options and logins; rules and start URIs are not inherited."""
     inherited = {
         key: setting
         for key, setting in collection.settings.items()
@@ -101,7 +100,7 @@ def _is_longer(collection: Scope, sub: Scope) -> bool:
 
 
 def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
-    """Keep a sub-collection inside the collection, and the collection out of the sub-collection."""
+    """Restrict a sub-collection to the URLs of its collection."""
     whole_by_host, whole_by_uri = main.get(_DOMAINS) != ["*"], bool(main.get(_URIS))
     by_host, by_uri = part.get(_DOMAINS) != ["*"], bool(part.get(_URIS))
     if whole_by_host and not whole_by_uri and by_uri and not by_host:
@@ -120,22 +119,22 @@ def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
 
 
 def _widen(part: Draft, main: Draft) -> None:
-    """Crawl the schemes of the collection, and those of the start URIs of the sub-collection."""
+    """Use the schemes of the collection if the sub-collection has fewer."""
     if len(_texts(part.get(_SCHEMES))) < len(_texts(main.get(_SCHEMES))):
         part.copy(_SCHEMES, main)
 
 
 def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
-    """Leave to a sub-collection what its rules cover."""
+    """Exclude the area of a sub-collection from another source."""
     for name, source in _AREA.items():
         if area.get(source) not in (None, [], ["*"]):
             draft.extend((*_ELSEWHERE, owner, name), area, source)
-    if not draft.below((*_ELSEWHERE, owner)):  # it covers everything
+    if not draft.below((*_ELSEWHERE, owner)):  # the area is unrestricted
         draft.put_option((*_ELSEWHERE, owner, "hosts"), [])
 
 
 def _share(drafts: dict[str, Draft], collection: Scope, folder: Path) -> None:
-    """Let the sources of a collection exchange links, trust the same sites, and be one data group."""
+    """Make the sources of a collection exchange links, trust the same sites, and form one data group."""
     main, *parts = drafts.values()
     if not parts:
         return
@@ -158,7 +157,7 @@ def _share(drafts: dict[str, Draft], collection: Scope, folder: Path) -> None:
 
 
 def _listed(names: object, folder: Path) -> list[str]:
-    """Return the URIs in files; that one cannot be read is told when the draft is loaded."""
+    """Return the URIs in files; unreadable files are reported when the draft is loaded."""
     found: dict[str, None] = {}
     for name in _texts(names):
         lines = map(str.strip, lines_of(folder / name))
@@ -167,11 +166,11 @@ def _listed(names: object, folder: Path) -> list[str]:
 
 
 def _sites(urls: Iterable[str]) -> list[Data]:
-    """Return the sites of start URIs, each once: what is for one part of a collection there is for all of them."""
+    """Return the sites of start URIs, each once."""
     found: dict[str, None] = {}
     for url in urls:
         scheme, _, rest = url.partition("://")
-        if is_site(url):  # what is none is told of where it stands
+        if is_site(url):  # invalid URIs are reported elsewhere
             found[f"{scheme}://{rest.partition('/')[0]}/"] = None
     return [*found]
 
@@ -184,22 +183,26 @@ def _without(draft: Draft, path: OptionPath, urls: set[str]) -> None:
 
 
 def _texts(value: object) -> Sequence[str]:
-    return [str(one) for one in value] if isinstance(value, list) else []
+    return [str(member) for member in value] if isinstance(value, list) else []
 
 
 def _inside(part: Draft, urls: Iterable[str]) -> set[str]:
-    """Return the start URIs of the collection that a sub-collection covers."""
+    """Return those start URIs of the collection that are inside a sub-collection."""
     try:
         source = DataSource.model_validate({**part.data(), "name": "part", "takes_links": True})
         rules = compile_source(source)
-    except (ValidationError, UserError):  # told of when the draft is loaded
+    except (ValidationError, UserError):  # reported when the draft is loaded
         return set()
     found = {url: rules.url_policy.canonical(url) for url in urls}
-    return {url for url, one in found.items() if one and rules.boundary.rejects(one, seed=True) is None}
+    return {
+        url
+        for url, canonical in found.items()
+        if canonical and rules.boundary.rejects(canonical, seed=True) is None
+    }
 
 
 def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], notices: Notices) -> None:
-    """Connect `send_links_to` with the collections of this file that it names."""
+    """Resolve `send_links_to` to collections of this file."""
     for name, collection in names:
         setting = collection.settings.get(("", "send_links_to"))
         target = source_name(str(setting.value)) if setting is not None else ""

@@ -1,4 +1,4 @@
-"""From a collection, all its layers put together, to the draft of a source definition."""
+"""Translates a collection with merged layers into the draft of a source definition."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ ALWAYS: tuple[tuple[OptionPath, Data], ...] = (
     (("refresh", "adaptive", "longest"), 0),
     (("storage", "keep"), True),
 )
-"""What every collection means without saying it."""
+"""Options of a definition that are set for every collection."""
 
 _HTTPS = "https"
 _STARTS = tuple((section, name) for section in ("", "rss") for name in ("start_uris", "start_uri_files"))
 _TOGETHER = ("logins.", "feeding.destinations.")
-"""What options set that are read together with others of their kind."""
+"""Prefixes of options that are translated as whole groups, not one by one."""
 
 
 def translate(collection: Scope, notices: Notices) -> Draft:
-    """Return the draft of a collection; options without a value have their defaults."""
+    """Return the draft of a collection, defaults included."""
     draft = Draft(collection.place, _defaults())
     for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
         _put(setting, draft, notices)
@@ -58,24 +58,24 @@ def translate(collection: Scope, notices: Notices) -> Draft:
 
 @cache
 def _defaults() -> Draft:
-    """Return the draft of a collection that says nothing."""
+    """Return the draft of a collection without options."""
     draft = Draft(Place("", 0, ""))
     for path, value in ALWAYS:
         draft.put_option(path, value)
-    unsaid = Notices("")
+    discarded = Notices("")
     for spec in OPTIONS.defaults():
         if spec.sets and not spec.sets[0].startswith(_TOGETHER):
-            _put(Setting(spec, spec.name, spec.default, Place("", 0, spec.path)), draft, unsaid)
+            _put(Setting(spec, spec.name, spec.default, Place("", 0, spec.path)), draft, discarded)
     return draft
 
 
 def _has_effect(setting: Setting) -> bool:
-    """Return whether a setting is put into a draft by its form; logins and destinations are put as a whole."""
+    """Return whether a setting is translated by its form; logins and destinations are translated as groups."""
     return bool(setting.spec.sets) and not setting.spec.sets[0].startswith(_TOGETHER)
 
 
 def _rank(setting: Setting) -> tuple[bool, int]:
-    """Rank by number; how many levels there are is known before everything that is said about levels."""
+    """Sort key: by number, but `levels` first because options of levels depend on it."""
     return setting.spec.name != "levels", setting.spec.number
 
 
@@ -103,7 +103,7 @@ def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices)
 
 
 def _check_scripts(collection: Scope, notices: Notices) -> None:
-    """Tell if what scripts make is to be indexed, and no scripts are run."""
+    """Report `javascript_keep_html` without `use_javascript`."""
     keep, use = (collection.settings.get(("", name)) for name in ("javascript_keep_html", "use_javascript"))
     if keep is not None and keep.value and not (use is not None and use.value):
         problem = "has no effect without `use_javascript`; the page is indexed as it was sent"
@@ -111,19 +111,24 @@ def _check_scripts(collection: Scope, notices: Notices) -> None:
 
 
 def _admit_every_host(draft: Draft) -> None:
-    """Let all hosts in where no rule says which; URI rules alone do not close the others out."""
+    """Include all hosts if no host rule includes any; URI rules alone do not restrict hosts."""
     include: OptionPath = ("boundary", "domains", "include")
     if not draft.get(include):
         draft.put_option(include, ["*"])
 
 
 def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
-    """Add https where no layer says which schemes are crawled and a starting point has it."""
+    """Add https if no layer sets `allowed_schemes` and a start URI has it."""
     if ("", "allowed_schemes") in collection.settings:
         return
     folder = Path(notices.file).parent
     start = next(
-        (one for key in _STARTS if (one := collection.settings.get(key)) and _has_https(one, folder)), None
+        (
+            setting
+            for key in _STARTS
+            if (setting := collection.settings.get(key)) and _has_https(setting, folder)
+        ),
+        None,
     )
     if start is None:
         return
@@ -135,7 +140,7 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
 
 
 def _has_https(start: Setting, folder: Path) -> bool:
-    """Return whether one of the URIs is of https, or one of those in the files; a missing one is told of later."""
+    """Return whether a start URI is https, also in files; missing files are reported later."""
     named = start.value if isinstance(start.value, tuple) else ()
     if not start.name.endswith("_files"):
         return any(map(_is_https, named))
@@ -147,7 +152,7 @@ def _is_https(text: str) -> bool:
 
 
 def lines_of(path: Path) -> Sequence[str]:
-    """Return the lines of a file, none if it cannot be read."""
+    """Return the lines of a file, empty if it cannot be read."""
     track_file(path)
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()

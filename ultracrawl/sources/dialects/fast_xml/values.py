@@ -1,4 +1,4 @@
-"""From the text of an option to its value: types, fixed words, bounds, and what is forgiven with a notice."""
+"""Parses option values: types, allowed words, bounds. Tolerated deviations give a notice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNO
 
 
 class Member(NamedTuple):
-    """A member of a list, or the one text of an option, without the white space around it."""
+    """A list member, or the single text of an option, stripped."""
 
     text: str
     line: int
@@ -26,48 +26,48 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawOption:
-    """An option as it stands in the file: its text, and its members if it has some."""
+    """An option as written in the file: its text, and its members if it has any."""
 
     spec: OptionSpec
     name: str
     place: Place
     declared: str
-    """The type that it gives itself; empty without one."""
+    """Its `type` attribute; empty without one."""
     text: str
     members: tuple[Member, ...] | None
     secret: bool = False
 
     @property
     def shown(self) -> str:
-        """The text as notices show it."""
+        """The text for notices, without secrets."""
         return "the value" if self.secret else format_value(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value that an option has, and where it stands; a default stands in line 0."""
+    """The value of an option with its place; line 0 for defaults."""
 
     spec: OptionSpec
     name: str
-    """The name of the option; with a free name it is data."""
+    """The name of the option, which is data for options with free names."""
     value: Value
     place: Place
     lines: tuple[int, ...] = ()
     """The lines of the members."""
     free: str = ""
-    """The name of its section, if that is data."""
+    """The free name of its section, empty without one."""
 
     def member_place(self, line: int) -> Place:
         """Return the place of a member."""
         return self.place._replace(line=line)
 
 
-class _Ignored(Exception):  # noqa: N818 - no error: the option counts as if it were not there
-    """The option is as if it were absent; what is to be said was said."""
+class _Ignored(Exception):  # noqa: N818 - not an error: the option is treated as absent
+    """The option is treated as absent, and that was reported."""
 
 
 def read_value(written: RawOption, notices: Notices, free: str = "") -> Setting | None:
-    """Return the value of an option, None if it counts as absent. Mistakes and what was forgiven go to `notices`."""
+    """Return the value of an option, None if it is treated as absent. Adds mistakes and deviations to `notices`."""
     reader = _Reader(written, notices)
     try:
         value, lines = reader.read()
@@ -77,7 +77,7 @@ def read_value(written: RawOption, notices: Notices, free: str = "") -> Setting 
 
 
 class _Reader:
-    """Reads one option; each method says by itself what it forgives."""
+    """Parses one option; each method reports the deviations that it tolerates."""
 
     def __init__(self, written: RawOption, notices: Notices) -> None:
         self._written = written
@@ -186,7 +186,7 @@ class _Reader:
         return word
 
     def _known(self, text: str) -> str | None:
-        """Return the fixed word that a text is, whatever its case, None if it is none."""
+        """Return the allowed word equal to a text ignoring case, or None."""
         return next((word for word in self._spec.words if word.lower() == text.lower()), None)
 
     # ---- lists

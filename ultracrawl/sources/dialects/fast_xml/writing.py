@@ -1,4 +1,4 @@
-"""From collections back to XML: what they set, and nothing else."""
+"""Writes collections as XML."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 _INDENT = "    "
 
 Tree = dict[str, "Tree | Setting"]
-"""Sections by name, options by name with a slash in front, so that both may have the same one."""
+"""Sections by name, options by name with a leading slash, so that both can have the same name."""
 
 
 def collections_xml(collections: Iterable[Scope], *, masked: bool = False) -> str:
-    """Return a file with collections; reading it gives the same ones.
+    """Return an XML file with collections; reading it returns equal ones.
 
-    `masked` is for others to load: passwords are hidden, and logins and sub-collections are elements, so that loading
-    deletes none. Else those that are all there are, whatever a defaults file has, stay a section.
+    With `masked`, for export: passwords are masked, and logins and sub-collections are written as elements, so that
+    loading the file deletes none. Otherwise those that replace the ones of lower layers stay in a section.
     """
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<CrawlerConfig>"]
     for collection in collections:

@@ -1,4 +1,4 @@
-"""What a `robot.conf` says about passwords and proxies, as options of a source."""
+"""Converts passwords and proxies of a `robot.conf` to options of a source."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _WEB = ("http", "https")
 def authentication(
     properties: RobotProperties, sites: Iterable[SiteDefinition], starts: Iterable[StartingPoint]
 ) -> dict[str, Any]:
-    """Return the entries of `authentication`: user and password for the robot's own sites, and no other server."""
+    """Return the entries of `authentication`: user and password for the robot's own sites only."""
     if not properties["password"]:
         return {}
     origins = dict.fromkeys(
-        [*_of_starts(starts), *(url for site in sites if site.enabled for url in _of(site))]
+        [*_start_origins(starts), *(url for site in sites if site.enabled for url in _site_origins(site))]
     )
     return {
         f"site {number}": {"url": url, "user": properties["username"], "password": properties["password"]}
@@ -29,12 +29,12 @@ def authentication(
 
 
 def schemes(starts: Iterable[StartingPoint]) -> list[str]:
-    """Return which schemes a robot follows; FTP if one of its starting points lies there."""
+    """Return the schemes that a robot follows; FTP only if one of its starting points is on an FTP server."""
     return [*_WEB, *(["ftp"] if any(_ftp_hosts(starts)) else [])]
 
 
 def ftp(properties: RobotProperties, starts: Iterable[StartingPoint]) -> dict[str, Any]:
-    """Return the section `ftp`: user and password for the hosts of starting points there, and no other."""
+    """Return the section `ftp`: user and password for the hosts of FTP starting points only."""
     section: dict[str, Any] = {}
     if properties.is_set("email"):
         section["email"] = properties["email"]
@@ -58,23 +58,23 @@ def _ftp_hosts(starts: Iterable[StartingPoint]) -> Iterator[str]:
             yield parts.hostname
 
 
-def _of_starts(starts: Iterable[StartingPoint]) -> Iterator[str]:
+def _start_origins(starts: Iterable[StartingPoint]) -> Iterator[str]:
     for start in starts:
         parts = urlsplit(start.url)
         if parts.scheme in _WEB and parts.hostname:
             yield f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
 
 
-def _of(site: SiteDefinition) -> Iterator[str]:
+def _site_origins(site: SiteDefinition) -> Iterator[str]:
     for host in site.hosts:
         port = f":{host.port}" if host.port else ""
         yield from (f"{protocol}://{host.name}{port}/" for protocol in host.protocols if protocol in _WEB)
 
 
 def proxy(properties: RobotProperties) -> dict[str, Any]:
-    """Return the section `proxy`: the proxy of `auto-proxy`, unless that is a script, or none is to be used.
+    """Return the section `proxy` for `auto-proxy`; empty if that is a script, or `proxy-type` is `direct`.
 
-    User and password may stand in its address.
+    The address may contain user and password.
     """
     address = properties["auto-proxy"]
     if not address or properties["proxy-type"] == "direct" or _is_script(address):
@@ -87,12 +87,12 @@ def proxy(properties: RobotProperties) -> dict[str, Any]:
 
 
 def _is_script(address: str) -> bool:
-    """Whether an address is that of an auto-configuration file: one of a proxy has no path."""
+    """Whether an address is that of an auto-configuration file: the address of a proxy has no path."""
     return urlsplit(address).path not in ("", "/")
 
 
-def doubts(properties: RobotProperties) -> Iterator[Finding]:
-    """Yield a finding for each property without effect, and for switches that need what is not configured."""
+def ineffective_properties(properties: RobotProperties) -> Iterator[Finding]:
+    """Yield a warning for each property without effect."""
     for name, why, instead in _without_effect(properties):
         line = properties.lines.get(name, 0)
         yield Finding(properties.file, line, name, f"has no effect{why}", instead, False)

@@ -1,4 +1,4 @@
-"""Where functions of filters are found: those of packages, and your own by module and name or by their marks."""
+"""Loads filter functions: those of installed packages, and custom ones by dotted path or marker."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ultracrawl.rules.filters.program import NoteMistake
 from ultracrawl.system.plugins import FILTER_FUNCTIONS, Plugin, duplicate_error
 
 LOAD_MODULES = "load-modules"
-"""The function of `Setup` lines ahead of all filters that loads others."""
+"""The function of `Setup` lines before all filters that loads custom functions."""
 
 Got = TypeVar("Got")
 
 
 @dataclass(frozen=True, slots=True)
 class InstalledFunctions:
-    """The functions that packages bring, ours among them, and a line for each package that cannot be loaded."""
+    """The functions of installed packages, built-in ones included, and a message for each package not loaded."""
 
     by_name: dict[str, Function]
     lost: tuple[str, ...]
 
 
 def installed_functions() -> InstalledFunctions:
-    """Return what filters may name without loading it. Raises `PluginError` for a function that is there twice."""
+    """Return the installed functions. Raises `PluginError` for duplicate names."""
     functions: dict[str, Function] = {}
-    bringers: dict[str, Plugin] = {}
+    providers: dict[str, Plugin] = {}
     lost: list[str] = []
     for plugin in FILTER_FUNCTIONS.all_plugins():
         try:
@@ -41,9 +41,9 @@ def installed_functions() -> InstalledFunctions:
             lost.append(str(error))
             continue
         for name, function in brought.items():
-            if name in bringers:
-                raise duplicate_error(f"the filter function {name!r} is brought", [bringers[name], plugin])
-            functions[name], bringers[name] = function, plugin
+            if name in providers:
+                raise duplicate_error(f"the filter function {name!r} is brought", [providers[name], plugin])
+            functions[name], providers[name] = function, plugin
     return InstalledFunctions(functions, tuple(lost))
 
 
@@ -53,19 +53,20 @@ def _functions_of(plugin: Plugin) -> dict[str, Function]:
     if not isinstance(brought, Mapping) or not brought:
         raise plugin.wrong_type_error("a module with functions that filter_function marks")
     return {
-        name: one if isinstance(one, Function) else own_function(name, one) for name, one in brought.items()
+        name: function if isinstance(function, Function) else own_function(name, function)
+        for name, function in brought.items()
     }
 
 
 class CustomFunctions:
-    """Adds functions to those that directives may name; what cannot be loaded is reported to `note_mistake`."""
+    """Adds custom functions to those available to directives; failures are reported to `note_mistake`."""
 
     def __init__(self, functions: dict[str, Function], note_mistake: NoteMistake) -> None:
         self._functions = functions
         self._note_mistake = note_mistake
 
     def load(self, module: str, names: str, line: int) -> None:
-        """Load what a `load-modules` line names: functions with commas between, or all that the module marks."""
+        """Load the functions of a `load-modules` line: the comma-separated names, or all marked ones of the module."""
         if not module:
             instead = 'write module="package.module", and funcs="one,two" unless its functions are marked'
             self._note_mistake(line, LOAD_MODULES, "names no module", instead)
@@ -75,7 +76,7 @@ class CustomFunctions:
             self.add_module(module, line)
 
     def add(self, places: Mapping[str, str], line: int = 0) -> None:
-        """Add functions by name, each by its dotted path."""
+        """Add functions: dotted paths by name."""
         for name, dotted in places.items():
             module, _, attribute = dotted.rpartition(".")
             call = self._tried(name, line, partial(_function, module, attribute))
@@ -87,7 +88,7 @@ class CustomFunctions:
                 self._note_mistake(line, name, "is no function", "name a function of three parameters")
 
     def add_module(self, module: str, line: int = 0) -> None:
-        """Add all functions that a module marks with `filter_function`."""
+        """Add all functions of a module that are marked with `filter_function`."""
         loaded = self._tried(module, line, lambda: import_module(module))
         if loaded is None:
             return
@@ -101,7 +102,7 @@ class CustomFunctions:
     def _tried(self, name: str, line: int, get: Callable[[], Got]) -> Got | None:
         try:
             return get()
-        except Exception as error:  # the edge to code of others, which runs when its module is imported
+        except Exception as error:  # importing runs foreign code
             told = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
             instead = "install its package, or correct its name"
             self._note_mistake(line, name, f"cannot be loaded: {told}", instead)

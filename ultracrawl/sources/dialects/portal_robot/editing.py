@@ -1,4 +1,4 @@
-"""Changes in a `filterrules.conf` that leave everything else in it as it stands: comments, order, blanks."""
+"""`RulesEditor`: edits a `filterrules.conf` and preserves comments, order and blanks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _KINDS = {"site": "Site", "filterrule": "FilterRule"}
 
 
 class RulesEditor:
-    """The text of a `filterrules.conf` under changes; lines that come in end as the others do.
+    """Edits the text of a `filterrules.conf`; new lines get the line ending of the file.
 
-    Raises `UserError` for names that are not there, or are there already.
+    Methods raise `UserError` for names that do not exist, or exist already.
     """
 
     def __init__(self, text: str) -> None:
@@ -27,7 +27,7 @@ class RulesEditor:
 
     @property
     def text(self) -> str:
-        """The whole text as it is now."""
+        """The edited text."""
         return "".join(self._lines)
 
     def add(self, kind: str, name: str, block: str) -> None:
@@ -41,42 +41,42 @@ class RulesEditor:
         self._lines += [self._end, *(f"{line}{self._end}" for line in block.splitlines())]
 
     def remove(self, kind: str, name: str) -> None:
-        """Take a block out; with a rule go the `Use` lines that name it."""
+        """Remove a block; with a rule also the `Use` lines that name it."""
         block = self._require(kind, name)
         del self._lines[block.line - 1 : self._last(block)]
         if kind == "filterrule":
-            sites = [one for one in self._blocks() if one.kind == "site"]
+            sites = [other for other in self._blocks() if other.kind == "site"]
             self._delete([use for site in sites for use in _directives(site, "Use", {"rule": name})])
 
     def switch(self, kind: str, name: str, *, on: bool) -> None:
-        """Write `enable=on` or `enable=off` into the header of a block."""
+        """Set `enable=on` or `enable=off` in the header of a block."""
         self.write(kind, name, "enable", "on" if on else "off")
 
     def write(self, kind: str, name: str, key: str, text: str) -> None:
-        """Write `key=text` into the header of a block, in the place of what it says now; `text` as it is to stand."""
+        """Set `key=text` in the header of a block; `text` is already quoted if necessary."""
         self._write(self._require(kind, name).parameters, "name", key, text)
 
     def write_line(self, kind: str, name: str, word: str, key: str, text: str, /, **values: str) -> bool:
-        """Do the same in the directive of a block that has these values; return whether there is one."""
-        for one in _directives(self._require(kind, name), word, values):
-            self._write(one.parameters, next(iter(values)), key, text)
+        """Set `key=text` in the directive of a block that has these values; return whether there is one."""
+        for directive in _directives(self._require(kind, name), word, values):
+            self._write(directive.parameters, next(iter(values)), key, text)
             return True
         return False
 
     def _write(self, pairs: Sequence[Parameter], behind: str, key: str, text: str) -> None:
-        """Write a pair in the place of the one of its name, else behind another one."""
+        """Replace the pair of this name, or insert it behind another pair."""
         old = next((pair for pair in pairs if pair.name == key), None)
         place = old or next(pair for pair in pairs if pair.name == behind)
         line = self._lines[place.line - 1]
-        found = next(one for one in _PAIR.finditer(line) if one["name"] == place.name)
+        found = next(match for match in _PAIR.finditer(line) if match["name"] == place.name)
         begin = found.start() if old else found.end()
         self._lines[place.line - 1] = f"{line[:begin]}{'' if old else ' '}{key}={text}{line[found.end() :]}"
 
     def add_line(self, kind: str, name: str, line: str) -> None:
-        """Put a directive behind the last one of its word in a block, or at the end of the block."""
+        """Insert a directive behind the last one with the same word, or at the end of the block."""
         block = self._require(kind, name)
         word = line.split(maxsplit=1)[0].lower()
-        ends = [one.end for one in block.directives if one.word.lower() == word]
+        ends = [directive.end for directive in block.directives if directive.word.lower() == word]
         if ends:
             at = ends[-1]
         elif block.end == block.line:  # `<Site name=a></Site>`
@@ -94,46 +94,50 @@ class RulesEditor:
         self._lines.insert(at, f"   {line}{self._end}")
 
     def put_line(self, kind: str, name: str, line: str, /, **values: str) -> None:
-        """Let a directive take the place of the one of its word that has these values, or add it."""
+        """Replace the directive with the same word and these values, or add it."""
         block = self._require(kind, name)
-        for one in _directives(block, line.split(maxsplit=1)[0], values):
-            del self._lines[one.line - 1 : one.end]
-            self._insert(one.line - 1, line)
+        for directive in _directives(block, line.split(maxsplit=1)[0], values):
+            del self._lines[directive.line - 1 : directive.end]
+            self._insert(directive.line - 1, line)
             return
         self.add_line(kind, name, line)
 
     def remove_lines(self, kind: str, name: str, word: str, /, **values: str) -> int:
-        """Take out the directives of a word that have these values; returns how many."""
+        """Remove the directives of a word that have these values; return their number."""
         found = list(_directives(self._require(kind, name), word, values))
         self._delete(found)
         return len(found)
 
-    def _delete(self, found: Sequence[Directive]) -> None:
-        for one in reversed(found):
-            del self._lines[one.line - 1 : one.end]
+    def _delete(self, directives: Sequence[Directive]) -> None:
+        for directive in reversed(directives):
+            del self._lines[directive.line - 1 : directive.end]
 
     def _last(self, block: Block) -> int:
-        """Return the last line of a block; one that is not closed goes as far as the next one."""
+        """Return the last line of a block; an unclosed block ends before the next one."""
         if block.end:
             return block.end
-        return next((one.line - 1 for one in self._blocks() if one.line > block.line), len(self._lines))
+        return next((other.line - 1 for other in self._blocks() if other.line > block.line), len(self._lines))
 
     def _require(self, kind: str, name: str) -> Block:
         block = self._block(kind, name)
         if block is None:
-            known = ", ".join(one.get("name") or "" for one in self._blocks() if one.kind == kind) or "none"
-            raise UserError(f"there is no {_KINDS[kind]} {name!r}; the file has: {known}")
+            known = [other.get("name") or "" for other in self._blocks() if other.kind == kind]
+            listed = ", ".join(known) or "none"
+            raise UserError(f"there is no {_KINDS[kind]} {name!r}; the file has: {listed}")
         return block
 
     def _block(self, kind: str, name: str) -> Block | None:
-        return next((one for one in self._blocks() if (one.kind, one.get("name")) == (kind, name)), None)
+        return next(
+            (block for block in self._blocks() if (block.kind, block.get("name")) == (kind, name)), None
+        )
 
     def _blocks(self) -> list[Block]:
         return read_text(self.text, "", ALL_WORDS).blocks
 
 
 def _directives(block: Block, word: str, values: Mapping[str, str]) -> Iterator[Directive]:
-    """Yield the directives of a word that have some values."""
-    for one in block.directives:
-        if one.word.lower() == word.lower() and all(one.get(key) == value for key, value in values.items()):
-            yield one
+    """Yield the directives of a word that have these values."""
+    for directive in block.directives:
+        has_values = all(directive.get(key) == value for key, value in values.items())
+        if has_values and directive.word.lower() == word.lower():
+            yield directive

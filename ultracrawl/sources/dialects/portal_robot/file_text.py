@@ -1,4 +1,4 @@
-"""The files of a portal robot as text. What is written back has the character set and the line ends that were there."""
+"""Reads files of a portal robot as text, and writes them back with the same character set and line endings."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from ultracrawl.system.files import replace_file
 
 _UTF_16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}
 _OLDER = ("cp1252", "iso-8859-1")
-"""What files that are no UTF-8 are taken for, in this order; the last takes any bytes."""
+"""Character sets tried for files that are not UTF-8, in this order; the last accepts any bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """A file as it was read; lines end with LF or CRLF, as they do in it."""
+    """The text of a file; lines end with LF or CRLF, as in the file."""
 
     path: Path
     text: str
     encoding: str
 
     @property
-    def doubts(self) -> list[Finding]:
-        """What is to be said of the character set: it was guessed."""
+    def encoding_findings(self) -> list[Finding]:
+        """A warning if the character set was guessed."""
         if self.encoding not in _OLDER:
             return []
         problem = "is no UTF-8 text, and is read as ISO-8859-1 (Windows-1252)"
         return [Finding(str(self.path), 0, "file", problem, "save it as UTF-8", False)]
 
     def replace(self, text: str) -> None:
-        """Write another text in its place, as a whole, so that nobody reads half of it.
+        """Replace the text of the file atomically, keeping symbolic links.
 
-        A link stays one. Raises `OSError`, and `UnicodeEncodeError` for what the character set does not have.
+        Raises `OSError`, and `UnicodeEncodeError` for characters that the character set does not have.
         """
         replace_file(self.path, text.encode(self.encoding))
 
 
 def read_file(path: Path) -> FileText:
-    """Read a file: UTF-8, UTF-16 with its mark, or else the character set of the West. Raises `OSError`."""
+    """Read a file: UTF-8, UTF-16 with a byte-order mark, else Windows-1252 or ISO-8859-1. Raises `OSError`."""
     track_file(path)
     try:
         data = path.read_bytes()
-    except ValueError as error:  # a path that cannot be one
+    except ValueError as error:  # an invalid path
         raise OSError(None, str(error)) from error
     encoding = _UTF_16.get(data[:2], "utf-8")
     for candidate in (encoding, *_OLDER):
@@ -52,9 +52,9 @@ def read_file(path: Path) -> FileText:
             return FileText(path, _lines(data.decode(candidate)), candidate)
         except UnicodeDecodeError:
             continue
-    raise AssertionError("ISO-8859-1 takes any bytes")
+    raise AssertionError("ISO-8859-1 accepts any bytes")
 
 
 def _lines(text: str) -> str:
-    """Return a text whose lines end with LF; lines of old Macintoshes end with CR alone."""
+    """Return a text with LF line endings if it only has CR (classic Mac OS)."""
     return text if "\n" in text else text.replace("\r", "\n")

@@ -1,4 +1,4 @@
-"""`filter.conf`: the filters that it holds, and the two of a robot compiled."""
+"""Reads `filter.conf`, and compiles its filters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILTER = frozenset({"filter"})
 
 @dataclass(slots=True)
 class FilterFile:
-    """The filters of a `filter.conf` by name, and the functions that may stand in them."""
+    """The filters of a `filter.conf` by name, and the functions available to them."""
 
     text: ConfigText
     filters: dict[str, Block] = field(default_factory=dict)
@@ -34,12 +34,12 @@ class FilterFile:
         self.functions = dict(self.installed.by_name)
 
     @property
-    def own(self) -> CustomFunctions:
-        """What adds functions of your own."""
+    def custom_functions(self) -> CustomFunctions:
+        """The loader for further functions of this file."""
         return CustomFunctions(self.functions, self.text.add_finding)
 
     def compile(self, name: str, kind: FilterKind, robot: Robot) -> FilterProgram:
-        """Compile one of the filters; what is wrong with it goes to the findings of the text."""
+        """Compile one of the filters; mistakes go to the findings of the text."""
         block = self.filters.get(name)
         if block is None:
             near = get_close_matches(name, self.filters, 1)
@@ -52,15 +52,15 @@ class FilterFile:
 
 
 def read_filters(text: str, file: str = FILE) -> FilterFile:
-    """Read a `filter.conf`; modules with functions of your own are imported.
+    """Read a `filter.conf`, importing the modules with custom functions that it names.
 
-    In older layouts it is part of one file with the other blocks, which are passed over.
+    In older layouts all blocks are in one file; other kinds of blocks are skipped there.
     """
     read = read_text(text, file, ALL_WORDS)
     result = FilterFile(read)
     whole = is_whole_robot(read)
-    for one in read.directives:
-        _load(one, result)
+    for directive in read.directives:
+        _load(directive, result)
     for block in read.blocks:
         name = block.get("name") or ""
         if whole and block.kind in BLOCKS - FILTER:
@@ -78,14 +78,18 @@ def read_filters(text: str, file: str = FILE) -> FilterFile:
     return result
 
 
-def _line(one: Directive) -> FilterLine:
-    return FilterLine(one.word, [(pair.name, pair.value) for pair in one.parameters], one.line)
+def _line(directive: Directive) -> FilterLine:
+    return FilterLine(
+        directive.word, [(pair.name, pair.value) for pair in directive.parameters], directive.line
+    )
 
 
-def _load(one: Directive, result: FilterFile) -> None:
-    """Take up the functions of a `Setup fn=load-modules` line."""
-    if Phase.named(one.word) is Phase.SETUP and one.get("fn") == LOAD_MODULES:
-        result.own.load(one.get("module") or "", one.get("funcs") or "", one.line)
+def _load(directive: Directive, result: FilterFile) -> None:
+    """Load the functions of a `Setup fn=load-modules` line."""
+    if Phase.named(directive.word) is Phase.SETUP and directive.get("fn") == LOAD_MODULES:
+        result.custom_functions.load(
+            directive.get("module") or "", directive.get("funcs") or "", directive.line
+        )
         return
     problem, instead = "a directive outside of every filter", "move it into a <Filter>, or load modules here"
-    result.text.add_finding(one.line, one.word or "line", problem, instead)
+    result.text.add_finding(directive.line, directive.word or "line", problem, instead)

@@ -1,4 +1,4 @@
-"""Starting points of a robot that are folders: they become a source of files, with the filters of the robot."""
+"""Converts starting points that are folders to a source of type `file` with the filters of the robot."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ultracrawl.sources.kinds import SourceKind
 
 
 def is_folder(start: StartingPoint) -> bool:
-    """Whether a starting point is a folder of this machine."""
+    """Whether a starting point is a local folder."""
     return start.url.lower().startswith(f"{LOCAL_SCHEME}:")
 
 
 def file_options(
     starts: Sequence[StartingPoint], depth: int, shared: Mapping[str, Any], kind: SourceKind
 ) -> dict[str, Any]:
-    """Return the options of a source of files; `shared` are those of the robot, of which it takes what fits.
+    """Return the options of a source of type `file`: those of `shared`, the robot's, that apply to it, and its own.
 
-    A file of a starting point is one step away, one in a folder below it two.
+    A file in a starting point is one link step away, a file in a folder below it two.
     """
     depths = [depth if start.depth is None else start.depth for start in starts]
     own = {
@@ -31,4 +31,4 @@ def file_options(
         "levels": None if UNLIMITED in depths else max(*depths, 1) - 1,
         "filters": {**shared["filters"], "addresses": False},
     }
-    return {name: one for name, one in shared.items() if name not in kind.unfit} | dict(kind.fixed) | own
+    return {name: value for name, value in shared.items() if name not in kind.unfit} | dict(kind.fixed) | own

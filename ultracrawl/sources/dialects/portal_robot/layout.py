@@ -1,7 +1,7 @@
-"""How a robot's configuration is spread over files: four today, one or two in the older layouts of the family.
+"""The distribution of a robot's configuration over files: four today, one or two in older layouts.
 
-The product's ancestors (Netscape and iPlanet Compass Server, Catalog Server) have the same grammar: `process.conf` is
-what `robot.conf` was called there, starting points may stand in it, and all blocks may stand in one file.
+The product's ancestors (Netscape and iPlanet Compass Server, Catalog Server) use the same grammar; there `robot.conf`
+is called `process.conf` and may contain starting points, and all blocks may be in one file.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from ultracrawl.rules.filters.rules import PROTOCOLS
 from ultracrawl.sources.dialects.portal_robot.lexer import ConfigText
 
 MAIN_FILES = ("robot.conf", "process.conf")
-"""Names of the file with the `<Process>` block, the present one first."""
+"""Names of the file with the `<Process>` block, the current one first."""
 BLOCKS = frozenset({"process", "filter", "filterrule", "site"})
-"""All blocks that there are."""
+"""All kinds of blocks."""
 FILTER_WORDS = tuple(phase.value for phase in Phase)
 RULE_WORDS = ("Match", "Host", "Start", "Use")
 ALL_WORDS = (*FILTER_WORDS, *RULE_WORDS)
 
 
 def main_file_beside(part: Path) -> Path | None:
-    """Return the file with the `<Process>` block in the folder of another file of the robot, None if there is none."""
+    """Return the file with the `<Process>` block beside another file of the robot, None if there is none."""
     return next((path for name in MAIN_FILES if (path := part.with_name(name)).is_file()), None)
 
 
 def split_start(text: str) -> SplitResult | None:
-    """Return the parts of the URL of a starting point, None for a text that is none."""
+    """Return the parts of the URL of a starting point, None for an invalid one."""
     parts = urlsplit(text)
     if parts.scheme == LOCAL_SCHEME:
         local = parts.netloc.lower() in ("", LOCAL_HOST) and parts.path.startswith("/")
@@ -39,7 +39,7 @@ def split_start(text: str) -> SplitResult | None:
 
 
 def split_url(text: str) -> SplitResult | None:
-    """Return the parts of a whole URL, None for a text that is none."""
+    """Return the parts of an absolute URL, None for an invalid one."""
     try:
         parts = urlsplit(text)
         whole = bool(parts.scheme and parts.hostname) and parts.port != 0
@@ -49,5 +49,5 @@ def split_url(text: str) -> SplitResult | None:
 
 
 def is_whole_robot(read: ConfigText) -> bool:
-    """Whether a file holds all blocks of a robot; those that stand in other files today are somebody else's then."""
+    """Whether a file contains all blocks of a robot (older layouts); each reader then skips the blocks of others."""
     return any(block.kind == "process" for block in read.blocks)

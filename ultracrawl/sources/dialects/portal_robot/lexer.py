@@ -1,9 +1,8 @@
-"""The grammar that the four files of the portal robot share: blocks, directives, `name=value` pairs.
+"""Lexer for the grammar of all portal robot files: blocks, directives, `name=value` pairs.
 
-Rules L1 to L12 of the portal robot: a directive is a word and pairs; it goes on over lines that follow a backslash,
-begin with a blank, or begin with a pair; comments are whole lines. Damage that occurs in printed configurations (a
-quote that is not closed or a stray line in a header, `fn-name` for `fn=name`, a header without `>`) is accepted with
-a warning.
+Rules L1 to L12 of the portal robot: a directive is a word and pairs; it continues on lines that follow a backslash,
+begin with a blank, or begin with a pair; comments are whole lines. Damage that occurs in printed configurations (an
+unclosed quote or a stray line in a header, `fn-name` for `fn=name`, a header without `>`) is accepted with a warning.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import NamedTuple
 
 from ultracrawl.model import Finding
 
-LONGEST_LINE = 100_000
-"""Characters of a directive with all its continuations; a longer one is a mistake."""
+MAX_DIRECTIVE_LENGTH = 100_000
+"""Maximum characters of a directive with all its continuations."""
 
 _PAIR = re.compile(r"[^\s=\"<>#]+=")
 _TOKEN = re.compile(r'(?P<name>[^\s="]+)(?P<equals>=?)|(?P<junk>[="])')
@@ -32,7 +31,7 @@ _DASHED = re.compile(r"fn-(?P<value>[A-Za-z][\w-]*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A `name=value` pair, and the line that it stands in."""
+    """A `name=value` pair and its line."""
 
     name: str
     value: str
@@ -43,7 +42,7 @@ class Parameter:
 class Directive:
     """A word with its pairs (`Data fn=filter-by-exact src=type deny=text/plain`); the word may be empty.
 
-    `end` is the last line that something of it stands in.
+    `end` is its last line.
     """
 
     word: str
@@ -60,7 +59,7 @@ class Directive:
 class Block:
     """`<Kind name=value ...>` and the directives up to `</Kind>`; `kind` is in lower case.
 
-    `end` is the line of `</Kind>`, 0 without one.
+    `end` is the line of `</Kind>`, 0 if it is missing.
     """
 
     kind: str
@@ -76,7 +75,7 @@ class Block:
 
 @dataclass(slots=True)
 class ConfigText:
-    """A whole file: what stands outside blocks, the blocks, and what is wrong with its form."""
+    """A parsed file: directives outside blocks, blocks, and findings about the syntax."""
 
     file: str
     directives: list[Directive] = field(default_factory=list)
@@ -89,7 +88,7 @@ class ConfigText:
 
 
 class _Piece(NamedTuple):
-    """What of a logical line stands in one physical line; `goes_on`: a backslash ended it."""
+    """The part of a logical line in one physical line; `goes_on`: it ended with a backslash."""
 
     number: int
     text: str
@@ -97,7 +96,7 @@ class _Piece(NamedTuple):
 
 
 class _Line(list[_Piece]):
-    """A logical line: its pieces."""
+    """A logical line."""
 
     @property
     def number(self) -> int:
@@ -109,10 +108,10 @@ class _Line(list[_Piece]):
 
 
 def read_text(text: str, file: str, words: Iterable[str]) -> ConfigText:
-    """Split a configuration file; `words` are its directives, compared without case. Never raises.
+    """Parse a configuration file; `words` are its directives (case-insensitive). Never raises.
 
-    A line with a leading blank continues the one before unless it begins with one of these words, so a directive
-    that is not among them is recognised only at the beginning of a line.
+    A line with a leading blank continues the previous one unless it begins with one of these words, so other
+    directives are recognised only without indentation.
     """
     known = {word.lower() for word in words}
     result = ConfigText(file)
@@ -195,7 +194,7 @@ def _begin(block: Block, result: ConfigText) -> Block:
 
 
 def _header_pairs(line: _Line, result: ConfigText) -> tuple[Parameter, ...]:
-    for at, piece in enumerate(line):  # properties may stand behind the end of the header
+    for at, piece in enumerate(line):  # properties may follow the end of the header
         body = piece.text.rstrip()
         if body.endswith(">"):
             line[at] = piece._replace(text=body[:-1])
@@ -230,8 +229,8 @@ def _take(line: _Line, block: Block | None, result: ConfigText) -> None:
 
 
 def _pairs(line: _Line, result: ConfigText, *, in_header: bool = False) -> Iterator[Parameter]:
-    if sum(len(piece.text) for piece in line) > LONGEST_LINE:
-        result.add_finding(line.number, "line", f"longer than {LONGEST_LINE} characters", "split it")
+    if sum(len(piece.text) for piece in line) > MAX_DIRECTIVE_LENGTH:
+        result.add_finding(line.number, "line", f"longer than {MAX_DIRECTIVE_LENGTH} characters", "split it")
         return
     pieces = ((piece.number, piece.text) for piece in line)
     for number, text in pieces if in_header else _with_whole_values(line):
@@ -246,7 +245,7 @@ def _pairs(line: _Line, result: ConfigText, *, in_header: bool = False) -> Itera
 
 
 def _with_whole_values(line: _Line) -> Iterator[tuple[int, str]]:
-    """Yield line numbers and texts; a quoted value that goes on behind a backslash is made whole."""
+    """Yield line numbers and texts; quoted values continued by a backslash are joined."""
     open_parts: list[str] = []
     number, quotes = line.number, 0
     for piece in line:
@@ -296,9 +295,9 @@ def _lonely(name: str, line: int, result: ConfigText, in_header: bool) -> Parame
 
 
 def _quoted(text: str, at: int, line: int, name: str, result: ConfigText, in_header: bool) -> tuple[str, int]:
-    """Read up to the closing quote; a backslash stands for itself except before a quote or a backslash.
+    """Read up to the closing quote; a backslash is literal except before a quote or a backslash.
 
-    Backslashes ahead of a star are a way to write "anything" (R5), with quotes and without.
+    Backslashes before a star are kept: they are a notation for "anything" (R5).
     """
     parts: list[str] = []
     while at < len(text):

@@ -1,4 +1,4 @@
-"""`robot.conf`: the operating properties of a robot, as `properties.yaml` lists them."""
+"""Reads `robot.conf`: the properties of a robot, which are listed in `properties.yaml`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _YES, _NO = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
 
 
 class PropertyError(ValueError):
-    """A value that a property does not take; the message says which it takes."""
+    """An invalid value of a property; the message describes valid ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of `robot.conf`; `effect` says what it does here.
+    """A property of `robot.conf`; `effect` describes its effect here.
 
-    `idle` properties are read and have no effect, and need none.
+    `idle` properties are accepted without effect.
     """
 
     name: str
@@ -40,20 +40,20 @@ class Property:
     repeats: bool = False
     least: int = 0
     words: Mapping[str, str] = field(default_factory=dict)
-    """The only values, in lower case, and what each means."""
+    """The meaning of each allowed value, in lower case."""
     aliases: tuple[str, ...] = ()
     sets: str = ""
-    """The option of a source that says the same, with its section; empty if none does alone."""
+    """The equivalent option of a source, with its section; empty if there is no single one."""
 
     def read(self, text: str) -> Any:
-        """Return the value that is written. Raises `PropertyError`."""
+        """Parse a value. Raises `PropertyError`."""
         value, wanted = self._value(text)
         if value is None:
             raise PropertyError(wanted)
         return value
 
     def _value(self, text: str) -> tuple[Any, str]:
-        """Return a value, None for a wrong one, and which are right."""
+        """Return the parsed value (None if invalid) and a description of valid values."""
         lower = text.lower()
         match self.kind:
             case "flag":
@@ -90,47 +90,47 @@ def _read_list() -> dict[str, Property]:
     text = files(__package__).joinpath("properties.yaml").read_text(encoding="utf-8")
     rows: list[dict[str, Any]] = yaml.load(text, Loader=yaml.CSafeLoader)["properties"]
     for row in rows:
-        row |= {key: tuple(one) for key, one in row.items() if isinstance(one, list)}
+        row |= {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
     return {row["name"]: Property(**row) for row in rows}
 
 
 PROPERTIES: Mapping[str, Property] = _read_list()
 """All properties by name, with the defaults of the portal robot."""
 
-_ALIASES = {alias: one.name for one in PROPERTIES.values() for alias in one.aliases}
+_ALIASES = {alias: prop.name for prop in PROPERTIES.values() for alias in prop.aliases}
 
 
 @dataclass(slots=True)
 class RobotProperties:
-    """The properties of one robot: those that were set, and where."""
+    """The properties of one robot: the values that are set, and their lines."""
 
     file: str
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
-        """Return a property, or its default."""
+        """Return the value of a property, or its default."""
         return self.values.get(name, PROPERTIES[name].default)
 
     def options(self) -> dict[str, dict[str, Any]]:
-        """Return the options that single properties set, by their sections; what says nothing sets none."""
+        """Return the options set by single properties, by section; empty values set none."""
         found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-        for one in PROPERTIES.values():
-            section, _, option = one.sets.partition(".")
-            value = self[one.name]
-            if one.kind == "seconds":
-                value = value or one.default
+        for prop in PROPERTIES.values():
+            section, _, option = prop.sets.partition(".")
+            value = self[prop.name]
+            if prop.kind == "seconds":
+                value = value or prop.default
             if option and value not in (None, ""):
                 found[section][option] = value
         return found
 
     def is_set(self, name: str) -> bool:
-        """Return whether the file says something of a property."""
+        """Return whether the file sets a property."""
         return name in self.values
 
 
 def read_properties(text: str, file: str = FILE) -> tuple[RobotProperties, ConfigText]:
-    """Read a `robot.conf`; what is wrong with it is in the findings of the text. Unknown properties are warnings."""
+    """Read a `robot.conf`; mistakes are in the findings of the text. Unknown properties are warnings."""
     read = read_text(text, file, ALL_WORDS)
     properties = RobotProperties(file)
     processes = [block for block in read.blocks if block.kind == "process"]
@@ -145,7 +145,7 @@ def read_properties(text: str, file: str = FILE) -> tuple[RobotProperties, Confi
     for extra in processes[1:]:
         read.add_finding(extra.line, "Process", "a second <Process> block", "remove it")
     for block in processes[:1]:
-        for stray in (one for one in block.directives if one.word):
+        for stray in (directive for directive in block.directives if directive.word):
             read.add_finding(stray.line, stray.word, "a stray line; it is ignored", "remove it", fatal=False)
         for pair in _pairs(block):
             _take(pair, properties, read)
@@ -153,7 +153,7 @@ def read_properties(text: str, file: str = FILE) -> tuple[RobotProperties, Confi
 
 
 def _pairs(block: Block) -> list[Parameter]:
-    return [*block.parameters, *(pair for one in block.directives for pair in one.parameters)]
+    return [*block.parameters, *(pair for directive in block.directives for pair in directive.parameters)]
 
 
 def _take(pair: Parameter, properties: RobotProperties, read: ConfigText) -> None:

@@ -1,4 +1,4 @@
-"""From a `robot.conf`, with the three files beside it, to a project with one source, or one more for folders."""
+"""Reads a `robot.conf` and the files beside it into a project with one source, and one more for folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.sources import DataSource, DefinitionHead, InvalidSource, Loaded, make_project
-from ultracrawl.sources.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes
+from ultracrawl.sources.dialects.portal_robot.access import (
+    authentication,
+    ftp,
+    ineffective_properties,
+    proxy,
+    schemes,
+)
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
@@ -36,9 +42,9 @@ from ultracrawl.sources.kinds import load_kind, source_model
 from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.sections.completion import CompletedRun
 
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-DATA = "robot"
-"""The folder of the instance that holds the robot's data, unless `robot-state-dir` names another."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+DATA_FOLDER = "robot"
+"""The data folder of an instance, unless `robot-state-dir` names another."""
 
 FIELDS = {
     "classification": "Classification",
@@ -51,7 +57,7 @@ FIELDS = {
     "toc": "TOC",
     "ip": "IP",
 }
-"""Fields of descriptions beside the usual ones, and the search attributes that hold them."""
+"""The search attributes for additional fields of descriptions."""
 
 _PROPERTY_OF = {
     **{one.sets: one.name for one in PROPERTIES.values() if one.sets},
@@ -66,13 +72,13 @@ _PROPERTY_OF = {
     "completion.programs": "bindir",
     "completion.after": "cmd-hook",
 }
-"""Options of a source, and the properties that they come from."""
+"""Options of a source, and the properties they come from."""
 _TYPES = {"Depth": "number", "RD_Expires": "date", "RD_Last_Modified": "date"}
 
 
 @dataclass
 class RobotFiles:
-    """The four files of a robot, read; `findings` are those of all."""
+    """The parsed files of a robot, with the findings of all."""
 
     location: Path
     properties: RobotProperties
@@ -80,44 +86,44 @@ class RobotFiles:
     rules: RulesFile = field(default_factory=RulesFile)
     findings: list[Finding] = field(default_factory=list)
     together: frozenset[str] = frozenset()
-    """The kinds of blocks in the file with the `<Process>` block; in older layouts it has others as well."""
+    """The kinds of blocks in the file with the `<Process>` block; in older layouts it contains others too."""
 
     def path_of(self, name: str, kinds: frozenset[str]) -> Path:
-        """Return where some kinds of blocks are: in a file of their own, or all in one."""
+        """Return the file with some kinds of blocks: the one of this name, or the main file in older layouts."""
         own = self.location.with_name(name)
         return self.location if self.together & kinds and not own.exists() else own
 
     @property
     def instance(self) -> Path:
-        """The folder above `config`, from which paths in the files are taken."""
+        """The folder above `config`, which paths in the files are relative to."""
         folder = self.location.absolute().parent
         return folder.parent if folder.name == "config" else folder
 
     @property
     def all_starts(self) -> list[StartingPoint]:
-        """Enabled starting points, those of `robot.conf` included."""
+        """The enabled starting points, those of `robot.conf` included."""
         own = [StartingPoint(url) for url in self.properties["start"]]
         return [*own, *self.rules.starting_points()]
 
     @property
     def starts(self) -> list[StartingPoint]:
-        """Those of them that lie on servers."""
+        """The enabled starting points on servers."""
         return [start for start in self.all_starts if not is_folder(start)]
 
     @property
     def folders(self) -> list[StartingPoint]:
-        """Those of them that are folders of this machine."""
+        """The enabled starting points that are local folders."""
         return [start for start in self.all_starts if is_folder(start)]
 
 
 def read_robot(location: str | Path) -> Loaded:
-    """Read a robot. One without an enabled starting point is complete, and has nothing to crawl."""
+    """Read a robot. One without an enabled starting point is valid except for a finding about that."""
     files = read_files(Path(location))
     if not files.all_starts and not fatal_of(files.findings):
         instead = "define a site in filterrules.conf (`ultracrawl robot create-site NAME`), or enable one"
         files.findings.append(Finding(str(location), 0, "start", "Starting Points: 0 defined", instead))
     sources = _sources(files)
-    base = files.instance / (files.properties["robot-state-dir"] or DATA)
+    base = files.instance / (files.properties["robot-state-dir"] or DATA_FOLDER)
     head = DefinitionHead.model_validate(
         {
             "attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()},
@@ -135,9 +141,9 @@ def read_robot(location: str | Path) -> Loaded:
 
 
 def _sources(files: RobotFiles) -> list[DataSource]:
-    """Return the sources that a robot is, none if its files have mistakes; those of properties join the others.
+    """Return the sources of a robot, none if its files have mistakes. Adds mistakes in options to the findings.
 
-    Folders are a source apart, which is listed: beside servers under a name of its own.
+    Folders become a separate source of type `file`, with a name of its own if there are servers too.
     """
     if fatal_of(files.findings):
         return []
@@ -160,20 +166,22 @@ def _sources(files: RobotFiles) -> list[DataSource]:
 
 
 def _mistake(files: RobotFiles, option: str, problem: str, instead: str) -> Finding:
-    """Return what is wrong with an option of a source as a mistake in the property that it comes from."""
+    """Return a mistake in an option of a source as a finding about the property that it comes from."""
     known = [name for name in _PROPERTY_OF if f"{option}.".startswith(f"{name}.")]
     key = _PROPERTY_OF[max(known, key=len)] if known else option
     return Finding(str(files.location), files.properties.lines.get(key, 0), key, problem, instead)
 
 
 def read_files(location: Path) -> RobotFiles:
-    """Read the four files; the other three lie beside `robot.conf`."""
+    """Read `robot.conf` and the three other files beside it."""
     findings: list[Finding] = []
     text = _text(location, findings)
     if text is None:
         return RobotFiles(location, RobotProperties(str(location)), findings=findings)
     properties, read = read_properties(text, str(location))
-    files = RobotFiles(location, properties, findings=[*findings, *read.findings, *doubts(properties)])
+    files = RobotFiles(
+        location, properties, findings=[*findings, *read.findings, *ineffective_properties(properties)]
+    )
     files.together = frozenset(block.kind for block in read.blocks)
     _read_rules(files)
     _read_classification(files)
@@ -193,7 +201,7 @@ def _read_filters(files: RobotFiles) -> None:
 
 
 def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
-    """Compile both filters for their mistakes only."""
+    """Compile both filters to find mistakes; the result is not used."""
 
     @cache
     def load_rules(path: str) -> Rules:
@@ -218,7 +226,7 @@ def _same(one: Path, other: Path) -> bool:
 def _read_rules(files: RobotFiles) -> None:
     path = files.path_of(RULES_FILE, RULE_BLOCKS)
     if not path.exists() and files.properties["start"]:
-        return  # an older robot, whose starting points are elsewhere; filters that need the file say so
+        return  # an older robot with starting points elsewhere; filters that need the file report its absence
     text = _text(path, files.findings)
     if text is None:
         return
@@ -236,19 +244,19 @@ def _read_classification(files: RobotFiles) -> None:
 
 
 def _text(path: Path, findings: list[Finding]) -> str | None:
-    """Return the text of a file, None if it cannot be read; what is to be said of it goes to `findings`."""
+    """Return the text of a file, None if it cannot be read. Adds findings."""
     try:
         file = read_file(path)
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
         findings.append(Finding(str(path), 0, "file", problem, "put it beside robot.conf"))
         return None
-    findings += file.doubts
+    findings += file.encoding_findings
     return file.text
 
 
 def source_options(files: RobotFiles) -> dict[str, Any]:
-    """Return the options of the source that a robot is."""
+    """Return the options of the source of a robot."""
     properties = files.properties
     depths = [properties["depth"] if start.depth is None else start.depth for start in files.starts]
     unlimited = not depths or UNLIMITED in depths
@@ -280,13 +288,13 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
 
 
 def source_name(csid: str) -> str:
-    """Return the name of a robot's source: the last part of its catalog id."""
+    """Return the source name of a robot: the last part of its catalog id."""
     last = csid.rstrip("/").rpartition("/")[2]
-    return _UNFIT.sub("-", last).strip("-._") or "robot"
+    return _NOT_IN_NAMES.sub("-", last).strip("-._") or "robot"
 
 
 def default_agent() -> str:
-    """Return the User-Agent of a robot that names none."""
+    """Return the default User-Agent of a robot."""
     return f"ultracrawl/{__version__}"
 
 

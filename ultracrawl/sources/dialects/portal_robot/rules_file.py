@@ -1,4 +1,4 @@
-"""`filterrules.conf` and `classification.conf`: filter rules, sites, classification rules."""
+"""Reads `filterrules.conf` (filter rules and sites) and `classification.conf` (classification rules)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RULES_FILE = "filterrules.conf"
 CLASSIFICATION_FILE = "classification.conf"
 RULE_BLOCKS = frozenset({"filterrule", "site"})
 SOURCES = ("url", "protocol", "host", "path", "type")
-"""What filter rules look at; `MIME type` is another name of the last."""
+"""Sources of filter rules; `MIME type` is an alias of `type`."""
 
 _RULE_KEYS = ("name", "title", "enable", "default", "behavior")
 _SITE_KEYS = ("name", "kind", "enable", "database")
@@ -50,7 +50,7 @@ _BEHAVIORS = {"exclude": False, "include": True}
 
 @dataclass(slots=True)
 class RulesFile:
-    """What a `filterrules.conf` holds, in its order."""
+    """The rules and sites of a `filterrules.conf`, in order."""
 
     rules: list[FilterRule] = field(default_factory=list)
     sites: list[SiteDefinition] = field(default_factory=list)
@@ -58,9 +58,9 @@ class RulesFile:
     def compiled(
         self, *, fold_www: bool = False, depth: int = UNLIMITED, starts: Iterable[str] = ()
     ) -> SiteRules:
-        """Return the rules ready for use; `fold_www` and `depth` as `SiteRules` has them. Raises `FilterError`.
+        """Return the compiled rules; for `fold_www` and `depth` see `SiteRules`. Raises `FilterError`.
 
-        Hosts of `starts` that no site names get a site of their own, with the rules that new sites use.
+        Hosts of `starts` that no site names get a site of their own, with the default rules.
         """
         uses = tuple(Use(rule.name) for rule in self.rules if rule.default)
         more = [replace(site, uses=uses) for site in implicit_sites(self.sites, starts)]
@@ -72,7 +72,7 @@ class RulesFile:
 
 
 class _Reader:
-    """Takes values out of headers and lines, and says what is wrong with them."""
+    """Reads and checks values of headers and directives; mistakes are added to the findings."""
 
     def __init__(self, text: ConfigText) -> None:
         self.text = text
@@ -80,56 +80,56 @@ class _Reader:
     def wrong(self, line: int, key: str, problem: str, instead: str) -> None:
         self.text.add_finding(line, key, problem, instead)
 
-    def known(self, one: Block | Directive, names: Iterable[str], of: str) -> None:
+    def known(self, item: Block | Directive, names: Iterable[str], of: str) -> None:
         allowed = list(names)
-        for pair in one.parameters:
+        for pair in item.parameters:
             if pair.name not in allowed:
                 near = get_close_matches(pair.name, allowed, 1)
                 instead = f"did you mean `{near[0]}`" if near else f"it takes {', '.join(allowed)}"
                 self.wrong(pair.line, pair.name, f"{of} takes no `{pair.name}`", instead)
 
-    def needed(self, one: Block | Directive, name: str, of: str) -> str:
-        value = one.get(name)
+    def needed(self, item: Block | Directive, name: str, of: str) -> str:
+        value = item.get(name)
         if not value:
-            self.wrong(one.line, name, f"{of} lacks {name}", f"add {name}=VALUE")
+            self.wrong(item.line, name, f"{of} lacks {name}", f"add {name}=VALUE")
         return value or ""
 
-    def switch(self, one: Block | Directive, name: str = "enable", *, default: bool = True) -> bool:
-        value = one.get(name)
+    def switch(self, item: Block | Directive, name: str = "enable", *, default: bool = True) -> bool:
+        value = item.get(name)
         if value is None:
             return default
         if value.lower() not in SWITCHES:
-            self.wrong(one.line, name, f"`{value}` is not on or off", "write on or off")
+            self.wrong(item.line, name, f"`{value}` is not on or off", "write on or off")
         return SWITCHES.get(value.lower(), default)
 
-    def number(self, one: Block | Directive, name: str, least: int, most: int = 10**9) -> int | None:
-        value = one.get(name)
+    def number(self, item: Block | Directive, name: str, least: int, most: int = 10**9) -> int | None:
+        value = item.get(name)
         if value is None:
             return None
         digits = value.removeprefix("-")
         if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(value) <= most:
             return int(value)
         bounds = f"{least} or more" if most == 10**9 else f"{least} to {most}"
-        self.wrong(one.line, name, f"`{value}` is not a whole number, {bounds}", "write a number")
+        self.wrong(item.line, name, f"`{value}` is not a whole number, {bounds}", "write a number")
         return None
 
-    def choice(self, one: Block | Directive, name: str, choices: Iterable[str], default: str) -> str:
-        value = (one.get(name) or default).lower()
+    def choice(self, item: Block | Directive, name: str, choices: Iterable[str], default: str) -> str:
+        value = (item.get(name) or default).lower()
         if value in choices:
             return value
-        self.wrong(one.line, name, f"`{value}` is none of {', '.join(choices)}", "write one of them")
+        self.wrong(item.line, name, f"`{value}` is none of {', '.join(choices)}", "write one of them")
         return default
 
 
 def read_rules(text: str, file: str = RULES_FILE) -> tuple[RulesFile, ConfigText]:
-    """Read a `filterrules.conf`; what is wrong with it is in the findings of the text."""
+    """Read a `filterrules.conf`; mistakes are in the findings of the text."""
     read = read_text(text, file, ALL_WORDS)
     reader, result = _Reader(read), RulesFile()
     whole = is_whole_robot(read)
-    for one in () if whole else read.directives:
+    for directive in () if whole else read.directives:
         reader.wrong(
-            one.line,
-            one.word or "line",
+            directive.line,
+            directive.word or "line",
             "stands outside of every block",
             "move it into its <Site> or <FilterRule>",
         )
@@ -155,8 +155,8 @@ def _rule(block: Block, reader: _Reader) -> FilterRule:
     reader.known(block, _RULE_KEYS, "a filter rule")
     matches = tuple(
         match
-        for one in _lines(block, ("match",), reader)
-        if (match := _match(one, reader, SOURCES, "match")) is not None
+        for directive in _lines(block, ("match",), reader)
+        if (match := _match(directive, reader, SOURCES, "match")) is not None
     )
     behavior = reader.choice(block, "behavior", _BEHAVIORS, "exclude")
     return FilterRule(
@@ -170,34 +170,34 @@ def _rule(block: Block, reader: _Reader) -> FilterRule:
 
 
 def _lines(block: Block, words: tuple[str, ...], reader: _Reader) -> Iterable[Directive]:
-    for one in block.directives:
-        word = one.word.lower()
+    for directive in block.directives:
+        word = directive.word.lower()
         if word not in words:
-            problem = f"`{one.word or 'a line without a word'}` has no place in <{block.kind}>"
-            reader.wrong(one.line, one.word or "line", problem, f"it takes {', '.join(words)}")
+            problem = f"`{directive.word or 'a line without a word'}` has no place in <{block.kind}>"
+            reader.wrong(directive.line, directive.word or "line", problem, f"it takes {', '.join(words)}")
             continue
-        reader.known(one, _LINE_KEYS[word], one.word)
-        yield one
+        reader.known(directive, _LINE_KEYS[word], directive.word)
+        yield directive
 
 
-def _match(one: Directive, reader: _Reader, sources: Iterable[str], of: str) -> Match | None:
-    source = (one.get("source") or "url").lower()
+def _match(directive: Directive, reader: _Reader, sources: Iterable[str], of: str) -> Match | None:
+    source = (directive.get("source") or "url").lower()
     source = _OTHER_NAMES.get(source, source)
     allowed = list(sources)
     if allowed and source not in allowed:
         reader.wrong(
-            one.line, "source", f"`{source}` is no source of {of}", f"write one of {', '.join(allowed)}"
+            directive.line, "source", f"`{source}` is no source of {of}", f"write one of {', '.join(allowed)}"
         )
         return None
-    by = By(reader.choice(one, "by", [kind.value for kind in By], By.IS.value))
-    if one.get("string") is None:
-        reader.wrong(one.line, "string", f"{one.word} lacks string", "add string=TEXT")
+    by = By(reader.choice(directive, "by", [kind.value for kind in By], By.IS.value))
+    if directive.get("string") is None:
+        reader.wrong(directive.line, "string", f"{directive.word} lacks string", "add string=TEXT")
         return None
-    match = Match(source, by, one.get("string") or "", one.line)
+    match = Match(source, by, directive.get("string") or "", directive.line)
     try:
         match.compiled()
     except FilterError as error:
-        reader.wrong(one.line, "string", error.problem, error.instead)
+        reader.wrong(directive.line, "string", error.problem, error.instead)
         return None
     return match
 
@@ -207,14 +207,14 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
     hosts: list[SiteHost] = []
     starts: list[StartingPoint] = []
     uses: list[Use] = []
-    for one in _lines(block, ("host", "start", "use"), reader):
-        match one.word.lower():
+    for directive in _lines(block, ("host", "start", "use"), reader):
+        match directive.word.lower():
             case "host":
-                hosts.append(_host(one, reader))
+                hosts.append(_host(directive, reader))
             case "start":
-                starts.append(_start(one, reader))
+                starts.append(_start(directive, reader))
             case _:
-                uses.append(Use(reader.needed(one, "rule", "Use"), reader.switch(one)))
+                uses.append(Use(reader.needed(directive, "rule", "Use"), reader.switch(directive)))
     _same_depths(starts, block, reader)
     _reached_folders(hosts, starts, block, reader)
     name = reader.needed(block, "name", "a site")
@@ -232,14 +232,14 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
 def _own_hosts(
     name: str, starts: Iterable[StartingPoint], block: Block, reader: _Reader
 ) -> tuple[SiteHost, ...]:
-    """Return the hosts of a site that names none: its name, and this machine if it begins in a folder of it."""
+    """Return the hosts of a site that names none: its name, and this machine if it has local starting points."""
     local = any(split_start(start.url) and urlsplit(start.url).scheme == LOCAL_SCHEME for start in starts)
     own = _named_host(name, block.line, reader)
     return (own, SiteHost(LOCAL_HOST, protocols=(LOCAL_SCHEME,))) if local else (own,)
 
 
 def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
-    """Tell of starting points with different depths: URLs are known by site, not by where they descend from."""
+    """Warn about starting points with different depths: depth is tracked per site, not per starting point."""
     depths = {start.depth for start in starts if start.enabled and start.depth is not None}
     if len(depths) > 1:
         problem = (
@@ -251,7 +251,7 @@ def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader)
 def _reached_folders(
     hosts: Iterable[SiteHost], starts: Iterable[StartingPoint], block: Block, reader: _Reader
 ) -> None:
-    """Tell of folders none of whose files is let in, because the hosts that are named do not have this protocol."""
+    """Warn about local starting points whose files no host of the site includes."""
     named = list(hosts)
     folders = [start for start in starts if urlsplit(start.url).scheme == LOCAL_SCHEME]
     if (
@@ -264,21 +264,21 @@ def _reached_folders(
         reader.text.add_finding(block.line, "protocol", problem, instead, fatal=False)
 
 
-def _host(one: Directive, reader: _Reader) -> SiteHost:
-    named = one.get("protocol")
+def _host(directive: Directive, reader: _Reader) -> SiteHost:
+    named = directive.get("protocol")
     protocols = tuple(part.strip().lower() for part in named.split(",")) if named else PROTOCOLS
     for protocol in protocols:
         if protocol not in (*PROTOCOLS, LOCAL_SCHEME):
             reader.wrong(
-                one.line, "protocol", f"`{protocol}` is no protocol", "write http, https, ftp or file"
+                directive.line, "protocol", f"`{protocol}` is no protocol", "write http, https, ftp or file"
             )
-    port = reader.number(one, "port", 1, 65535)
-    host = _named_host(reader.needed(one, "name", "Host"), one.line, reader)
+    port = reader.number(directive, "port", 1, 65535)
+    host = _named_host(reader.needed(directive, "name", "Host"), directive.line, reader)
     return SiteHost(host.name, port or host.port, protocols)
 
 
 def _named_host(name: str, line: int, reader: _Reader) -> SiteHost:
-    """Return the host of a name, which may end in a port."""
+    """Return the host for a name, which may end with a port."""
     if _NO_HOST.search(name):
         reader.wrong(line, "name", f"`{name}` is no name of a host", "write it like www.example.com")
     found = _HOST_AND_PORT.fullmatch(name)
@@ -286,21 +286,21 @@ def _named_host(name: str, line: int, reader: _Reader) -> SiteHost:
     return SiteHost(host.lower().strip("[]"), int(port) if port else None)
 
 
-def _start(one: Directive, reader: _Reader) -> StartingPoint:
-    url = reader.needed(one, "url", "Start")
+def _start(directive: Directive, reader: _Reader) -> StartingPoint:
+    url = reader.needed(directive, "url", "Start")
     if url and split_start(url) is None:
         problem = f"`{url}` is not a whole URL of {', '.join((*PROTOCOLS, LOCAL_SCHEME))}"
-        reader.wrong(one.line, "url", problem, "write for example http://www.example.com/")
-    return StartingPoint(url, reader.number(one, "depth", UNLIMITED), reader.switch(one))
+        reader.wrong(directive.line, "url", problem, "write for example http://www.example.com/")
+    return StartingPoint(url, reader.number(directive, "depth", UNLIMITED), reader.switch(directive))
 
 
 def _check_uses(result: RulesFile, read: ConfigText) -> None:
     known: Mapping[str, FilterRule] = {rule.name: rule for rule in result.rules}
     lines = {
-        (block.get("name"), one.get("rule")): one.line
+        (block.get("name"), directive.get("rule")): directive.line
         for block in read.blocks
         if block.kind == "site"
-        for one in block.directives
+        for directive in block.directives
     }
     for site in result.sites:
         for use in site.uses:
@@ -314,20 +314,23 @@ def _check_uses(result: RulesFile, read: ConfigText) -> None:
 def read_classification(
     text: str, file: str = CLASSIFICATION_FILE
 ) -> tuple[list[ClassificationRule], ConfigText]:
-    """Read a `classification.conf`; what is wrong with it is in the findings of the text."""
+    """Read a `classification.conf`; mistakes are in the findings of the text."""
     read = read_text(text, file, ("Classify",))
     reader, rules = _Reader(read), []
     for block in read.blocks:
         reader.wrong(block.line, block.kind, "there are no blocks in this file", "write lines `Classify ...`")
-    for one in read.directives:
-        if one.word.lower() != "classify":
+    for directive in read.directives:
+        if directive.word.lower() != "classify":
             reader.wrong(
-                one.line, one.word or "line", "no classification rule", "write `Classify source=...`"
+                directive.line,
+                directive.word or "line",
+                "no classification rule",
+                "write `Classify source=...`",
             )
             continue
-        reader.known(one, _LINE_KEYS["classify"], "Classify")
-        match = _match(one, reader, (), "classification")
-        category = reader.needed(one, "category", "Classify")
+        reader.known(directive, _LINE_KEYS["classify"], "Classify")
+        match = _match(directive, reader, (), "classification")
+        category = reader.needed(directive, "category", "Classify")
         if match is not None and category:
             rules.append(ClassificationRule(match, category))
     return rules, read

@@ -54,14 +54,14 @@ class Destination:
 
 def _check_destinations(value: Mapping[str, DestinationOptions]) -> Mapping[str, DestinationOptions]:
     labels: dict[str, str] = {}
-    for label, one in value.items():
-        other = labels.setdefault(one.target, label)
+    for label, destination in value.items():
+        other = labels.setdefault(destination.target, label)
         if other != label:
             raise mistake(
-                f"{format_value(other)} and {format_value(label)} are the same index, `{one.target}`",
+                f"{format_value(other)} and {format_value(label)} are the same index, `{destination.target}`",
                 "remove one of them",
             )
-    primary = [label for label, one in value.items() if one.primary]
+    primary = [label for label, destination in value.items() if destination.primary]
     if len(primary) > 1:
         raise mistake(f"{' and '.join(map(format_value, primary))} are both primary", "let one be it")
     return value
@@ -85,7 +85,7 @@ class FeedingSection(Section):
     def in_order(self) -> tuple[Destination, ...]:
         """The destinations, the primary one first; empty if there is only the project's own index."""
         listed = sorted(self.destinations.items(), key=lambda item: not item[1].primary)
-        return tuple(Destination(label, one.target, one.paused) for label, one in listed)
+        return tuple(Destination(label, options.target, options.paused) for label, options in listed)
 
     @property
     def primary_index(self) -> str:

@@ -14,7 +14,7 @@ from ultracrawl.sources.mistakes import format_value, mistake
 def _text_keys(value: object) -> object:
     """Accept a plain list of values, and keys that YAML reads as numbers or dates."""
     if isinstance(value, list):
-        return {_key(one): {} for one in value}
+        return {_key(member): {} for member in value}
     return {_key(key): names for key, names in value.items()} if isinstance(value, dict) else value
 
 

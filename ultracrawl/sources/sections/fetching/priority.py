@@ -19,7 +19,9 @@ def _numbered(value: object) -> object:
     """Accept level numbers written as text, as in JSON."""
     if not isinstance(value, dict):
         return value
-    return {int(key) if isinstance(key, str) and key.isdecimal() else key: one for key, one in value.items()}
+    return {
+        int(key) if isinstance(key, str) and key.isdecimal() else key: level for key, level in value.items()
+    }
 
 
 class LevelSection(Section):

@@ -1,1 +1,1 @@
-"""The forms that values take in FAST XML, and what each becomes here."""
+"""Converts values of FAST XML to options of a source definition."""

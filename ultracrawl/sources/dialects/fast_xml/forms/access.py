@@ -1,4 +1,4 @@
-"""How options about access become values of a source definition: headers, proxies, passwords, accounts, logins."""
+"""Converts access options: headers, proxies, passwords, accounts, certificates, logins."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 from ultracrawl.sources.mistakes import format_value
 
 _TOKEN = re.compile(r"[^/\s(]+")
-_UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 ._-]+")
 _PROXY = re.compile(r"(?:(?P<scheme>\w+)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
 SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
-"""What a credential may end with, and the name that it has in a definition."""
+"""Schemes at the end of a credential, and their names in a definition."""
 PROXIES: OptionPath = ("proxy", "servers")
 _PROXY_SCHEMES = frozenset({"http", "https"})
 _PORT = re.compile(r"(?<=[^:]):\d+\Z", re.ASCII)
 _CERTIFICATE: OptionPath = ("client_certificates", "main", "certificate")
 _KEY: OptionPath = ("client_certificates", "main", "key")
 _NO_LIMIT = 2_147_483_647
-"""What the default of `proxy_max_pending` means."""
+"""The default of `proxy_max_pending`, which means no limit."""
 
 
 def headers(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Take header lines; the first word of User-Agent is also the name that robots.txt is searched for."""
+    """Convert header lines; the first word of User-Agent is also the robot name for robots.txt."""
     assert isinstance(setting.value, tuple)
     for text, line in zip(setting.value, setting.lines, strict=True):
         name, colon, value = (part.strip() for part in text.partition(":"))
@@ -45,12 +45,12 @@ def headers(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) 
 
 
 def http_version(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Name the version of HTTP."""
+    """Convert a boolean to the version of HTTP."""
     draft.put_option(path, "1.1" if setting.value else "1.0", setting)
 
 
 def proxies(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Read `[http://][user:password@]host[:port]`; the proxies are named by their number."""
+    """Parse `[http://][user:password@]host[:port]`; proxies are named by number."""
     assert isinstance(setting.value, tuple)
     for number, text in enumerate(setting.value, 1):
         line = setting.lines[number - 1]
@@ -60,7 +60,7 @@ def proxies(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) 
             notices.add(Code.MEMBER, place, "a proxy is no address", "write `host:port`")
             continue
         if (found["scheme"] or "http").lower() not in _PROXY_SCHEMES:
-            # Dropped, it would let requests out that are meant to go through it.
+            # Dropping it could let requests out directly that are meant to go through it.
             problem = f"proxies of `{found['scheme']}` are not spoken to, only those of HTTP"
             notices.add(Code.VALUE, place, problem, "write `http://host:port`")
             continue
@@ -73,7 +73,7 @@ def proxies(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) 
 
 
 def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
-    """Tell if none is left of the proxies that a collection names."""
+    """Report an error if none of a collection's proxies is usable."""
     if not draft.below(PROXIES):
         problem = "no proxy of the list can be used, and requests would go out without one"
         instead = "correct the list, or remove it"
@@ -81,7 +81,7 @@ def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
 
 
 def connections(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Bound the connections to each proxy."""
+    """Limit the connections to each proxy."""
     if setting.value != _NO_LIMIT:
         for server in draft.below(path):
             assert isinstance(server, dict)
@@ -90,7 +90,7 @@ def connections(setting: Setting, path: OptionPath, draft: Draft, _notices: Noti
 
 
 def credentials(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Read `user:password` or `user:password:realm:scheme`, for a beginning of URIs or for a realm."""
+    """Parse `user:password` or `user:password:realm:scheme`, for a URI prefix or for a realm."""
     user, _, rest = str(setting.value).partition(":")
     password, realm, scheme = rest, "", "basic"
     parts = rest.rsplit(":", 2)
@@ -109,7 +109,7 @@ def credentials(setting: Setting, path: OptionPath, draft: Draft, notices: Notic
 
 
 def accounts(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Read `user:password` of an FTP server."""
+    """Parse `user:password` of an FTP server."""
     user, colon, password = str(setting.value).partition(":")
     if not user or not colon or not password:
         problem = "is no user with a password"
@@ -120,7 +120,7 @@ def accounts(setting: Setting, path: OptionPath, draft: Draft, notices: Notices)
 
 
 def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None:
-    """Tell if a client certificate has no key, or a key no certificate, or a file of both cannot be read."""
+    """Report a client certificate without key, a key without certificate, and unreadable files."""
     given = [one for name in ("cert_file", "key_file") if (one := collection.settings.get(("", name)))]
     if len(given) == 1:
         draft.forget(_CERTIFICATE)
@@ -139,15 +139,15 @@ def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None
 
 
 def put_logins(collection: Scope, draft: Draft, notices: Notices) -> None:
-    """Put the logins of a collection into its draft."""
+    """Add the logins of a collection to its draft."""
     for name, login in collection.logins.items():
         entry = _login(login, notices)
         for option, key in (("timeout", "login_timeout"), ("required", "login_failed_ignore")):
             setting = collection.settings.get(("", key))
             if setting is not None:
                 entry[option] = not setting.value if option == "required" else _data(setting.value)
-        fitting = _UNFIT.sub("-", name).strip(" ._-") or "login"
-        draft.put_from(("logins", fitting), entry, login.place._replace(key=f"{collection.name}/{name}"))
+        label = _NOT_IN_NAMES.sub("-", name).strip(" ._-") or "login"
+        draft.put_from(("logins", label), entry, login.place._replace(key=f"{collection.name}/{name}"))
 
 
 def _login(login: Scope, notices: Notices) -> dict[str, Data]:
@@ -182,7 +182,7 @@ def _login(login: Scope, notices: Notices) -> dict[str, Data]:
 
 
 def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
-    """Return where the form is sent: scheme, host and path; empty if the page with the form says it."""
+    """Return the action URL of the form: scheme, host and path; empty if the page with the form determines it."""
     site, form = str(values.get("site", "")), str(values.get("form", ""))
     page = urlsplit(str(values.get("html_form", ""))) if values.get("autofill") else urlsplit("")
     if form and not site and page.netloc:
@@ -198,7 +198,7 @@ def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
 
 
 def _host(site: str) -> str:
-    """Return a host without the port that stands behind it: logins are for hosts."""
+    """Return a host without its port: logins are per host."""
     return _PORT.sub("", site)
 
 

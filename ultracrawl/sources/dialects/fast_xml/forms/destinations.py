@@ -1,4 +1,4 @@
-"""The destinations of collections: which index each one is, and which of them is primary."""
+"""Converts the destinations of collections: the index of each, and the primary one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOLDER = "var/indexes"
 
 
 def put_destinations(collection: Scope, draft: Draft, notices: Notices) -> None:
-    """Put the destinations of a collection into its draft, each with the name of its content collection as index."""
+    """Add the destinations of a collection to its draft; each has its content collection as index."""
     found: dict[str, dict[str, Setting]] = {}
     for setting in collection.settings.values():
         if setting.spec.section == _SECTION:
@@ -44,7 +44,7 @@ def _has_collection(parts: dict[str, Setting], notices: Notices) -> bool:
 
 
 def _names(labels: Iterable[str]) -> dict[str, str]:
-    """Return the name of each destination in the definition; what may not stand in one is replaced."""
+    """Return a valid and unique name for each destination label."""
     names: dict[str, str] = {}
     for label in labels:
         names[label] = free_name(source_name(label), names.values())
@@ -65,10 +65,10 @@ def _choose_primary(
 
 
 def name_indexes(drafts: Iterable[Draft], collections: Collection[str], notices: Notices) -> dict[str, Data]:
-    """Return the indexes beside that of the project that drafts feed, by name.
+    """Return the additional indexes that drafts feed, by name.
 
-    A content collection that has the name of a collection of the file is the index of the project, as it is for a
-    collection that names no destination.
+    A content collection with the name of a collection in the file is the index of the project, as for a collection
+    without destinations.
     """
     indexes: dict[str, Data] = {}
     for draft in drafts:

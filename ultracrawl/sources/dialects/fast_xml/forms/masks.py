@@ -1,4 +1,4 @@
-"""Passwords of an export: hidden when it is written, and put back when it is loaded again."""
+"""Masks the passwords of an export, and restores them when the export is loaded again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 MASK = "****"
 _FORM = f"{LOGIN}/parameters"
 _SECRET = frozenset({"passwd", "ftp_acct", _FORM})
-"""Sections whose options are passwords, or hold one."""
+"""Sections whose options are or contain passwords."""
 
 
 def masked(setting: Setting) -> Value:
-    """Return the value of an option without the passwords in it."""
+    """Return the value of an option with its passwords masked."""
     value = setting.value
     match setting.spec.section, setting.spec.name:
         case "passwd", _:
@@ -34,10 +34,10 @@ def masked(setting: Setting) -> Value:
 
 
 def unmasked(new: Scope, old: Scope) -> Scope:
-    """Return a collection, or a part of one, with the passwords of its former state where it has masks."""
+    """Return a collection, or a part of one, with masks replaced by the passwords of its former state."""
     return replace(
         new,
-        settings={key: _restored(one, old.settings.get(key)) for key, one in new.settings.items()},
+        settings={key: _restored(setting, old.settings.get(key)) for key, setting in new.settings.items()},
         logins=_parts(new.logins, old.logins),
         subs=_parts(new.subs, old.subs),
         nodes=_parts(new.nodes, old.nodes),
@@ -45,7 +45,7 @@ def unmasked(new: Scope, old: Scope) -> Scope:
 
 
 def report_masked_passwords(collection: Scope, notices: Notices) -> None:
-    """Add a notice for each masked password, which no server may be sent."""
+    """Add an error for each remaining mask, which must not be sent to servers as a password."""
     for scope in (collection, *collection.logins.values()):
         for setting in scope.settings.values():
             if _has_mask(setting):
@@ -54,7 +54,7 @@ def report_masked_passwords(collection: Scope, notices: Notices) -> None:
 
 
 def _parts(new: Mapping[str, Scope], old: Mapping[str, Scope]) -> dict[str, Scope]:
-    return {name: unmasked(one, old[name]) if name in old else one for name, one in new.items()}
+    return {name: unmasked(part, old[name]) if name in old else part for name, part in new.items()}
 
 
 def _restored(setting: Setting, known: Setting | None) -> Setting:
@@ -78,7 +78,7 @@ def _has_mask(setting: Setting) -> bool:
 
 
 def _account(text: str) -> tuple[str, str, str]:
-    """Return user, password, and what stands behind them: `:realm:scheme`, or nothing."""
+    """Return user, password, and the rest: `:realm:scheme`, or empty."""
     user, _, rest = text.partition(":")
     parts = rest.rsplit(":", 2)
     if len(parts) == 3 and parts[2].lower() in SCHEMES:

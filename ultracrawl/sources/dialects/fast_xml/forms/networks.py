@@ -1,4 +1,4 @@
-"""The file of networks beside collections: what of an intranet they may reach, for which XML has no option."""
+"""Reads `networks.txt` beside collections: the private networks they may reach, for which XML has no option."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ultracrawl.sources.mistakes import format_value
 from ultracrawl.sources.reading.locations import track_file
 
 NETWORKS_FILE = "networks.txt"
-"""A network a line, as `10.1.0.0/16`; blank lines and those that begin with `#` are skipped."""
+"""One network per line, as `10.1.0.0/16`; blank lines and lines that begin with `#` are skipped."""
 _NETWORKS: OptionPath = ("boundary", "networks")
 
 
 def read_networks(beside: Path, notices: Notices) -> dict[str, int]:
-    """Return the networks of the file beside a collection's own, with their lines; none if there is no file."""
+    """Return the networks of the file beside a collection file, with their lines; empty if there is no file."""
     path = beside.with_name(NETWORKS_FILE)
     track_file(path)
     if not path.exists():
@@ -48,10 +48,10 @@ def _networks(lines: list[str], notices: Notices) -> dict[str, int]:
 
 
 def open_networks(draft: Draft, networks: dict[str, int], file: str) -> None:
-    """Let a source reach networks, beside those that it may reach already."""
+    """Allow a source to reach networks in addition to its own ones."""
     if not networks:
         return
     known = draft.get(_NETWORKS)
-    own = [str(one) for one in known] if isinstance(known, list) else []
+    own = [str(network) for network in known] if isinstance(known, list) else []
     merged = list(dict.fromkeys([*own, *networks]))
     draft.put_from(_NETWORKS, [*merged], Place(file, next(iter(networks.values())), "network"))

@@ -1,4 +1,4 @@
-"""How values of a collection become values of a source definition: one function for each form."""
+"""Converts option values of a collection to values of a source definition: one function per form, in `FORMS`."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 from ultracrawl.sources.mistakes import format_value
 
 Form = Callable[[Setting, OptionPath, Draft, Notices], None]
-"""Puts a setting into a draft at a path."""
+"""Writes a setting to a path of a draft."""
 
 _RULES = {"ipmask": "mask", "ip6mask": "mask"}
-"""Kinds of rules that have another name in a definition."""
+"""Rule kinds with another name in definitions."""
 
 _LEGACY_TYPES = {
     "application/msexcel": ("application/vnd.ms-excel",),
     "application/ppt": ("application/vnd.ms-powerpoint", "application/mspowerpoint"),
 }
-"""Names that servers hardly send, and those that they send instead."""
+"""Media types that servers hardly send, and those they send instead."""
 
 _SECONDS = re.compile(r"\+?(\d{1,9}(\.\d*)?|\.\d+)", re.ASCII)
 _DEPTH = re.compile(r"depth:(\d{1,9})", re.IGNORECASE)
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def source_name(name: str) -> str:
-    """Return the name of the source that a collection is: what may not stand in one becomes a hyphen."""
-    return _UNFIT.sub("-", name).strip("-._")[:100] or "collection"
+    """Return a valid source name for a collection: invalid characters become hyphens."""
+    return _NOT_IN_NAMES.sub("-", name).strip("-._")[:100] or "collection"
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Return a name for a source that no other one has."""
-    others = (f"{name[:95]}-{number}" for number in numbers(2))
-    return name if name not in taken else next(one for one in others if one not in taken)
+    """Return `name`, with a number appended if it is taken."""
+    numbered = (f"{name[:95]}-{number}" for number in numbers(2))
+    return name if name not in taken else next(candidate for candidate in numbered if candidate not in taken)
 
 
 def _each(setting: Setting, path: OptionPath, draft: Draft, change: Callable[[str], Data]) -> None:
@@ -50,7 +50,7 @@ def _each(setting: Setting, path: OptionPath, draft: Draft, change: Callable[[st
 
 
 def plain(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Take the value as it is."""
+    """Copy the value."""
     if isinstance(setting.value, tuple):
         _each(setting, path, draft, lambda text: text)
     else:
@@ -58,7 +58,7 @@ def plain(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -
 
 
 def rule(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Write each member as a rule of the kind that the option names."""
+    """Write each member as a rule of the kind named by the option."""
     kind = _RULES.get(setting.name, setting.name)
     if kind == "mask":
         _each(setting, path, draft, lambda text: {kind: "".join(text.split())})
@@ -67,7 +67,7 @@ def rule(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) ->
 
 
 def extensions(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Take extensions that stand alone or with commas between them."""
+    """Split extensions at commas."""
     assert isinstance(setting.value, tuple)
     draft.open_list(path, setting)
     for number, text in enumerate(setting.value):
@@ -76,7 +76,7 @@ def extensions(setting: Setting, path: OptionPath, draft: Draft, _notices: Notic
 
 
 def types(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Add to old names of media types the registered ones."""
+    """Copy media types, adding the registered names to old ones."""
     _each(setting, path, draft, lambda text: text)
     assert isinstance(setting.value, tuple)
     for number, text in enumerate(setting.value):
@@ -85,7 +85,7 @@ def types(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -
 
 
 def depth(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Read `FULL` or `DEPTH:n`."""
+    """Parse `FULL` or `DEPTH:n`."""
     text = str(setting.value)
     found = _DEPTH.fullmatch(text)
     if found:
@@ -99,7 +99,7 @@ def depth(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) ->
 
 
 def span(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Read seconds, or `suspend`."""
+    """Parse seconds or `suspend`."""
     text = str(setting.value)
     if text.lower() == "suspend":
         draft.put_option(path, "suspend", setting)
@@ -112,28 +112,28 @@ def span(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> 
 
 
 def collection(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Name the source that a collection is."""
+    """Convert the name of a collection to that of its source."""
     draft.put_option(path, [source_name(str(setting.value))], setting)
 
 
 def logged(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Switch a log on with every value but `none`."""
+    """Convert every value except `none` to true."""
     draft.put_option(path, setting.value != "none", setting)
 
 
 def datastore(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Take the form of the store: each document a file, or all in one."""
+    """Convert the kind of the document store: one file per document, or one for all."""
     draft.put_option(path, "files" if setting.value == "flatfile" else "blocks", setting)
 
 
 def count(setting: Setting, path: OptionPath, draft: Draft, _notices: Notices) -> None:
-    """Take 0 for no limit."""
+    """Convert 0 to no limit."""
     assert isinstance(setting.value, int | None)
     draft.put_option(path, setting.value or None, setting)
 
 
 def size(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Take 0 for no limit, though it is none of the values."""
+    """Convert 0 to no limit, with a notice because 0 is not a documented value."""
     if setting.value == 0:
         notices.add(Code.RANGE, setting.place, "0 is taken for no limit", "leave the value empty")
     assert isinstance(setting.value, int | None)
@@ -141,7 +141,7 @@ def size(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> 
 
 
 def level(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) -> None:
-    """Move a level that does not exist to the nearest one."""
+    """Replace a level that does not exist by the nearest one."""
     levels = draft.get(("priority", "levels"))
     assert isinstance(setting.value, int)
     value = min(setting.value, levels) if isinstance(levels, int) else setting.value

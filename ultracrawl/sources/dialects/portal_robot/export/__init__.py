@@ -1,1 +1,1 @@
-"""The way back: a source as the configuration files of a portal robot, and what of it they cannot say."""
+"""Exports a source as configuration files of a portal robot, and reports what they cannot express."""

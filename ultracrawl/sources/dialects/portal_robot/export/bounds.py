@@ -1,4 +1,4 @@
-"""What belongs to a source, as site definitions with rules, and as directives of both filters."""
+"""Exports the boundary of a source as site definitions with rules, and as directives of both filters."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Bounds:
     both: list[str] = field(default_factory=list)
     """MetaData directives of both filters."""
     generation: list[str] = field(default_factory=list)
-    """MetaData directives of the generation filter alone: what is followed and not described."""
+    """MetaData directives of the generation filter only: resources that are followed but not described."""
     omissions: list[tuple[str, str, str]] = field(default_factory=list)
     """Option, problem and advice for each rule that cannot be expressed."""
 
 
 class BoundsWriter:
-    """Translates boundary rules. With `sites` hosts become site definitions where they can."""
+    """Translates boundary rules. With `sites`, hosts become site definitions where possible."""
 
     def __init__(self, boundary: Boundary, policy: UrlPolicy, seeds: Iterable[str], *, sites: bool) -> None:
         self._boundary = boundary
@@ -66,7 +66,7 @@ class BoundsWriter:
         self._by_sites = sites and bool(self._include) and named and rules.combine is Combine.ALL
 
     def written(self) -> Bounds:
-        """Return all of it."""
+        """Return the translated boundary."""
         self._schemes()
         if self._rules.exclude_extensions:
             self._deny(extension_expression(self._rules.exclude_extensions), source="path")
@@ -83,7 +83,7 @@ class BoundsWriter:
         return self._bounds
 
     def _schemes(self) -> None:
-        """Say which schemes are followed; a robot follows FTP if one of its starting points lies there."""
+        """Translate the schemes; a robot follows FTP if one of its starting points is on an FTP server."""
         usual = {"http", "https", *(["ftp"] if any(url.startswith("ftp:") for url in self._seeds) else [])}
         if not self._rules.schemes <= usual:
             self._leave("boundary.schemes", "`ftp` without a starting point on an FTP server")
@@ -100,7 +100,7 @@ class BoundsWriter:
                 yield rule
 
     def _urls(self, rules: Iterable[DomainRule]) -> tuple[str, str]:
-        """Return an expression for hosts, and the source that it is about."""
+        """Return an expression for hosts, and the filter source that it applies to."""
         several = list(rules)
         hosts = any_of(map(host_expression, several))
         if any(rule.kind is Kind.REGEXP for rule in several):
@@ -172,7 +172,7 @@ class BoundsWriter:
         return [urls_of_rule(rule, self._policy) for rule in self._rules.uris if rule.action is action]
 
     def _followed(self) -> None:
-        """Deny to the generation filter what is only followed."""
+        """Deny resources in the generation filter that are only followed."""
         uris = self._uri_expressions(Action.FOLLOW_ONLY)
         if uris:
             self._deny(any_of(uris), to=self._bounds.generation)
@@ -193,7 +193,7 @@ class BoundsWriter:
         (self._bounds.both if to is None else to).append(self._test("deny", expression, source))
 
     def _test(self, verb: str, expression: str, source: str) -> str:
-        """Return a directive, also with an expression that no robot takes: without it more would be crawled."""
+        """Return a directive, even if robots refuse its expression: without it more would be crawled."""
         try:
             compile_pattern(expression)
         except PatternError:

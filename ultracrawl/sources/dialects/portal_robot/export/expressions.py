@@ -1,4 +1,4 @@
-"""Expressions (RE2) that match what rules of a boundary match."""
+"""Converts boundary rules to equivalent RE2 expressions."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ ANYTHING = ".*"
 
 
 def any_of(expressions: Iterable[str]) -> str:
-    """Return an expression that matches what one of several does; flags of one do not reach the others."""
-    return "|".join(f"({one})" if "(?" in one else one for one in dict.fromkeys(expressions))
+    """Return the alternation of expressions; inline flags of one do not affect the others."""
+    return "|".join(f"({text})" if "(?" in text else text for text in dict.fromkeys(expressions))
 
 
 def literal(text: str) -> str:
-    """Return the expression for a text."""
+    """Return a text as an expression, escaped."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def host_expression(rule: DomainRule) -> str:
-    """Return the expression for the hosts of a rule that is not about addresses."""
+    """Return the expression for the hosts of a rule of any kind except address masks."""
     text = literal(normalise_host(rule.text.strip().lstrip("." if rule.kind is Kind.DOMAIN else "")))
     match rule.kind:
         case Kind.REGEXP:
@@ -42,12 +42,12 @@ def host_expression(rule: DomainRule) -> str:
 
 
 def urls_of_host(host: str, path: str = f"/{ANYTHING}") -> str:
-    """Return the expression for the URLs of a host, which is an expression itself, on any port."""
+    """Return the expression for the URLs of a host (an expression) on any port."""
     return f"[a-z]+://({host}){_PORT}{path}"
 
 
 def urls_of_ports(host: str, ports: Iterable[int], path: str = f"/{ANYTHING}") -> str:
-    """Return the expression for the URLs of a host on some ports; those of a scheme are not written in URLs."""
+    """Return the expression for the URLs of a host on some ports; default ports are not written in URLs."""
     origins = []
     for port in sorted(ports):
         origins.append(f"[a-z]+://({host}):{port}")
@@ -57,7 +57,7 @@ def urls_of_ports(host: str, ports: Iterable[int], path: str = f"/{ANYTHING}") -
 
 
 def urls_of_rule(rule: UriRule, policy: UrlPolicy) -> str:
-    """Return the expression for the URLs of a rule."""
+    """Return the expression for the URLs of a URL rule."""
     text = normalise_uri(rule, policy)
     match rule.kind:
         case Kind.REGEXP:
@@ -71,27 +71,27 @@ def urls_of_rule(rule: UriRule, policy: UrlPolicy) -> str:
 
 
 def path_expression(prefixes: Sequence[str]) -> str:
-    """Return the expression for paths with their query that begin with one of some prefixes."""
+    """Return the expression for paths with query that begin with one of the prefixes."""
     return f"({any_of(literal(path_text(prefix)) for prefix in prefixes)}){ANYTHING}"
 
 
 def path_text(prefix: str) -> str:
-    """Return a prefix as paths of canonical URLs begin."""
+    """Return a path prefix in canonical form."""
     written = prefix.strip()
     return unify(written if written.startswith("/") else f"/{written}")
 
 
 def extension_expression(extensions: Iterable[str]) -> str:
-    """Return the expression for paths with one of some extensions, in any case."""
+    """Return the case-insensitive expression for paths with one of the extensions."""
     names = (name.strip().lstrip(".") for member in extensions for name in member.split(","))
     return rf"(?i)[^?]*\.({any_of(literal(name) for name in names if name)})(\?.*)?"
 
 
 def type_expression(types: Iterable[str]) -> str:
-    """Return the expression for media types, which may have wildcards."""
-    return any_of(literal(one.lower()).replace(r"\*", ANYTHING) for one in types)
+    """Return the expression for media types, which may contain wildcards."""
+    return any_of(literal(media_type.lower()).replace(r"\*", ANYTHING) for media_type in types)
 
 
 def open_ports(rules: Iterable[PortRules]) -> bool:
-    """Whether every port is open."""
+    """Whether no rule restricts ports."""
     return not any(rule.include or rule.exclude for rule in rules)

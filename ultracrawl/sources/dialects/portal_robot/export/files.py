@@ -1,4 +1,4 @@
-"""A source as the files of a robot."""
+"""`robot_text`: exports a source as the files of a robot. `write_robot`: writes them to a folder."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _WITHOUT_ADVICE = "it has no place in the files of a robot; keep the definition 
 
 @dataclass
 class RobotText:
-    """The files of a robot by their names in its folder `config`, and what could not be said in them."""
+    """The files of a robot by their names in its folder `config`, and findings about what they cannot express."""
 
     files: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
 def robot_text(project: Project, source: DataSource, file: str) -> RobotText:
-    """Return the files for a robot that decides as a source does; `file` is the definition, for the findings."""
+    """Return the files for a robot equivalent to a source; `file` is the definition file for the findings."""
     return _Export(project, source, file).result
 
 
@@ -76,7 +76,7 @@ class _Export:
         self._leave_out(project, bounds)
 
     def _made(self, bounds: Bounds) -> None:
-        """Write filters that do what a source without filters of its own does."""
+        """Write filters for a source that has none of its own."""
         source, common = self._source, [*bounds.both]
         setup: list[str] = []
         if bounds.sites:
@@ -109,12 +109,12 @@ class _Export:
         )
 
     def _taken(self, own: FilterExport, bounds: Bounds) -> None:
-        """Take the filters of a source, with its boundary ahead of what they say."""
+        """Copy the filters of a source, with directives for its boundary in front."""
         self.result.files |= own.files(bounds.both, [*bounds.both, *bounds.generation])
-        self.result.findings += [Finding(self._file, 0, *one, False) for one in own.omissions]
+        self.result.findings += [Finding(self._file, 0, *omission, False) for omission in own.omissions]
 
     def _leave_out(self, project: Project, bounds: Bounds) -> None:
-        """Tell of every option that differs from its default and is not in the files."""
+        """Report every option that differs from its default and is not in the files."""
         for left in (*bounds.omissions, *access_of(self._source)[1]):
             self.result.findings.append(Finding(self._file, 0, *left, False))
         told = {finding.key for finding in self.result.findings}
@@ -154,7 +154,7 @@ def _is_said(option: str, source: DataSource) -> bool:
 
 
 MOST_LINKS = 1_000_000
-"""URLs of one page that are taken: a source has no limit of its own."""
+"""Value of `max` of `enumerate-urls`; sources have no such limit."""
 
 _GENERATE = [
     line("Generate", ("fn", "generate-rd-expires")),
@@ -173,9 +173,9 @@ def _types(types: Iterable[str]) -> list[str]:
 
 def _conversions(types: Iterable[str]) -> list[str]:
     return [
-        line("Data", ("fn", "convert-to-html"), ("type", one))
-        for one in types
-        if one not in _PAGES and "*" not in one
+        line("Data", ("fn", "convert-to-html"), ("type", media_type))
+        for media_type in types
+        if media_type not in _PAGES and "*" not in media_type
     ]
 
 
@@ -186,7 +186,7 @@ def _filter_names(source: DataSource, own: FilterExport | None) -> dict[str, obj
 
 
 def write_robot(text: RobotText, folder: Path) -> list[Path]:
-    """Write the files into the folder `config` of a new folder; only you may read them. Raises `OSError`."""
+    """Write the files into the folder `config` of a new folder, readable by the owner only. Raises `OSError`."""
     config = folder / "config"
     config.mkdir(parents=True, mode=0o700)
     written = []

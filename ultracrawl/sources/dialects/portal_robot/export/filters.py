@@ -1,4 +1,4 @@
-"""The filters that a source has of its own, with the files that they name, for another folder."""
+"""Exports the filters of a source, with the files that they name, to another folder."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from ultracrawl.sources.sections.scope.filters import FiltersSection
 
 _RULES_SETUP = "filterrules-setup"
 _FILES = {_RULES_SETUP: "config", "setup-type-by-extension": "file"}
-"""Functions that name a file, and their parameter for it."""
+"""Functions with a file parameter, and its name."""
 
 
 class FilterExport:
-    """Reads what the section `filters` names. Raises `UserError` for what cannot be read."""
+    """Reads the files named in the section `filters`. Raises `UserError` for unreadable files."""
 
     def __init__(self, section: FiltersSection) -> None:
-        assert section.file is not None, "only asked of a source with filters"
+        assert section.file is not None, "only for sources with filters"
         self._section = section
         self._text = read_filters(_read(section.file), str(section.file))
         wanted = (section.enumeration, section.generation)
         self._blocks = {name: block for name, block in self._text.filters.items() if name in wanted}
         self._rules = {path: self._rules_at(path) for path in self._rule_paths()}
         self.omissions: list[tuple[str, str, str]] = []
-        """Option, problem and advice of what is left out."""
+        """Option, problem and advice for what cannot be expressed."""
 
     def starts_beside(self, seeds: Iterable[str]) -> list[str]:
-        """Return the start URLs that are no starting points of a site, for `robot.conf`."""
+        """Return the start URLs that are not starting points of a site, for `robot.conf`."""
         known = {start.url for rules in self._rules.values() for start in rules.starting_points()}
         return [url for url in seeds if url not in known]
 
     def files(self, enumeration: Sequence[str], generation: Sequence[str]) -> dict[str, str]:
-        """Return the files by name; the two filters get further MetaData directives ahead of their own."""
+        """Return the files by name; both filters get additional MetaData directives in front of their own."""
         blocks = []
         for name, block in self._blocks.items():
             more = enumeration if name == self._section.enumeration else generation
-            blocks.append(filter_block(name, [*more, *(self._line(one) for one in block.directives)]))
+            blocks.append(filter_block(name, [*more, *(self._line(parsed) for parsed in block.directives)]))
         found = {"filter.conf": "".join([*self._loads(), *blocks])}
         for path, rules in self._rules.items():
             found[_name(path)] = "".join([*map(rule_block, rules.rules), *map(site_block, rules.sites)])
@@ -59,8 +59,8 @@ class FilterExport:
         return found
 
     def _loads(self) -> list[str]:
-        """Return the lines that load functions of your own: those of the file, and those that the section names."""
-        lines = [directive(one) for one in self._text.text.directives]
+        """Return the lines that load custom functions: those of the file, and one for each function of the section."""
+        lines = [directive(parsed) for parsed in self._text.text.directives]
         lines += [line("Setup", ("fn", LOAD_MODULES), ("module", module)) for module in self._section.modules]
         for name, dotted in self._section.functions.items():
             module, _, function = dotted.rpartition(".")
@@ -69,14 +69,14 @@ class FilterExport:
                 instead = f'mark it: @filter_function("{name}")'
                 self.omissions.append(("filters.functions", problem, instead))
             lines.append(line("Setup", ("fn", LOAD_MODULES), ("module", module), ("funcs", function)))
-        return [f"{one}\n" for one in dict.fromkeys(lines)]
+        return [f"{text}\n" for text in dict.fromkeys(lines)]
 
-    def _line(self, one: Directive) -> str:
-        """Return a directive, whose files are named as they are found from the new folder."""
-        function = one.get("fn") or ""
+    def _line(self, parsed: Directive) -> str:
+        """Return a directive with file names adapted to the new folder."""
+        function = parsed.get("fn") or ""
         parameter = _FILES.get(function)
         pairs = []
-        for pair in one.parameters:
+        for pair in parsed.parameters:
             value = pair.value
             if pair.name == parameter:
                 moved = (
@@ -86,15 +86,15 @@ class FilterExport:
                 )
                 value = moved
             pairs.append((pair.name, value))
-        return line(one.word, *pairs)
+        return line(parsed.word, *pairs)
 
     def _rule_paths(self) -> list[str]:
         return list(
             dict.fromkeys(
-                one.get("config") or ""
+                parsed.get("config") or ""
                 for block in self._blocks.values()
-                for one in block.directives
-                if one.get("fn") == _RULES_SETUP
+                for parsed in block.directives
+                if parsed.get("fn") == _RULES_SETUP
             )
         )
 

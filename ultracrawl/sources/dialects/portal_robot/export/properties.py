@@ -1,4 +1,4 @@
-"""The options of a source as properties of a `robot.conf`."""
+"""Exports options of a source as properties of a `robot.conf`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ultracrawl.sources.dialects.portal_robot.reader import default_agent
 
 Properties = dict[str, object]
 Omission = tuple[str, str, str]
-"""Option, problem and advice of what cannot be said."""
+"""Option, problem and advice for what cannot be expressed."""
 
 EXPRESSED_OPTIONS = (
-    *(one.sets for one in PROPERTIES.values() if one.sets),
+    *(prop.sets for prop in PROPERTIES.values() if prop.sets),
     "start_urls",
     "depth",
     "user_agent",
@@ -28,18 +28,18 @@ EXPRESSED_OPTIONS = (
     "ftp.email",
     "filters",
 )
-"""Options that are said whatever their value."""
+"""Options that can be expressed with any value."""
 
 
 def properties_of(source: DataSource, project: Project) -> Properties:
-    """Return the properties that say what the options of a source say; None for those that are left out."""
+    """Return the properties for the options of a source; None for properties to omit."""
     email = source.headers.get("From")
     filters = source.filters
     depth = source.depth if filters.depth is None else filters.depth
     size = source.limits.max_size
     programs = source.completion.programs or filters.programs
     return {
-        **{one.name: _written(one, source) for one in PROPERTIES.values() if one.sets},
+        **{prop.name: _written(prop, source) for prop in PROPERTIES.values() if prop.sets},
         "csid": filters.csid or f"x-catalog://localhost:80/{source.name}",
         "depth": -1 if depth is None else depth,
         "email": email,
@@ -51,16 +51,16 @@ def properties_of(source: DataSource, project: Project) -> Properties:
     }
 
 
-def _written(one: Property, source: DataSource) -> object:
-    """Return an option as its property writes it, None if it cannot."""
-    section, _, option = one.sets.partition(".")
+def _written(prop: Property, source: DataSource) -> object:
+    """Return the value of a property for its option, None if it cannot be expressed."""
+    section, _, option = prop.sets.partition(".")
     group = getattr(source, section)
     value: Any = group.get(option) if isinstance(group, Mapping) else getattr(group, option)
     if isinstance(value, tuple):
         return shlex.join(value) or None
-    if one.kind == "number":
+    if prop.kind == "number":
         return value if isinstance(value, int) else None
-    return float(value) if one.kind == "seconds" else value
+    return float(value) if prop.kind == "seconds" else value
 
 
 def _agent(agent: str, email: str | None) -> str | None:
@@ -69,11 +69,14 @@ def _agent(agent: str, email: str | None) -> str | None:
 
 
 def access_of(source: DataSource) -> tuple[Properties, list[Omission]]:
-    """Return user, password and proxy as properties, and what of them is left out: a robot has one of each."""
+    """Return user, password and proxy as properties, and omissions: a robot has only one of each."""
     properties: Properties = {}
     left: list[Omission] = []
-    accounts = {(one.user, _text(one.password), bool(one.url)) for one in source.authentication.values()}
-    accounts |= {(one.user, _text(one.password), True) for one in source.ftp.accounts.values()}
+    accounts = {
+        (account.user, _text(account.password), bool(account.url))
+        for account in source.authentication.values()
+    }
+    accounts |= {(account.user, _text(account.password), True) for account in source.ftp.accounts.values()}
     if len(accounts) == 1 and next(iter(accounts))[2]:
         ((properties["username"], properties["password"], _),) = accounts
     elif accounts:
@@ -93,7 +96,7 @@ def _text(secret: object) -> str:
 
 
 def options_of(written: Mapping[str, object], place: str = "") -> Iterator[str]:
-    """Yield the names of options that a definition sets, with dots between sections and their options."""
+    """Yield the dotted names of the options that a definition sets."""
     for name, value in written.items():
         path = f"{place}{name}"
         if isinstance(value, Mapping) and value and not path.startswith(_MAPPINGS):
@@ -111,4 +114,4 @@ _MAPPINGS = (
     "extract",
     "post_payload",
 )
-"""Where names are those of a user and not of options, or one is as good as another here."""
+"""Prefixes below which names are user-defined, or not distinguished here."""

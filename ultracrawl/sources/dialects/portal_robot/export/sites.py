@@ -1,4 +1,4 @@
-"""Site definitions for the hosts of a source, with rules for their paths and ports."""
+"""Exports the hosts of a source as site definitions, with rules for their paths and ports."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _ALL = Match("url", By.REGEX, ANYTHING)
 
 
 class SiteMaker:
-    """Makes a site for each host and domain that is included; hosts with rules of their own have one ahead of them.
+    """Creates a site for each included host and domain; hosts with rules of their own get a site before their domain.
 
-    The rules of a site: what it excludes; then, if something is included, that; then the exclusion of all else.
+    The rules of a site are: its exclusions; its inclusions, if there are any; then the exclusion of everything else.
     """
 
     def __init__(self, boundary: Boundary, include: Sequence[DomainRule], seeds: Iterable[str]) -> None:
         self._boundary = boundary
         self._rules = rules = boundary.rules
         self.rules: list[FilterRule] = []
-        """The filter rules that the sites use."""
+        """The filter rules of the sites."""
         domains = [_name(rule) for rule in include if rule.kind is Kind.DOMAIN]
         exact = dict.fromkeys(_name(rule) for rule in include if rule.kind is Kind.EXACT)
         own = [*(rule.host for rule in rules.paths), *(rule.host for rule in rules.ports)]
@@ -57,7 +57,7 @@ class SiteMaker:
         )
 
     def _ports_of(self, host: str) -> list[PortRules]:
-        """Return the rules about the ports of a host; those for every host count where it has none."""
+        """Return the port rules of a host; those for every host if it has none."""
         own = [rule for rule in self._rules.ports if normalise_host(rule.host) == host]
         return own or [rule for rule in self._rules.ports if rule.host == ANY_HOST]
 
@@ -96,7 +96,7 @@ class SiteMaker:
         return rule
 
     def _start(self, url: str) -> None:
-        """Give a starting point to the first site that covers it, else a site that lets in nothing else."""
+        """Add a starting point to the first site with its host, else a new site that includes nothing else."""
         host = host_of(url).strip("[]")
         for number, site in enumerate(self.sites):
             (own,) = site.hosts
@@ -117,7 +117,7 @@ def _name(rule: DomainRule) -> str:
 
 
 def _with_start(site: SiteDefinition) -> SiteDefinition:
-    """Return a site that names a starting point; without one it would begin at `http://name/`."""
+    """Return the site with a disabled starting point if it has none; otherwise it would begin at `http://name/`."""
     if site.starts:
         return site
     start = StartingPoint(f"http://{site.hosts[0].name}/", enabled=False)

@@ -1,4 +1,4 @@
-"""Blocks, directives and pairs as text; reading it gives the same ones."""
+"""Writes blocks, directives and pairs as text that the lexer reads back unchanged."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _INDENT = "   "
 
 
 def quoted(text: str) -> str:
-    """Return a value as it is written: in quotes unless it is plain, a backslash doubled where it would be lost."""
+    """Return a value in quotes if necessary, with backslashes doubled where they would be lost."""
     return text if _BARE.fullmatch(text) else f'"{between_quotes(text)}"'
 
 
 def between_quotes(text: str) -> str:
-    """Return a value as it stands between quotes."""
+    """Return a value escaped for quotes."""
     return _LOST.sub(r"\\\\", text).replace('"', '\\"')
 
 
@@ -30,15 +30,15 @@ def line(word: str, *pairs: tuple[str, str]) -> str:
     return " ".join([word, *(f"{name}={quoted(value)}" for name, value in pairs)])
 
 
-def directive(one: Directive) -> str:
-    """Return a directive that was read."""
-    return line(one.word, *((pair.name, pair.value) for pair in one.parameters))
+def directive(parsed: Directive) -> str:
+    """Return the text of a parsed directive."""
+    return line(parsed.word, *((pair.name, pair.value) for pair in parsed.parameters))
 
 
 def block(kind: str, pairs: Iterable[tuple[str, str]], lines: Iterable[str]) -> str:
-    """Return a block with its directives, and an empty line behind it."""
+    """Return a block with its directives, followed by an empty line."""
     header = line(f"<{kind}", *pairs)
-    return "\n".join([f"{header}>", *(f"{_INDENT}{one}" for one in lines), f"</{kind}>", "", ""])
+    return "\n".join([f"{header}>", *(_INDENT + text for text in lines), f"</{kind}>", "", ""])
 
 
 def filter_block(name: str, lines: Iterable[str]) -> str:
@@ -47,7 +47,7 @@ def filter_block(name: str, lines: Iterable[str]) -> str:
 
 
 def process_block(properties: Mapping[str, object], starts: Iterable[str]) -> str:
-    """Return the block of a `robot.conf`; properties that are None are left out."""
+    """Return the block of a `robot.conf`; properties that are None are omitted."""
     pairs = [(name, _value(value)) for name, value in properties.items() if value is not None]
     pairs += [("start", url) for url in starts]
     return "\n".join(
