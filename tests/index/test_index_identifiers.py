@@ -242,7 +242,7 @@ def test_the_snippet_marks_what_was_sought_in_names(engine: IndexEngine, text: s
 def test_every_sign_and_part_of_a_text_is_found_in_it_again(text: str) -> None:
     for term in identifier_terms(text):
         matcher = IdentifierMatcher({term: 1})
-        places = [*matcher.signs(text, 0, len(text)), *matcher.parts(text, 0, len(text), 1)]
+        places = [*matcher.operators(text, 0, len(text)), *matcher.parts(text, 0, len(text), 1)]
         assert places, term
         assert {text[start:end].lower().replace("r ", "r") for start, end, _ in places} == {term}
 

@@ -12,7 +12,7 @@ from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.destinations import EngineDestination
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.locking import LOCK, write_lock
-from ultracrawl.index.reclaiming import FEW_DELETED, SegmentCounts, segment_to_reclaim
+from ultracrawl.index.reclaiming import MIN_DELETED, SegmentCounts, segment_to_reclaim
 from ultracrawl.index.tantivy import tantivy_index
 from ultracrawl.index.whoosh import whoosh_index
 from ultracrawl.index.writing.cache import DocumentCache
@@ -21,7 +21,7 @@ from ultracrawl.index.writing.segments import Committed
 
 from .conftest import ATTRIBUTES, document
 
-NUMBER = 5 * FEW_DELETED
+NUMBER = 5 * MIN_DELETED
 LOCKS = {"whoosh": "MAIN_WRITELOCK", "tantivy": LOCK}
 
 
@@ -36,7 +36,7 @@ def index(kind: str, tmp_path: Path) -> Iterator[IndexEngine]:
     opened = open_index(IndexConfig(kind, tmp_path / "i", tuple(ATTRIBUTES.values())))
     opened.apply([named(n) for n in range(NUMBER - 100)])
     opened.apply([named(n) for n in range(NUMBER - 100, NUMBER)])
-    opened.apply([Deletion("s", f"/{n}") for n in range(FEW_DELETED - 1)])
+    opened.apply([Deletion("s", f"/{n}") for n in range(MIN_DELETED - 1)])
     yield opened
     opened.close()
 
@@ -56,13 +56,13 @@ def kept(index: IndexEngine) -> dict[str, IndexDocument]:
 
 def test_a_fifth_that_is_deleted_makes_room_and_nothing_else_changes(index: IndexEngine) -> None:
     index.maintain()
-    assert (index.facts().deleted, index.facts().reclaimed) == (FEW_DELETED - 1, 0)
+    assert (index.facts().deleted, index.facts().reclaimed) == (MIN_DELETED - 1, 0)
     assert index.reclaim() is False
-    index.apply([Deletion("s", f"/{FEW_DELETED - 1}")])
+    index.apply([Deletion("s", f"/{MIN_DELETED - 1}")])
     before = kept(index)
     index.maintain()
     facts = index.facts()
-    assert (facts.documents, facts.deleted, facts.reclaimed) == (NUMBER - FEW_DELETED, 0, 1)
+    assert (facts.documents, facts.deleted, facts.reclaimed) == (NUMBER - MIN_DELETED, 0, 1)
     assert facts.as_json()["reclaimed"] == 1
     assert kept(index) == before
     assert index.check() == []
@@ -71,47 +71,47 @@ def test_a_fifth_that_is_deleted_makes_room_and_nothing_else_changes(index: Inde
     ]
     assert index.search(SearchQuery("herons", principals=())).total == 0
     index.apply([Deletion("s", f"/{NUMBER - 1}")])
-    assert index.count() == NUMBER - FEW_DELETED - 1
+    assert index.count() == NUMBER - MIN_DELETED - 1
 
 
 def test_documents_that_were_replaced_count_as_well(index: IndexEngine) -> None:
-    index.apply([named(n) for n in range(FEW_DELETED, 2 * FEW_DELETED)])
+    index.apply([named(n) for n in range(MIN_DELETED, 2 * MIN_DELETED)])
     index.maintain()
     assert index.facts().deleted == 0
-    assert index.count() == NUMBER - FEW_DELETED + 1
+    assert index.count() == NUMBER - MIN_DELETED + 1
 
 
 def test_it_happens_at_the_end_of_a_crawl_too(index: IndexEngine, kind: str, tmp_path: Path) -> None:
-    index.apply([Deletion("s", f"/{n}") for n in range(2 * FEW_DELETED)])
+    index.apply([Deletion("s", f"/{n}") for n in range(2 * MIN_DELETED)])
     config = IndexConfig(kind, tmp_path / "i", tuple(ATTRIBUTES.values()))
     EngineDestination(open_index(config)).close()
-    assert (index.facts().deleted, index.count()) == (0, NUMBER - 2 * FEW_DELETED)
+    assert (index.facts().deleted, index.count()) == (0, NUMBER - 2 * MIN_DELETED)
 
 
 def test_the_index_process_does_it_before_it_ends(index: IndexEngine, kind: str, tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path / "cache")
-    cache.append(1, Deletion("s", f"/{FEW_DELETED - 1}"))
+    cache.append(1, Deletion("s", f"/{MIN_DELETED - 1}"))
     path = cache.seal()
     assert path is not None
     process = IndexProcess(IndexConfig(kind, tmp_path / "i", tuple(ATTRIBUTES.values())))
     process.submit(path)
     assert [type(report) for report in process.close()] == [Committed]
     facts = index.facts()
-    assert (facts.documents, facts.deleted, facts.reclaimed) == (NUMBER - FEW_DELETED, 0, 1)
+    assert (facts.documents, facts.deleted, facts.reclaimed) == (NUMBER - MIN_DELETED, 0, 1)
 
 
 def test_it_waits_for_nobody(index: IndexEngine, kind: str, tmp_path: Path) -> None:
-    index.apply([Deletion("s", f"/{FEW_DELETED}")])
+    index.apply([Deletion("s", f"/{MIN_DELETED}")])
     with write_lock(tmp_path / "i", 0.0, LOCKS[kind]):
         assert index.reclaim() is False
-    assert index.facts().deleted == FEW_DELETED
+    assert index.facts().deleted == MIN_DELETED
     assert index.reclaim() is True
 
 
 def test_steps_are_bounded(index: IndexEngine, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tantivy_index, "MOST_RECLAIMED", 100)
     monkeypatch.setattr(whoosh_index, "LARGEST_MERGED", 100)
-    index.apply([Deletion("s", f"/{FEW_DELETED}")])
+    index.apply([Deletion("s", f"/{MIN_DELETED}")])
     before, steps = kept(index), 0
     while index.reclaim():
         steps += 1

@@ -21,7 +21,7 @@ TEXTS = st.text(
 def test_a_text_in_latin_letters_gives_the_same_spans_as_any_other(text: str, start: int) -> None:
     matcher = Matcher(parse_query(SearchQuery("connect images sign*"), {}))
     quick = matcher.spans(text, "en", start)
-    matcher._literals = []
+    matcher._literal_prefixes = []
     assert quick == matcher.spans(text, "en", start)
 
 

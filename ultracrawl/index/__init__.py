@@ -1,10 +1,10 @@
 """The full-text index: engines, the durable document cache in front of them, and the process that writes to them.
 
-`IndexEngine` is the interface; `IndexDocument`, `Deletion` and `NewAnchors` (together `Change`) go in, `SearchQuery`
-with its `Filter`s asks, `SearchResult` with its `Hit`s and `FacetValue`s answers.
-`whoosh.WhooshIndex` and `tantivy.TantivyIndex` are engines, `engines.open_index` opens one by name. `words` says what
-a word is, `query` what a query means. `writing.cache.DocumentCache` keeps changes safe until their commit;
-`writing.process.IndexProcess` applies them in a process of its own.
+`IndexEngine` is the interface. It takes `IndexDocument`, `Deletion` and `NewAnchors` (together `Change`), and a
+`SearchQuery` with its `Filter`s, and returns a `SearchResult` with its `Hit`s and `FacetValue`s. `whoosh.WhooshIndex`
+and `tantivy.TantivyIndex` are the engines; `engines.open_index` opens one by name. `words` is the text analysis,
+`query` builds query trees, `hits` ranks and presents matches. `writing.cache.DocumentCache` keeps changes safe until
+they are committed; `writing.process.IndexProcess` applies them in a separate process.
 """
 
 from ultracrawl.index.engine import (

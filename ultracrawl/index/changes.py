@@ -1,4 +1,4 @@
-"""Batches of changes: how many make one commit, and which one counts if several are about one document."""
+"""Splits changes into batches of one commit, and merges several changes of one document."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import replace
 from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
 
 TEXT_PER_COMMIT = 8_000_000
-"""Characters of text in one commit; the postings made of it take about 6 bytes for each."""
+"""Characters of text in one commit; their postings take about 6 bytes for each."""
 CHANGES_PER_COMMIT = 2_000
-"""Changes in one commit, whatever their texts."""
-TEXT_OF_A_KEPT_DOCUMENT = 20_000
-"""Characters that a document with new anchor texts counts as; its own text is in the index."""
+"""Changes in one commit, whatever the size of their texts."""
+STORED_DOCUMENT_TEXT = 20_000
+"""Characters counted for a document with new anchor texts; its own text is in the index."""
 
 
 def last_changes(changes: Iterable[Change]) -> dict[tuple[str, str], Change]:
-    """Return the change that counts for each document, by source and display URL.
+    """Return the effective change of each document, by (source, display URL).
 
-    It is the last one; anchor texts that follow a document in the same batch become part of it.
+    It is the last one; anchor texts that follow a document in the batch are merged into it.
     """
     last: dict[tuple[str, str], Change] = {}
     for change in changes:
@@ -37,12 +37,12 @@ def with_anchors(document: IndexDocument, new: NewAnchors) -> IndexDocument:
 
 
 def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
-    """Yield the changes in their order in lists that are small enough for one commit."""
+    """Yield the changes in order as lists that are small enough for one commit."""
     batch: list[Change] = []
     size = 0
     for change in changes:
         batch.append(change)
-        size += _text_of(change)
+        size += _text_size(change)
         if size >= TEXT_PER_COMMIT or len(batch) >= CHANGES_PER_COMMIT:
             yield batch
             batch, size = [], 0
@@ -50,11 +50,11 @@ def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
         yield batch
 
 
-def _text_of(change: Change) -> int:
-    """Return how many characters of text a change brings into a commit; of a document that is in the index a guess."""
+def _text_size(change: Change) -> int:
+    """Return the characters of text that a change adds to a commit; an estimate for documents in the index."""
     match change:
         case IndexDocument(text=text):
             return len(text)
         case NewAnchors():
-            return TEXT_OF_A_KEPT_DOCUMENT
+            return STORED_DOCUMENT_TEXT
     return 0

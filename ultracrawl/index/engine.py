@@ -1,4 +1,4 @@
-"""The interface of an index engine, and the values that go in and come out."""
+"""The `IndexEngine` interface, and the data classes of its arguments and results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ultracrawl.model import AttributeValue
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
-_OF_FRAGMENTS = "!$&'()*+,-./:;=?@_~%"
-"""What stands in a fragment as it is (RFC 3986, section 3.5), and the sign of what is escaped already."""
+_FRAGMENT_SAFE = "!$&'()*+,-./:;=?@_~%"
+"""Characters that are not escaped in a fragment (RFC 3986, section 3.5), and `%` of existing escapes."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexDocument:
-    """One document as the index holds it; `source` and `url` (the display URL) together identify it."""
+    """A document to be indexed, identified by `source` and `url` (the display URL)."""
 
     source: str
     url: str
@@ -28,22 +28,22 @@ class IndexDocument:
     text: str
     attributes: Mapping[str, Sequence[AttributeValue]] = field(default_factory=dict)
     secret_text: bool = False
-    """The text can be searched, and no piece of it is shown (`nosnippet`)."""
+    """The text is searchable but never shown (`nosnippet`)."""
     anchors: tuple[str, ...] = ()
-    """The texts of links to it on other pages (anchor texts), each once."""
+    """Anchor texts of links to the document on other pages, without duplicates."""
     section_anchors: tuple[tuple[str, str], ...] = ()
-    """The texts of links to parts of it: fragment and text."""
+    """Anchor texts of links to its sections, as (fragment, text)."""
     sections: tuple[Section, ...] = ()
-    """The parts of the text, in their order."""
+    """The sections of the text, in document order."""
     acl: tuple[str, ...] = ()
-    """The principals (users, groups) that may see it; empty: everybody may."""
+    """The principals (users, groups) that may see the document; empty: everybody."""
     depth: int = 0
-    """How many links lead to it from the nearest start URL."""
+    """Number of links from the nearest start URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """Takes the document of this source and display URL out of the index; unknown ones are no error."""
+    """Removes the document with this source and display URL from the index; unknown documents are ignored."""
 
     source: str
     url: str
@@ -51,7 +51,7 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class NewAnchors:
-    """Gives the document of this source and display URL other anchor texts; unknown ones are no error."""
+    """Replaces the anchor texts of the document with this source and display URL; unknown documents are ignored."""
 
     source: str
     url: str
@@ -63,63 +63,63 @@ Change = IndexDocument | Deletion | NewAnchors
 
 
 class Reading(StrEnum):
-    """How the words of a query are understood that are not required by its syntax, the strictest first."""
+    """Which words of a query a document must contain, apart from those that its syntax requires; strictest first."""
 
     ALL_WORDS = "all words"
-    """As it was typed: every word but stop words, identifiers as they are written."""
+    """Every word except stop words; identifiers as they are written."""
     PARTS = "parts"
-    """Every word but stop words; of identifiers every part, wherever it stands."""
+    """Every word except stop words; of identifiers all parts, anywhere in the document."""
     MOST_WORDS = "most words"
-    """Most of the words that say something, documents with more of them first."""
+    """Most of the words that are not stop words; documents with more of them rank higher."""
     ANY_WORD = "any word"
 
 
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
-    """What a word counts where it stands, and what else raises documents; 0 is without effect."""
+    """Weights of fields and of other ranking factors; 0 turns a factor off."""
 
     text: float = 1.0
     title: float = 20.0
     headings: float = 4.0
-    """Titles of its parts."""
+    """Section titles."""
     anchors: float = 4.0
-    """Texts of links to it."""
+    """Anchor texts of links to the document."""
     section_anchors: float = 4.0
-    """Texts of links to its parts."""
+    """Anchor texts of links to its sections."""
     address: float = 1.5
     depth: float = 0.01
-    """Divides by 1 plus this for each link from the start."""
+    """The score is divided by 1 + `depth` * links from the start URL."""
     freshness: float = 0.0
-    """Multiplies by 1 plus this for what has just changed, by 1 plus half of it after a year."""
+    """The score is multiplied by 1 + `freshness` / (1 + age in years)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A query, with everything that decides which documents it returns and in which order.
+    """A query with all options that decide which documents it returns and in which order.
 
     `text` is the user's input: words, `"a phrase"`, `-word`, `+word`, `word*`, `Attribute:word`, AND/OR/NOT. `reading`
-    says which of the words must occur: by default all but stop words. `where` are attribute values that must be equal
-    (several values of one attribute: any of them), `filters` are conditions that must all hold. `sources` (with
-    `source`: one more) leaves documents of other sources out. `like` is the URL of a document: found are others with
-    the same characteristic words.
+    says which of the words must occur: by default all except stop words. `where` are attribute values that must be
+    equal (of several values of one attribute any one), `filters` are conditions that must all hold. Only documents of
+    `sources` (and of `source`, one more) are returned, if any are given. `like` is the URL of a document; documents
+    with the same characteristic words are returned.
 
-    `sort` names a search attribute, with a leading `-` for descending; empty sorts by score. `facets` names
-    attributes whose values among all matches are counted. `boosts` are URLs, or beginnings of URLs with a
-    trailing `*`, each with the factor by which its score is multiplied. With `suggest`, a query that finds
-    nothing, or is not read strictly, gets a better spelling.
+    `sort` names a search attribute, with a leading `-` for descending order; empty sorts by score. `facets` are
+    attributes whose values are counted among all matches. `boosts` are URLs, or URL prefixes with a trailing `*`, each
+    with the factor by which the score is multiplied. With `suggest` the result has a spelling suggestion if nothing was
+    found, or if the reading is not the strictest.
 
-    `principals` are the users and groups that ask: found are documents for everybody, and those that one of them may
-    see. None asks without that condition, for the administration.
+    `principals` are the users and groups of the searcher: only documents that are public or visible to one of them are
+    returned. None (administration) returns all documents.
 
-    `language` (ISO 639-1) is that of who asks: documents in it come before equal ones in others. Without it the words
-    of the query tell, if they can.
+    `language` (ISO 639-1) is the preferred language: documents in it rank before equal ones in other languages. Without
+    it the language is guessed from the words of the query.
 
-    `pinned` are URLs that come first, whatever words their documents have, if all conditions hold for these.
-    `synonyms` are, by the folded words of what is sought, other texts that count as well, each with the source in
-    whose documents it does, or an empty text for all.
+    `pinned` are URLs that come first, whatever their words, if all other conditions hold for them. `synonyms` maps
+    folded words to further texts that match as well, each with the source to whose documents it applies, or an empty
+    text for all.
 
-    With `completing` the text is still being typed: found are documents whose titles, or titles of parts, have its
-    words, of which the last one may go on. Hits have no snippets, and as `section` the part whose title it is.
+    With `completing` the text is still being typed: documents match whose title, or a section title, contains the
+    words, the last one as a prefix. Hits have no snippets; their `section` is the section whose title matched.
     """
 
     text: str
@@ -146,7 +146,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    r"""One answer. `snippet` is plain text in which matched terms stand between «\x02» and «\x03» marks."""
+    r"""One hit. `snippet` is plain text in which matched terms are enclosed in \x02 and \x03."""
 
     url: str
     title: str
@@ -155,14 +155,14 @@ class Hit:
     snippet: str
     attributes: Mapping[str, Sequence[AttributeValue]]
     section: Section | None = None
-    """The part of the document that answers best; None if that is the document as a whole."""
+    """The section that matches best; None if that is the document as a whole."""
 
     @property
     def section_url(self) -> str:
-        """The URL that leads to the part that answers; that of the document without one."""
+        """The URL of the matching section; that of the document without one."""
         if self.section is None or not self.section.anchor:
             return self.url
-        return f"{self.url.partition('#')[0]}#{quote(self.section.anchor, safe=_OF_FRAGMENTS)}"
+        return f"{self.url.partition('#')[0]}#{quote(self.section.anchor, safe=_FRAGMENT_SAFE)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,8 @@ class FacetValue:
 class SearchResult:
     """The hits of one page of results; `total` counts all matching documents.
 
-    `facets` holds the most frequent values of each attribute asked for; `suggestion` is the query with
-    better spelling if it found nothing and there is one, else empty. `reading` says how the words were understood.
+    `facets` holds the most frequent values of each requested attribute; `suggestion` is the query with corrected
+    spelling, or empty. `reading` is the reading of the query that was used.
     """
 
     total: int
@@ -193,7 +193,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """What an index holds; `schema` is its version, 0 if nothing was ever written."""
+    """Statistics of an index; `schema` is its schema version, 0 if nothing was ever written."""
 
     engine: str
     documents: int
@@ -203,100 +203,99 @@ class IndexFacts:
     schema: int
     sources: Mapping[str, int]
     reclaimed: int = 0
-    """How often the space of deleted documents was freed without being asked for."""
+    """How often the engine freed the space of deleted documents by itself."""
 
     def as_json(self) -> dict[str, object]:
         """Return the facts in the shape of `ultracrawl index info --json`."""
         facts = {"bytes" if name == "size" else name: value for name, value in asdict(self).items()}
-        return facts | {"analysis": self.schema}  # what it was called before
+        return facts | {"analysis": self.schema}  # the former name of the key
 
 
 class IndexEngine(Protocol):
     """A full-text index. Not thread-safe; several processes may open the same index."""
 
     def apply(self, changes: Iterable[Change]) -> int:
-        """Apply all changes in their order and commit them as one: after a crash all or none are visible.
+        """Apply all changes in order, in one commit: after a crash all or none are visible.
 
-        A document replaces the one with the same source and URL; of several changes of one document in the
-        batch, the last counts, except that new anchor texts go to the document before them. Returns the number
-        of documents added, those with new anchor texts only not counted. Raises `IndexStoreError` (disk
-        full, locked for too long, damaged); the index is then as before.
+        A document replaces the one with the same source and URL. Of several changes of one document in the batch the
+        last one counts, except that new anchor texts are merged into a preceding document. Returns the number of
+        documents added, not counting those with new anchor texts only. Raises `IndexStoreError` (disk full, locked for
+        too long, damaged) and leaves the index unchanged.
         """
 
     def search(self, query: SearchQuery) -> SearchResult:
-        """Answer a query over what is committed at this moment, whatever is written meanwhile.
+        """Return the result of a query over the current commit, unaffected by concurrent writes.
 
-        Raises `UserError` for a query that cannot be understood, `IndexStoreError` if the index cannot be read.
+        Raises `UserError` for an invalid query, `IndexStoreError` if the index cannot be read.
         """
 
     def count(self, source: str = "") -> int:
-        """Return the number of documents, of one source if it is named."""
+        """Return the number of documents, of one source if it is given."""
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """Return (source, display URL) of every document, sorted; for reconciliation and tests."""
 
     def documents(self) -> Iterator[IndexDocument]:
-        """Yield every document as far as the index has kept it, in no particular order."""
+        """Yield every document as far as the index stores it, in no particular order."""
 
     def maintain(self) -> None:
-        """Do one bounded piece of housekeeping if it is due; indexers call it after each batch.
+        """Do one bounded step of maintenance (merge segments) if it is due; indexers call it after each batch.
 
-        What was committed can be searched before, so that nobody waits for it. Without it the index
-        only grows slower to search.
+        Commits are searchable before, so nothing waits for it. Without it searches only become slower.
         """
 
     def reclaim(self) -> bool:
         """Free the space of some deleted documents if they are a fifth of the index; return whether that was due.
 
-        It is one bounded step: as long as it returns true, there may be another. It waits for nobody: while another
-        process writes, it is left to a later time. `maintain` does it as well.
+        One bounded step: as long as it returns true, call it again. It does not wait for the write lock: while another
+        process writes, it does nothing. `maintain` calls it as well.
         """
 
     def optimise(self) -> None:
-        """Merge segments and free the space of deleted documents."""
+        """Merge all segments and free the space of deleted documents."""
 
     def facts(self) -> IndexFacts:
-        """Return what the index holds."""
+        """Return the statistics of the index."""
 
     def check(self) -> list[str]:
-        """Read the whole index and return what is wrong with it, one sentence each; an empty list is good.
+        """Verify the whole index and return the problems, one sentence each; an empty list if it is sound.
 
-        Whether a document can be added is tried beside it: nothing in the index changes. Raises `IndexStoreError`
-        if the index may not be read.
+        Adding a document is tried on a copy: the index itself does not change. Raises `IndexStoreError` if the index
+        may not be read.
         """
 
     def rebuild(self) -> int:
-        """Index every document anew from what the index has kept of it, and return their number.
+        """Reindex every document from what the index stores, and return their number.
 
-        What cannot be read any more is left out. Raises `IndexDamagedError` if nothing can be read, and leaves the
-        index as it is.
+        Unreadable documents are dropped. Raises `IndexDamagedError` if nothing can be read, and leaves the index
+        unchanged.
         """
 
     def bring_up_to_date(self) -> bool:
         """Rebuild an index of another schema version, and return whether that was necessary; `apply` does so first.
 
-        Until the new index takes its place, in one step, the old one is searched as well as it can be.
+        Until the new index replaces it, in one step, the old one is searched as well as it can be.
         """
 
     def clear(self) -> None:
-        """Put an empty index in the place of whatever is there, be it readable or not.
+        """Replace the index with an empty one, whether or not it is readable.
 
-        On disk that is set aside, in a folder `damaged-DATE` of the index; only the latest is kept.
+        The old files are moved to a folder `damaged-DATE` of the index; only the latest one is kept.
         """
 
     def close(self) -> None:
-        """Release files; the engine is not used afterwards."""
+        """Close all files; the engine cannot be used afterwards."""
 
 
 class OpenEngine(Protocol):
-    """What an entry point of the group `ultracrawl.engines` names: a class, or a function, that opens an index.
+    """What an entry point of the group `ultracrawl.engines` names: a callable (class or function) that opens an index.
 
-    It is called in crawls and commands and in the index process, each time an index is looked at or written.
+    It is called by crawls, commands and the index process, each time an index is read or written.
     """
 
     def __call__(self, *, path: Path, attributes: Mapping[str, SearchAttribute]) -> IndexEngine:
-        """Open the index in the folder `path`, which need not exist, with search attributes by name.
+        """Open the index in the folder `path`, which need not exist; `attributes` are search attributes by name.
 
-        Nothing is written before the first change. Raises `MissingExtraError` or another `UserError` if the engine
-        cannot be used here.
+        Nothing is written before the first change. Raises `MissingExtraError` or another `UserError` if the engine is
+        not available.
         """

@@ -1,4 +1,4 @@
-"""From an engine's name to the engine."""
+"""Opens an index by the name of its engine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ultracrawl.index.engine import IndexEngine, OpenEngine
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.system.plugins import ENGINES
 
-_IN_FOLDER = "ultracrawl.index.whoosh:WhooshIndex"
-"""An engine of which two things are known without importing it: it can be used, and its index lies in the folder."""
+_WHOOSH = "ultracrawl.index.whoosh:WhooshIndex"
+"""The default engine: known without an import to be available, and to store its index in the configured folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
-    """Which engine, where, with which search attributes: all that another process needs to open an index."""
+    """Engine, folder and search attributes of an index: all that another process needs to open it."""
 
     engine: str
     path: Path
@@ -30,7 +30,7 @@ class IndexConfig:
 
     @classmethod
     def from_json(cls, text: str) -> IndexConfig:
-        """Turn the line back; raises ValueError for anything else."""
+        """Parse such a line; raises ValueError for anything else."""
         match json.loads(text):
             case {"engine": str(engine), "path": str(path), "attributes": list(rows)}:
                 attributes = tuple(SearchAttribute(row["name"], AttributeType(row["type"])) for row in rows)
@@ -39,19 +39,19 @@ class IndexConfig:
 
 
 def open_index(config: IndexConfig) -> IndexEngine:
-    """Open the index; the first change creates it. Raises `UserError` if its engine cannot be used."""
+    """Open the index; the first change creates it. Raises `UserError` if its engine is not available."""
     attributes = {attribute.name: attribute for attribute in config.attributes}
     return _opener(config.engine)(path=config.path, attributes=attributes)
 
 
 def is_new(config: IndexConfig) -> bool:
-    """Return whether it is certain, without opening it, that there is no index yet."""
-    return ENGINES.find(config.engine).reference == _IN_FOLDER and not config.path.exists()
+    """Return whether there is certainly no index yet, without opening it."""
+    return ENGINES.find(config.engine).reference == _WHOOSH and not config.path.exists()
 
 
 def check_engine(engine: str) -> None:
     """Raise the `UserError` that opening an index of this engine would raise."""
-    if ENGINES.find(engine).reference != _IN_FOLDER:
+    if ENGINES.find(engine).reference != _WHOOSH:
         _opener(engine)
 
 

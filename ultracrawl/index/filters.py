@@ -20,17 +20,17 @@ class Operator(StrEnum):
     GREATER = ">"
     GREATER_OR_EQUAL = ">="
     BETWEEN = "between"
-    """From the first value to the second, both included."""
+    """From the first value to the second, both inclusive."""
     ANY_OF = "any of"
     ALL_OF = "all of"
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition that one value of the document's attribute must meet; of `ALL_OF`, each value some value.
+    """A condition on the values of an attribute: one must meet it, or with `ALL_OF` one for each filter value.
 
-    Values are texts as users write them: a date may be a day, a month or a year, which then is the whole
-    span. `NOT_EQUAL` holds when no value is equal, so also for documents without the attribute.
+    Values are texts as users write them: a date may be a day, a month or a year, and stands for the whole period.
+    `NOT_EQUAL` holds if no value is equal, also for documents without the attribute.
     """
 
     attribute: str
@@ -42,9 +42,9 @@ _SIGNS = re.compile(r"([^<>=!]+)(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
 
 
 def parse_filter(text: str) -> Filter:
-    """Return the filter that a text such as `Size>=10`, `Author!=Lee` or `Date=2023..2024` stands for.
+    """Parse a filter such as `Size>=10`, `Author!=Lee` or `Date=2023..2024`.
 
-    Raises `UserError` if there is no attribute or no sign.
+    Raises `UserError` if there is no attribute or no operator.
     """
     found = _SIGNS.fullmatch(text)
     if found is None or not found[1].strip():
@@ -54,7 +54,7 @@ def parse_filter(text: str) -> Filter:
 
 
 def comparison(attribute: str, sign: str, value: str) -> Filter:
-    """Return the filter of a sign and a value; `=` with a value `A..B` means between."""
+    """Return the filter of an operator and a value; `=` with a value `A..B` means between."""
     start, dots, end = value.partition("..")
     if sign == "=" and dots and start.strip() and end.strip():
         return Filter(attribute, Operator.BETWEEN, (start.strip(), end.strip()))
@@ -62,7 +62,7 @@ def comparison(attribute: str, sign: str, value: str) -> Filter:
 
 
 def all_of(texts: Iterable[str]) -> list[Filter]:
-    """Return, for each attribute of some `ATTRIBUTE=VALUE`, the filter for all of its values. Raises `UserError`."""
+    """Return an `ALL_OF` filter for each attribute in the `ATTRIBUTE=VALUE` texts. Raises `UserError`."""
     values: dict[str, list[str]] = {}
     for text in texts:
         name, sign, value = text.partition("=")

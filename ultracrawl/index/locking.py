@@ -1,4 +1,4 @@
-"""The lock that processes take in turns to write to an index."""
+"""The write lock of an index, shared by all processes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from ultracrawl.errors import IndexLockedError
 
 LOCK = "write.lock"
-"""The file in the folder of an index that is locked while somebody writes, unless its format has another one."""
+"""Lock file in the folder of an index, unless its format defines another one."""
 WHOOSH_LOCK = "MAIN_WRITELOCK"
-"""The file that programs with Whoosh lock, too."""
+"""Lock file of Whoosh, which programs that use Whoosh lock as well."""
 LOCKS = (LOCK, WHOOSH_LOCK)
 
 
 @contextmanager
 def write_lock(path: Path, seconds: float, name: str = LOCK) -> Iterator[None]:
-    """Hold the lock of the index in this folder; it ends with the process, whatever way that ends.
+    """Hold the write lock of the index in this folder; the system releases it when the process ends.
 
-    Raises `IndexLockedError` if another process holds it for longer than so many seconds.
+    Raises `IndexLockedError` if another process holds it for longer than `seconds`.
     """
     path.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + seconds

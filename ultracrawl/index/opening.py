@@ -1,4 +1,4 @@
-"""Opens the index that a project names, to be searched or worked on; `writing.opening` has what fills it."""
+"""Opens an index of a project for searching or maintenance; `writing.opening` opens it for indexing."""
 
 from __future__ import annotations
 
@@ -15,45 +15,47 @@ from ultracrawl.stores.boost_store import BoostStore
 
 
 def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
-    """Return what is needed to open an index of a project, in this process or another. Raises `UserError`."""
-    return _with_boosts(project, Boosts()).config_of(name)
+    """Return the configuration that opens an index of a project, in any process. Raises `UserError`."""
+    return _searchable_with_boosts(project, Boosts()).config_of(name)
 
 
 def searchable_project(project: Project) -> SearchableProject:
-    """Return what a search needs of a project. Raises `StateError` if the loaded boosts cannot be read."""
+    """Return the parts of a project that a search needs. Raises `StateError` if the loaded boosts cannot be read."""
     loaded = BoostStore(project.state.path)
     track_file(loaded.path)
-    return _with_boosts(project, loaded.read())
+    return _searchable_with_boosts(project, loaded.read())
 
 
-def _with_boosts(project: Project, boosts: Boosts) -> SearchableProject:
-    section = project.search
-    files = {} if section.synonyms is None else {"": section.synonyms}
+def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProject:
+    search = project.search
+    files = {} if search.synonyms is None else {"": search.synonyms}
     own = {PROJECT_INDEX: (project.index.engine, project.index.path)}
     return SearchableProject(
-        indexes={**own, **{name: (one.engine, one.path) for name, one in project.indexes.items()}},
-        destinations={name: one.type for name, one in project.destinations.items()},
-        attributes={name: one.type for name, one in project.schema_attributes.items()},
-        readable={name: tuple(readable_indexes(project, one)) for name, one in project.known_sources.items()},
+        indexes={**own, **{name: (index.engine, index.path) for name, index in project.indexes.items()}},
+        destinations={name: section.type for name, section in project.destinations.items()},
+        attributes={name: attribute.type for name, attribute in project.schema_attributes.items()},
+        readable={
+            name: tuple(readable_indexes(project, source)) for name, source in project.known_sources.items()
+        },
         groups=project.groups,
         boosts={**boosts.factors, **project.index.boosts},
         kinds=hit_codes(project.known_sources.values()),
         search=SearchOptions(
-            section.language,
-            files | dict(section.source_synonyms),
-            (*((pin.query, tuple(pin.urls)) for pin in section.pins), *boosts.first.items()),
-            RankingWeights(**dict(section.weights)),
+            search.language,
+            files | dict(search.source_synonyms),
+            (*((pin.query, tuple(pin.urls)) for pin in search.pins), *boosts.first.items()),
+            RankingWeights(**dict(search.weights)),
         ),
-        whole=lambda: project,
+        load_project=lambda: project,
     )
 
 
 def readable_indexes(project: Project, source: DataSource) -> list[str]:
-    """Return the names of what a source feeds and can be searched, the primary one first."""
+    """Return the searchable indexes that a source feeds, the primary one first."""
     fed = [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
     return [name for name in fed if name not in project.destinations]
 
 
 def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
-    """Open an index of a project, for searching or for work on it. Raises `UserError`."""
+    """Open an index of a project, for searching or maintenance. Raises `UserError`."""
     return open_engine(index_config(project, name))

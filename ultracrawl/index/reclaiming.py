@@ -1,4 +1,4 @@
-"""When the space of deleted documents is freed without being asked for, and how often it was."""
+"""Decides when the space of deleted documents is freed automatically, and counts how often it was."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 DELETED_SHARE = 0.2
-"""The share of an index from which deleted documents are too many."""
-FEW_DELETED = 100
-"""So many deleted documents take no room that is worth any work."""
-_COUNT = "reclaimed.txt"
-"""The file in the folder of an index that says how often that was done."""
+"""Share of deleted documents from which space is freed."""
+MIN_DELETED = 100
+"""Fewer deleted documents are not worth freeing their space."""
+_COUNTER_FILE = "reclaimed.txt"
+"""File in the folder of an index with the number of times that space was freed."""
 
 
 class SegmentCounts(NamedTuple):
-    """How many documents of a segment are alive, and how many deleted."""
+    """Numbers of living and deleted documents of a segment."""
 
     living: int
     deleted: int
@@ -28,28 +28,32 @@ class SegmentCounts(NamedTuple):
 
 
 def segment_to_reclaim(segments: Sequence[SegmentCounts], largest: int | None = None) -> int | None:
-    """Return the place of the segment to write anew, None as long as few documents of the index are deleted.
+    """Return the number of the segment to rewrite, None as long as few documents of the index are deleted.
 
-    It is the one with the largest share of deleted documents, among those with up to `largest` living ones.
+    It is the segment with the largest share of deleted documents among those with up to `largest` living ones.
     """
-    whole = SegmentCounts(sum(one.living for one in segments), sum(one.deleted for one in segments))
-    if whole.deleted < FEW_DELETED or whole.deleted_share < DELETED_SHARE:
+    whole = SegmentCounts(
+        sum(segment.living for segment in segments), sum(segment.deleted for segment in segments)
+    )
+    if whole.deleted < MIN_DELETED or whole.deleted_share < DELETED_SHARE:
         return None
-    fit = [
-        at for at, one in enumerate(segments) if one.deleted and (largest is None or one.living <= largest)
+    candidates = [
+        at
+        for at, segment in enumerate(segments)
+        if segment.deleted and (largest is None or segment.living <= largest)
     ]
-    return max(fit, key=lambda at: segments[at].deleted_share, default=None)
+    return max(candidates, key=lambda at: segments[at].deleted_share, default=None)
 
 
 def note_reclaimed(path: Path) -> None:
-    """Count that space was freed in the index in this folder; its lock is held."""
+    """Increase the counter of the index in this folder; its lock is held."""
     with suppress(OSError):
-        (path / _COUNT).write_text(f"{reclaim_count(path) + 1}\n", encoding="utf-8")
+        (path / _COUNTER_FILE).write_text(f"{reclaim_count(path) + 1}\n", encoding="utf-8")
 
 
 def reclaim_count(path: Path) -> int:
-    """Return how often space was freed in the index in this folder without being asked for."""
+    """Return how often space was freed automatically in the index in this folder."""
     try:
-        return int((path / _COUNT).read_text())
+        return int((path / _COUNTER_FILE).read_text())
     except (OSError, ValueError):
         return 0

@@ -1,4 +1,4 @@
-"""Whether an index answers, and what makes it sound again."""
+"""Probes an index for damage and repairs it."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from ultracrawl.index.stored_fields import UPGRADE_NOTICE
 
 logger = logging.getLogger(__name__)
 
-_SUSPICION = "suspect.txt"
-"""The file of an index in which a search found damage; the next crawl reads the whole index."""
+_SUSPECT_FILE = "suspect.txt"
+"""Marker file in the folder of an index in which a search found damage; the next crawl checks the whole index."""
 
 
 def mark_suspect(path: Path, what: str) -> None:
-    """Note in the folder of an index that it is damaged, for the next crawl; ignored if it cannot be written."""
+    """Write the marker file, so that the next crawl checks the index; errors are ignored."""
     with suppress(OSError):
-        (path / _SUSPICION).write_text(what + "\n", encoding="utf-8")
+        (path / _SUSPECT_FILE).write_text(what + "\n", encoding="utf-8")
 
 
 def probe(index: IndexEngine, path: Path, source: str) -> int:
-    """Return how many documents of a source an index has, after a query that reads every part of it.
+    """Return the number of documents of a source after a query that reads every part of the index.
 
-    The whole index is read only where a search has found damage. Raises `IndexDamagedError`, `IndexStoreError`.
+    The whole index is checked only if it is marked as suspect. Raises `IndexDamagedError`, `IndexStoreError`.
     """
     count = index.count(source)
     index.search(SearchQuery("", source=source, limit=1))
-    if (path / _SUSPICION).exists():
+    if (path / _SUSPECT_FILE).exists():
         wrong = index.check()
         if wrong:
             raise IndexDamagedError(f"index {path} is damaged: {wrong[0]}")
         with suppress(OSError):
-            (path / _SUSPICION).unlink()
+            (path / _SUSPECT_FILE).unlink()
     return count
 
 
 def repair_and_count(
     index: IndexEngine, path: Path, source: str, problems: list[str], remarks: list[str]
 ) -> int:
-    """Return how many documents of a source an index has, after it was repaired if that was necessary.
+    """Repair or upgrade the index if necessary, and return the number of documents of a source.
 
-    What was done goes into the lists, a sentence each. Raises `IndexStoreError`.
+    Sentences about what was done are appended to the lists. Raises `IndexStoreError`.
     """
     try:
         probe(index, path, source)
@@ -57,10 +57,10 @@ def repair_and_count(
 
 
 def repair_index(index: IndexEngine, path: Path) -> None:
-    """Index every document anew that can be read; where none can, an empty index takes the place of this one."""
+    """Rebuild the index from all readable documents; if there are none, clear it."""
     try:
         index.rebuild()
     except IndexDamagedError:
         index.clear()
     with suppress(OSError):
-        (path / _SUSPICION).unlink(missing_ok=True)
+        (path / _SUSPECT_FILE).unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Keeps what a search needs of definitions beside the states: to read them takes longer than most searches.
+"""Caches a `SearchableProject` next to the state files: parsing definitions takes longer than most searches.
 
-It is kept of YAML without a finding alone, and counts as long as each of their files is what it was.
+Only YAML definitions without findings are cached. An entry is valid as long as none of their files has changed.
 """
 
 from __future__ import annotations
@@ -22,33 +22,34 @@ from ultracrawl.sources.reading.locations import Version, file_version, tracked_
 from ultracrawl.system.files import replace_file
 
 FORMAT = 3
-"""Goes up when other things are kept, or when an option of which something is kept gets another default."""
+"""Version of the cache format; increase it when other values are stored, or when the default of a stored option
+changes."""
 FILE = Path("var", "state", "searched.json")
-"""Where it is kept, seen from the folder of the data; no folder is made for it."""
+"""Path of the cache file relative to the data folder; the folder is never created for it."""
 
 
 def find_searchable_project(config: str | None = None) -> tuple[SearchableProject, Iterable[Finding]]:
-    """Return what a search needs of the project that `find_project` would read, and what else was found in its files.
+    """Return the `SearchableProject` of the project that `find_project` would load, and the findings in its files.
 
     Raises `UserError`.
     """
-    kept_file = _KeptFile.of_definitions(config)
-    known = kept_file.kept() if kept_file else None
-    if known is not None:
-        return known, ()
-    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads what reads definitions
+    cache_file = _CacheFile.of_definitions(config)
+    cached = cache_file.load() if cache_file else None
+    if cached is not None:
+        return cached, ()
+    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads the definition parsers
 
     with tracked_files() as files:
         project, found = find_project(config, plain=True)
         hints, searched = list(found), searchable_project(project)
-    if kept_file and not (hints or project.invalid_sources or project.mistakes):
-        kept_file.keep(searched, files)
+    if cache_file and not (hints or project.invalid_sources or project.mistakes):
+        cache_file.store(searched, files)
     return searched, hints
 
 
 @dataclass(frozen=True, slots=True)
-class _KeptFile:
-    """The file in which it is kept for one place of definitions."""
+class _CacheFile:
+    """The cache file for one location of definitions."""
 
     config: str | None
     location: Path
@@ -56,10 +57,10 @@ class _KeptFile:
     file: Path
 
     @classmethod
-    def of_definitions(cls, config: str | None) -> _KeptFile | None:
-        """Return that for a file or folder, or for what `crawl --url` remembers; None for other places.
+    def of_definitions(cls, config: str | None) -> _CacheFile | None:
+        """Return the cache file for a definition file or folder, or for the remembered `crawl --url`.
 
-        Also where there are no states.
+        None for other locations, and if there is no state folder.
         """
         found, data = locate_project(config)
         if found is None and scrapy_settings() is None:
@@ -69,11 +70,11 @@ class _KeptFile:
         location = Path(found).absolute()
         base = Path(data).expanduser() if data else location if location.is_dir() else location.parent
         file = base.absolute() / FILE
-        usual = location.exists() and is_yaml(location)
-        return cls(config, location, data, file) if usual and file.parent.is_dir() else None
+        is_cacheable = location.exists() and is_yaml(location)
+        return cls(config, location, data, file) if is_cacheable and file.parent.is_dir() else None
 
-    def kept(self) -> SearchableProject | None:
-        """Return what is kept; None without anything that still counts."""
+    def load(self) -> SearchableProject | None:
+        """Return the cached project; None if there is none or it is out of date."""
         try:
             values = json.loads(self.file.read_bytes())
             if values["head"] == self._head() and all(
@@ -83,11 +84,11 @@ class _KeptFile:
                     values["project"], lambda: find_project(self.config, plain=True)[0]
                 )
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            pass  # there is none, or somebody else wrote it
+            pass  # no cache file, or one of another program
         return None
 
-    def keep(self, searched: SearchableProject, files: Mapping[Path, Version]) -> None:
-        """Keep this, which the files said, in place of what is kept; nothing, where that cannot be written."""
+    def store(self, searched: SearchableProject, files: Mapping[Path, Version]) -> None:
+        """Write the project, which was read from `files`, to the cache; errors are ignored."""
         values = {
             "head": self._head(),
             "files": {str(path.absolute()): version for path, version in files.items()},

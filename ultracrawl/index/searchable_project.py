@@ -1,4 +1,4 @@
-"""What a search needs of a project, and no more: little enough to be kept for the next search."""
+"""The parts of a project that a search needs, small enough to be cached between searches."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ class SearchOptions:
 
     language: str = ""
     synonyms: Mapping[str, Path] = field(default_factory=dict)
-    """Files by source; that of all has an empty name."""
+    """Synonym files by source; the one for all sources has an empty name."""
     pins: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Queries, and the URLs that come first for them."""
+    """Queries, each with the URLs that come first for it."""
     weights: RankingWeights = field(default_factory=RankingWeights)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchableProject:
-    """A project as searches see it."""
+    """The indexes, attributes, groups and search options of a project."""
 
     indexes: Mapping[str, tuple[str, Path]]
-    """Engine and folder of each index by name; the first one is that of the project."""
+    """Engine and folder of each index by name; the first one is the index of the project."""
     destinations: Mapping[str, str]
-    """Types of what gets documents and cannot be searched, by name."""
+    """The types of destinations that cannot be searched, by name."""
     attributes: Mapping[str, AttributeType]
     readable: Mapping[str, tuple[str, ...]]
-    """Of each source the indexes that it feeds, the primary one first."""
+    """The indexes that each source feeds, the primary one first."""
     groups: Mapping[str, tuple[str, ...]]
-    """The data groups, each with its sources."""
+    """The sources of each data group."""
     boosts: Mapping[str, float]
     kinds: Mapping[str, int]
-    """By what number hits of each source tell what kind of source that is."""
+    """The number that stands for the kind of each source in hits."""
     search: SearchOptions
-    whole: Callable[[], Project] = field(compare=False, repr=False)
-    """Returns all of the project."""
+    load_project: Callable[[], Project] = field(compare=False, repr=False)
+    """Returns the complete project."""
 
     @property
     def schema(self) -> dict[str, SearchAttribute]:
@@ -54,7 +54,7 @@ class SearchableProject:
         return {name: SearchAttribute(name, kind) for name, kind in self.attributes.items()}
 
     def config_of(self, name: str) -> IndexConfig:
-        """Return what is needed to open an index. Raises `UserError`."""
+        """Return the configuration that opens an index. Raises `UserError`."""
         if name in self.destinations:
             kind = self.destinations[name]
             raise UserError(
@@ -65,10 +65,11 @@ class SearchableProject:
         return IndexConfig(*self.indexes[name], tuple(self.schema.values()))
 
     def main_index(self) -> str:
-        """Return the name of the index that is searched unless another one is named.
+        """Return the name of the index that is searched by default.
 
-        It is the index of the project, if that is the primary destination of any source; else the only one that is. Of
-        what a source feeds, the first counts that is an index. Raises `UserError` if there are several, or none.
+        It is the index of the project if that is the primary one of any source; otherwise the only primary one. The
+        primary index of a source is the first of its destinations that is an index. Raises `UserError` if there are
+        several, or none.
         """
         own = next(iter(self.indexes))
         first = {indexes[0] for indexes in self.readable.values() if indexes}
@@ -83,7 +84,7 @@ class SearchableProject:
         raise UserError(f"the sources feed several indexes; say which is searched with --index: {names}")
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the way to the whole project as JSON values."""
+        """Return everything except `load_project` as JSON values."""
         return {
             "indexes": {name: [engine, str(path)] for name, (engine, path) in self.indexes.items()},
             "destinations": self.destinations,
@@ -99,8 +100,8 @@ class SearchableProject:
         }
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any], whole: Callable[[], Project]) -> Self:
-        """Turn what `to_json` returned back."""
+    def from_json(cls, values: Mapping[str, Any], load_project: Callable[[], Project]) -> Self:
+        """Return the project from the result of `to_json`."""
         return cls(
             {name: (engine, Path(path)) for name, (engine, path) in values["indexes"].items()},
             values["destinations"],
@@ -115,5 +116,5 @@ class SearchableProject:
                 tuple((query, tuple(urls)) for query, urls in values["pins"]),
                 RankingWeights(**values["weights"]),
             ),
-            whole,
+            load_project,
         )

@@ -1,4 +1,4 @@
-"""Searching a project from Python: its index, its data groups, its search attributes."""
+"""`Searcher`: the Python API to search the index of a project."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from ultracrawl.rules.attributes.schema import (
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
 
-MOST_COMPLETING = 100
-"""Documents among which titles are looked for that complete what was typed."""
-_NOTHING = '""'
-"""A query without a word, which finds what is pinned alone."""
-MOST_FOLDED = 1000
-"""Hits up to which one URL of several sources is folded to one."""
+COMPLETION_CANDIDATES = 100
+"""Documents whose titles are considered as completions."""
+_NO_WORDS = '""'
+"""A query without words: only pinned documents match."""
+DEDUPLICATION_LIMIT = 1000
+"""Hits up to which duplicate URLs of several sources are removed."""
 
 
 class Searcher:
-    """Answers searches over the index of a project; may stay open while it is crawled.
+    """Searches the index of a project, also while it is crawled.
 
-    Every search looks at what was committed when it began. Not thread-safe. Use it as a context manager:
+    Each search sees what was committed when it began. Not thread-safe. Use it as a context manager:
 
         with Searcher("ultracrawl.yaml") as searcher:
             result = searcher.search("create index", filters=["Size>=10"], facets=["Author"])
@@ -55,15 +55,15 @@ class Searcher:
         *,
         principals: Iterable[str] | None = (),
     ) -> None:
-        """Open the index that a definition file, or a project, names, or one of several by its name.
+        """Open the index of a definition file or project; `index` names one of several.
 
-        Without `where` the project is the one that `ultracrawl search` would take. `principals` are the users and
-        groups that ask: found are documents for everybody, and those that one of them may see. None is the
+        Without `where` the project is the one that `ultracrawl search` would use. `principals` are the users and groups
+        of the searcher: only documents that are public or visible to one of them are returned. None is the
         administrator, who sees all documents. Raises `UserError`.
         """
         names = (principals,) if isinstance(principals, str) else principals
         self._principals = None if names is None else tuple(names)
-        self._project = project = _searched(where)
+        self._project = project = _searchable_project_of(where)
         config = project.config_of(index or project.main_index())
         self._index, self._path = open_index(config), config.path
         self._tuning = read_tuning(project.search)
@@ -73,7 +73,7 @@ class Searcher:
     def open(
         cls, definitions: str | Path, index: str = "", *, principals: Iterable[str] | None = ()
     ) -> Searcher:
-        """Do what the constructor does."""
+        """Return a searcher; the same as the constructor."""
         return cls(definitions, index, principals=principals)
 
     def search(
@@ -92,28 +92,28 @@ class Searcher:
         language: str = "",
         boosts: Mapping[str, float] | None = None,
     ) -> SearchResult:
-        """Return the documents that match the text and all filters, of these sources and groups only.
+        """Return the documents of these sources and groups that match the text and all filters.
 
-        Filters are `Filter`s or texts (`Author=Lee`, `Size>=10`, `Price=5..9`, `Author!=Lee`); several equal
-        signs on one attribute mean any of the values. `boosts` are factors by URL, or by beginning of URLs with a
-        trailing `*`, beside those of the definition. `SearchQuery` says what the other arguments mean. A URL that
-        several of the sources have is one hit, the best of them. Where nothing is found, looser readings of the text
-        are tried; `SearchResult.reading` says which one it was.
-        Raises `UserError` for a mistake in the question, `IndexStoreError` if the index cannot be read.
+        Filters are `Filter`s or texts (`Author=Lee`, `Size>=10`, `Price=5..9`, `Author!=Lee`); several equal signs on
+        one attribute mean any of the values. `boosts` are factors by URL, or by URL prefix with a trailing `*`, in
+        addition to those of the definition. The other arguments are described in `SearchQuery`. A URL that several of
+        the sources have is one hit, the best of them. If nothing is found, looser readings of the text are tried;
+        `SearchResult.reading` is the one that was used. Raises `UserError` for an invalid query, `IndexStoreError` if
+        the index cannot be read.
         """
         query = SearchQuery(
             self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, language=language,
-            sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
+            sources=self._sources(sources, groups), filters=tuple(_parsed_filters(filters)),
             boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
         )  # fmt: skip
-        alone = len(query.sources or self._project.readable) < 2
+        is_single_source = len(query.sources or self._project.readable) < 2
         search = self._index.search
-        if not alone and query.limit:
-            search = partial(folded, search=search)
+        if not is_single_source and query.limit:
+            search = partial(without_duplicate_urls, search=search)
         attributes = self._project.schema
-        result = self._answer(
-            self._tuning.applied(query), lambda asked: search_with_relaxation(asked, attributes, search)
+        result = self._checked_search(
+            self._tuning.apply_to(query), lambda asked: search_with_relaxation(asked, attributes, search)
         )
         hits = tuple(
             replace(hit, attributes=with_fields(hit.attributes))
@@ -131,36 +131,36 @@ class Searcher:
         groups: Iterable[str] = (),
         filters: Iterable[str | Filter] = (),
     ) -> int:
-        """Return how many documents match; the arguments are those of `search`."""
+        """Return the number of matching documents; the arguments are those of `search`."""
         return self.search(text, sources=sources, groups=groups, filters=filters, limit=0).total
 
     def complete(
         self, text: str, *, limit: int = 8, sources: Iterable[str] = (), groups: Iterable[str] = ()
     ) -> list[Completion]:
-        """Return what somebody who typed this may be going to ask: titles, and titles of parts, with these words.
+        """Return completions of a partially typed query: titles of documents and sections that contain these words.
 
-        The last word may go on. Only documents that the asker may see count.
+        The last word is a prefix. Only documents that are visible to the principals count.
         """
         query = SearchQuery(
-            text, sources=self._sources(sources, groups), limit=MOST_COMPLETING, completing=True,
+            text, sources=self._sources(sources, groups), limit=COMPLETION_CANDIDATES, completing=True,
             suggest=False, principals=self._principals,
         )  # fmt: skip
-        return completions(text, self._answer(query, self._index.search).hits, limit)
+        return completions(text, self._checked_search(query, self._index.search).hits, limit)
 
     def document(self, source: str, url: str) -> Hit | None:
-        """Return the document of a source with this URL, without a snippet; None if the asker may not see one.
+        """Return the document of a source with this URL, without a snippet; None if it is unknown or not visible.
 
         Raises `UserError` for an unknown source, `IndexStoreError` if the index cannot be read.
         """
         query = SearchQuery(
-            _NOTHING, pinned=(url,), sources=self._sources([source], ()), limit=1, suggest=False,
+            _NO_WORDS, pinned=(url,), sources=self._sources([source], ()), limit=1, suggest=False,
             principals=self._principals,
         )  # fmt: skip
-        found = self._answer(query, self._index.search).hits
+        found = self._checked_search(query, self._index.search).hits
         return next((replace(hit, attributes=with_fields(hit.attributes)) for hit in found), None)
 
     def expanded(self, text: str) -> str:
-        """Return the query that stands for what a user typed: `text` itself, unless a subclass overrides this.
+        """Return the query for what a user typed: `text` itself; subclasses may override this.
 
         Source: Ultra Search 16, the expansion of user text.
         """
@@ -168,43 +168,43 @@ class Searcher:
 
     @property
     def attributes(self) -> dict[str, AttributeType]:
-        """The search attributes by name, with their types."""
+        """The types of the search attributes by name."""
         return dict(self._project.attributes)
 
     @property
     def groups(self) -> Mapping[str, tuple[str, ...]]:
-        """The data groups by name, with their sources."""
+        """The sources of each data group, by its name."""
         return self._project.groups
 
     @property
     def lists(self) -> Mapping[str, ValueList]:
-        """The lists of values by search attribute, those of the definition and those that were loaded."""
+        """The lists of values (LOV) by search attribute, from the definition and those that were loaded."""
         if self._lists is None:
-            from ultracrawl.stores.opening import value_lists  # noqa: PLC0415 - slow, and few searches want them
+            from ultracrawl.stores.opening import value_lists  # noqa: PLC0415 - slow, and few searches need them
 
-            self._lists = value_lists(self._project.whole())
+            self._lists = value_lists(self._project.load_project())
         return self._lists
 
     def display_name(self, attribute: str, value: object, language: str = "") -> str:
-        """Return what a value of an attribute is called in a language; itself where no list names it."""
+        """Return the display name of a value in a language; the value itself if no list has one."""
         known = self.lists.get(attribute)
         return value_text(value) if known is None else known.display_name(value, language)
 
     @property
     def attribute_names(self) -> Mapping[str, Mapping[str, str]]:
-        """What search attributes are called, by language, of those that have such names."""
-        return self._project.whole().search.attribute_names
+        """The display names of search attributes by language, of the attributes that have any."""
+        return self._project.load_project().search.attribute_names
 
     def attribute_name(self, attribute: str, language: str = "") -> str:
-        """Return what a search attribute is called in a language; its own name where the definition has none."""
+        """Return the display name of a search attribute in a language; its own name if the definition has none."""
         return named(self.attribute_names, attribute, language)
 
     def group_name(self, group: str, language: str = "") -> str:
-        """Return what a data group is called in a language; its own name where the definition has none."""
-        return named(self._project.whole().search.group_names, group, language)
+        """Return the display name of a data group in a language; its own name if the definition has none."""
+        return named(self._project.load_project().search.group_names, group, language)
 
     def close(self) -> None:
-        """Release the files of the index."""
+        """Close the files of the index."""
         self._index.close()
 
     def __enter__(self) -> Searcher:
@@ -215,8 +215,10 @@ class Searcher:
     ) -> None:
         self.close()
 
-    def _answer(self, query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) -> SearchResult:
-        """Return an answer of the index; damage that this shows is noted."""
+    def _checked_search(
+        self, query: SearchQuery, search: Callable[[SearchQuery], SearchResult]
+    ) -> SearchResult:
+        """Return the result of a search; mark the index as suspect if the search finds damage."""
         try:
             return search(query)
         except IndexDamagedError as error:
@@ -224,24 +226,24 @@ class Searcher:
             raise
 
     def _sources(self, sources: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
-        """Return the sources named and those of the groups; empty means all."""
+        """Return the given sources and those of the groups; empty means all."""
         chosen = list(sources)
         for name in chosen:
-            _known("source", name, self._project.readable)
+            _check_name("source", name, self._project.readable)
         for group in groups:
-            _known("data group", group, self._project.groups)
+            _check_name("data group", group, self._project.groups)
             chosen += self._project.groups[group]
         return tuple(dict.fromkeys(chosen))
 
 
-def folded(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) -> SearchResult:
-    """Return the answer to a query in which each URL is one hit, its best; `search` answers by document.
+def without_duplicate_urls(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) -> SearchResult:
+    """Return the result of a query with one hit for each URL, the best one; `search` returns one hit for each document.
 
-    Copies are looked for from the first hit to the last that is shown, and are taken off the total as far as they were
-    found. Beyond `MOST_FOLDED` hits documents are shown as they are.
+    Duplicates are removed between the first hit and the last one shown, and those found are subtracted from the total.
+    Beyond `DEDUPLICATION_LIMIT` hits nothing is removed.
     """
     wanted = query.offset + query.limit
-    if wanted > MOST_FOLDED:
+    if wanted > DEDUPLICATION_LIMIT:
         return search(query)
     first = search(replace(query, offset=0, limit=wanted))
     best = {hit.url: hit for hit in reversed(first.hits)}
@@ -258,31 +260,31 @@ def folded(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) ->
     return replace(first, total=first.total - (seen - len(hits)), hits=tuple(hits[query.offset :]))
 
 
-def _searched(where: str | Path | Project | SearchableProject | None) -> SearchableProject:
+def _searchable_project_of(where: str | Path | Project | SearchableProject | None) -> SearchableProject:
     if isinstance(where, SearchableProject):
         return where
     if where is None or isinstance(where, str | Path):
         return find_searchable_project(str(where) if where else None)[0]
-    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads what reads definitions
+    from ultracrawl.index.opening import searchable_project  # noqa: PLC0415 - it loads the definition parsers
 
     return searchable_project(where)
 
 
-def _known(kind: str, name: str, names: Iterable[str]) -> None:
+def _check_name(kind: str, name: str, names: Iterable[str]) -> None:
     """Raise `UserError` unless the name is one of these."""
     if name not in (known := sorted(names)):
         listed = ", ".join(known) or "none"
         raise UserError(f"no {kind} is named {name!r}; the {kind}s are: {listed}")
 
 
-def _joined(filters: Iterable[str | Filter]) -> list[Filter]:
-    """Read filters that are texts; equal signs on one attribute become one filter for any of the values."""
-    found: list[Filter] = []
+def _parsed_filters(filters: Iterable[str | Filter]) -> list[Filter]:
+    """Parse filters given as texts; equal signs on one attribute become one `ANY_OF` filter."""
+    others: list[Filter] = []
     any_of: dict[str, list[str]] = {}
     for given in filters:
-        one = parse_filter(given) if isinstance(given, str) else given
-        if isinstance(given, str) and one.operator is Operator.EQUAL:
-            any_of.setdefault(one.attribute.casefold(), [one.attribute]).extend(one.values)
+        parsed = parse_filter(given) if isinstance(given, str) else given
+        if isinstance(given, str) and parsed.operator is Operator.EQUAL:
+            any_of.setdefault(parsed.attribute.casefold(), [parsed.attribute]).extend(parsed.values)
         else:
-            found.append(one)
-    return [*found, *(Filter(name, Operator.ANY_OF, tuple(values)) for name, *values in any_of.values())]
+            others.append(parsed)
+    return [*others, *(Filter(name, Operator.ANY_OF, tuple(values)) for name, *values in any_of.values())]

@@ -1,4 +1,4 @@
-"""What engines on disk keep of a document, apart from its words."""
+"""Document keys, ACL terms and stored fields that all engines on disk share, and their limits."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 SCHEMA_VERSION = 4
-"""Grows whenever an index holds something else of the same document than before: other fields, or other words.
+"""Version of the fields and terms of a document; increase it whenever they change.
 
-An index of another version is searched as it is, and brought up to date before it is written to.
+An index of another version is searched as it is, and rebuilt before it is written to.
 """
 
 STORED_TEXT_LIMIT = 100_000
-"""Characters of a document's text that are kept for snippets; all of it is searchable."""
+"""Characters of a document's text that are stored for snippets; all of it is searchable."""
 
 SORT_KEY_LIMIT = 100
-"""Characters of a string that documents are sorted by."""
+"""Characters of a string that are used as a sort key."""
 
 UPGRADE_NOTICE = "index %s is of another version: every document is indexed anew, without any request"
-"""What is said once when an index of another schema version is rebuilt by itself."""
+"""Message when an index of another schema version is rebuilt."""
 
 RESTRICTED = "restricted"
-"""The term of a document that is not for everybody; no principal has one like it."""
+"""The ACL term of all documents that are not public; no principal's term is equal to it."""
 
-_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
+_SAFE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 
 
 def document_id(source: str, url: str) -> str:
-    """Return the unique key of a document: neither a source name nor a URL holds a line feed."""
+    """Return the unique key of a document; neither source names nor URLs contain a line feed."""
     return f"{replace_surrogates(source)}\n{replace_surrogates(url)}"
 
 
 def safe_name(name: str) -> str:
-    """Return an attribute's name fit for the name of a field or file."""
-    return name if _PLAIN_NAME.match(name) else "0" + name.encode(errors="replace").hex()
+    """Return an attribute's name in a form that is valid for fields and files."""
+    return name if _SAFE_NAME.match(name) else "0" + name.encode(errors="replace").hex()
 
 
 def acl_terms(acl: Iterable[str]) -> list[str]:
-    """Return the terms of a document with these readers; none if it is for everybody, as old ones are."""
+    """Return the ACL terms of a document with these principals; none if it is public."""
     names = list(map(principal_term, dict.fromkeys(acl)))
     return [RESTRICTED, *names] if names else []
 
 
 def principal_term(name: str) -> str:
-    """Return the term of documents that this user or group may see; names are compared exactly."""
+    """Return the ACL term of a user or group; names are compared exactly."""
     return f"={replace_surrogates(name)}"
 
 
 def known_values(
     document: IndexDocument, attributes: Mapping[str, SearchAttribute]
 ) -> dict[str, Sequence[AttributeValue]]:
-    """Return the values of the attributes that are defined; the title is one."""
+    """Return the values of the defined attributes; the title is one of them."""
     known = {name: values for name, values in document.attributes.items() if name in attributes and values}
     if "Title" in attributes:
         known.setdefault("Title", [document.title])
@@ -68,21 +68,21 @@ def known_values(
 
 def stored_values(known: Mapping[str, Sequence[AttributeValue]]) -> str:
     """Return values as JSON, for `attributes_from_json`."""
-    return _as_text(attributes_to_json(known))
+    return _dumped(attributes_to_json(known))
 
 
 def stored_extras(document: IndexDocument) -> str:
-    """Return parts, readers and depth of a document as JSON, for `with_extras`; empty if it has none of them."""
-    further = extras_to_json(document)
-    return _as_text(further) if further else ""
+    """Return the optional fields of a document as JSON, for `with_extras`; empty if it has none."""
+    extras = extras_to_json(document)
+    return _dumped(extras) if extras else ""
 
 
-def _as_text(values: Json) -> str:
+def _dumped(values: Json) -> str:
     return replace_surrogates(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
 
 
 def values_of_type(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:
-    """Return the values that have the attribute's type; a value of another type cannot be searched by it."""
+    """Return the values that have the attribute's type; others are not searchable."""
     listed = values if isinstance(values, list | tuple) else []
     if kind is AttributeType.STRING:
         return [replace_surrogates(str(value)) for value in listed]

@@ -1,4 +1,4 @@
-"""What a project's `search` section does to a query: pinned answers, synonyms, the language of who asks, weights."""
+"""Applies the `search` section of a project to queries: pinned URLs, synonyms, language, weights."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ultracrawl.rules.attributes.boosts import MOST_BOOST
 
 @dataclass(frozen=True, slots=True)
 class SearchTuning:
-    """A `search` section as queries need it."""
+    """The options of a `search` section in the form that queries need."""
 
     language: str = ""
     synonyms: Synonyms = field(default_factory=dict)
     pins: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    """URLs by the folded words of the query for which they come first."""
+    """Pinned URLs by the folded words of their query."""
     weights: RankingWeights = field(default_factory=RankingWeights)
 
-    def applied(self, query: SearchQuery) -> SearchQuery:
-        """Return the query with all that the section says about it.
+    def apply_to(self, query: SearchQuery) -> SearchQuery:
+        """Return the query with the options of the section.
 
-        Sorted by an attribute, no URL is pinned. The language is the one named, else the one that the words of the
-        query tell, else that of the section.
+        Queries sorted by an attribute have no pinned URLs. The language is that of the query, else the one that its
+        words imply, else that of the section.
         """
         asked = tuple(words(query.text)) if self.pins or self.language else ()
         pinned = () if query.sort else self.pins.get(asked, ())
@@ -41,16 +41,18 @@ class SearchTuning:
 
 
 def read_tuning(options: SearchOptions) -> SearchTuning:
-    """Return what they say, its files read. Raises `DefinitionError` if a file has mistakes."""
+    """Return the options with their synonym files read. Raises `DefinitionError` for mistakes in a file."""
     pins: dict[tuple[str, ...], tuple[str, ...]] = {}
     for query, urls in options.pins:
         asked = tuple(words(query))
         pins[asked] = tuple(dict.fromkeys((*pins.get(asked, ()), *urls)))
-    return SearchTuning(options.language, synonym_table(_said(options.synonyms)), pins, options.weights)
+    return SearchTuning(
+        options.language, synonym_table(_read_synonym_files(options.synonyms)), pins, options.weights
+    )
 
 
 def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    """Return factors by URL as a query has them. Raises `UserError` for one that is none."""
+    """Return the boost factors as a query takes them. Raises `UserError` for an invalid factor."""
     for mask, factor in boosts.items():
         if not (math.isfinite(factor) and 0 <= factor <= MOST_BOOST):
             raise UserError(
@@ -59,9 +61,9 @@ def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]
     return tuple(boosts.items())
 
 
-def _said(files: Mapping[str, Path]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _read_synonym_files(files: Mapping[str, Path]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for source, path in files.items():
-        from ultracrawl.sources.reading.synonym_file import read_synonyms  # noqa: PLC0415 - most have no such files
+        from ultracrawl.sources.reading.synonym_file import read_synonyms  # noqa: PLC0415 - most have no synonym files
 
         for synonym in read_synonyms(path):
             yield source, synonym.sought, synonym.others

@@ -1,1 +1,1 @@
-"""What is shown of a document that was found: the part that answers, and a snippet of it."""
+"""Ranks the best matches and builds hits: matched words, the best section, the snippet, JSON."""

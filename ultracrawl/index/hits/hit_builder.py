@@ -1,4 +1,4 @@
-"""From a document that was found to what is shown of it."""
+"""Builds the hits of a page of results from matching documents."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ultracrawl.index.query.tree import Node, requested_urls
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.words.stemming import language_of
 
-MOST_READ = 1_000_000
-"""Characters of a text whose parts are looked at."""
+LONG_TEXT_LIMIT = 1_000_000
+"""Characters of a text that are searched for sections and snippets, if it has sections beyond the stored part."""
 
 
 class HitBuilder:
-    """Makes hits of documents for one query, the same in every engine: the part that answers, and a snippet of it.
+    """Builds the hits of one query, for all engines: the best section and a snippet.
 
-    Only the documents that are shown come here, never all matches. Of a text that may not be shown no part is named.
+    Only documents that are shown are passed here, never all matches. Documents with hidden text have neither.
     """
 
     def __init__(self, node: Node, query: SearchQuery) -> None:
@@ -27,7 +27,7 @@ class HitBuilder:
         self._finder = SectionFinder(self._matcher, list(requested_urls(node)))
 
     def hit(self, document: IndexDocument, score: float) -> Hit:
-        """Return the hit for a document, as far as an engine has kept it."""
+        """Return the hit of a document, as far as the engine stores it."""
         section, shown = None, ""
         if self._query.completing:
             section = completing_section(self._query.text, document)
@@ -48,6 +48,6 @@ class HitBuilder:
 
 
 def shown_length(document: IndexDocument) -> int:
-    """Return how many characters of its text are looked at: parts that lie behind what is kept first count, too."""
+    """Return the characters of the text to search; more than the stored part if a section begins behind it."""
     last = document.sections[-1].offset if document.sections else 0
-    return STORED_TEXT_LIMIT if last < STORED_TEXT_LIMIT else MOST_READ
+    return STORED_TEXT_LIMIT if last < STORED_TEXT_LIMIT else LONG_TEXT_LIMIT

@@ -1,4 +1,4 @@
-"""Where names of code have what a query seeks: their signs, and their parts."""
+"""Finds query words in identifiers: operators, and parts of names."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from itertools import islice
 from ultracrawl.index.words.analysis import is_word
 from ultracrawl.index.words.identifiers import has_part_at, sign_pattern
 
-_MOST_PLACES = 2000
-"""Places in a text that are looked at for one part."""
+_MAX_OCCURRENCES = 2000
+"""Occurrences of one part that are checked."""
 
 
 class IdentifierMatcher:
-    """Finds words sought, given with their bits, where they are no words of a text by themselves."""
+    """Finds query words, given with their bits, that are not words of a text by themselves."""
 
     def __init__(self, sought: Mapping[str, int]) -> None:
-        self._signs = {word: bit for word, bit in sought.items() if not is_word(word)}
+        self._operators = {word: bit for word, bit in sought.items() if not is_word(word)}
         self._parts = {word: bit for word, bit in sought.items() if is_word(word) and len(word) > 1}
-        longest_first = sorted(self._signs, key=len, reverse=True)
-        self._find_signs = re.compile("|".join(map(sign_pattern, longest_first)), re.IGNORECASE).finditer
+        longest_first = sorted(self._operators, key=len, reverse=True)
+        self._find_operators = re.compile("|".join(map(sign_pattern, longest_first)), re.IGNORECASE).finditer
 
-    def signs(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Yield where the signs stand in a piece of a text."""
-        for found in self._find_signs(text, start, end) if self._signs else ():
-            yield found.start(), found.end(), self._signs.get(found[0].lower().replace(" ", ""), 0)
+    def operators(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the matches of operators in a part of a text."""
+        for found in self._find_operators(text, start, end) if self._operators else ():
+            yield found.start(), found.end(), self._operators.get(found[0].lower().replace(" ", ""), 0)
 
     def parts(self, text: str, start: int, end: int, wanted: int) -> Iterator[tuple[int, int, int]]:
-        """Yield where words of these bits are parts of words of a piece of a text."""
+        """Yield the matches of words of these bits as parts of identifiers in a part of a text."""
         words = [(word, bit) for word, bit in self._parts.items() if bit & wanted]
         lowered = text[start:end].lower() if words else ""
         if len(lowered) != len(text[start:end]):
-            return  # some letter has more than one in lower case
+            return  # a letter becomes two in lower case, so offsets differ
         for word, bit in words:
-            for place in islice(_places(lowered, word), _MOST_PLACES):
+            for place in islice(_occurrences(lowered, word), _MAX_OCCURRENCES):
                 if has_part_at(text, start + place, len(word)):
                     yield start + place, start + place + len(word), bit
 
 
-def _places(text: str, word: str) -> Iterator[int]:
+def _occurrences(text: str, word: str) -> Iterator[int]:
     at = text.find(word)
     while at >= 0:
         yield at

@@ -1,4 +1,4 @@
-"""An answer of the index as JSON: the shape of `ultracrawl search --json`, whoever prints it."""
+"""Search results as JSON: the format of `ultracrawl search --json`, of the API and of remote searches."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def completions_json(query: str, found: Iterable[Completion]) -> dict[str, object]:
-    """Return what completes a query in the shape of `search --complete --json`."""
+    """Return completions in the format of `search --complete --json`."""
     return {"query": query, "completions": [one._asdict() for one in found]}
 
 
 def answer_json(
     query: str, result: SearchResult, took: float, names: DisplayNames, codes: Mapping[str, int]
 ) -> dict[str, object]:
-    """Return an answer in the shape of `search --json`.
+    """Return a search result in the format of `search --json`.
 
-    `took` are milliseconds, `codes` the numbers of the kinds of sources by their names.
+    `took` is in milliseconds; `codes` maps kinds of sources to their numbers.
     """
     return {
         "query": query,
@@ -47,7 +47,7 @@ def answer_json(
 
 
 def hit_json(hit: Hit, codes: Mapping[str, int]) -> dict[str, object]:
-    """Return a hit, without display names of its values, in the shape of `search --json`."""
+    """Return a hit, without display names, in the format of `search --json`."""
     return {
         "url": hit.url,
         "title": hit.title,
@@ -65,37 +65,37 @@ def hit_json(hit: Hit, codes: Mapping[str, int]) -> dict[str, object]:
 
 
 def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
-    """Return the result that an answer in the shape of `search --json` tells of."""
+    """Parse a search result from the format of `search --json`."""
     facets = {
         name: tuple(FacetValue(one["value"], one["count"]) for one in values)
         for name, values in answer["facets"].items()
     }
-    hits = tuple(map(_hit_of, answer["hits"]))
+    hits = tuple(map(_hit_from_json, answer["hits"]))
     return SearchResult(answer["total"], hits, facets, answer["suggestion"], Reading(answer["reading"]))
 
 
 def completions_from_json(answer: Mapping[str, Any]) -> list[Completion]:
-    """Return what an answer in the shape of `search --complete --json` tells of."""
+    """Parse completions from the format of `search --complete --json`."""
     return [Completion(**one) for one in answer["completions"]]
 
 
-def _hit_of(told: Mapping[str, Any]) -> Hit:
-    marked = told["snippet_html"].replace("<mark>", START_MARK).replace("</mark>", END_MARK)
-    part = told["section"]
+def _hit_from_json(hit: Mapping[str, Any]) -> Hit:
+    marked = hit["snippet_html"].replace("<mark>", START_MARK).replace("</mark>", END_MARK)
+    part = hit["section"]
     section = None if part is None else Section(0, 1, part["anchor"], part["title"])
     return Hit(
-        told["url"],
-        told["title"],
-        told["score"],
-        told["source"],
+        hit["url"],
+        hit["title"],
+        hit["score"],
+        hit["source"],
         unescape(marked),
-        told["attributes"],
+        hit["attributes"],
         section,
     )
 
 
 class DisplayNames:
-    """What attributes and their listed values are called in the language that was asked for; nothing if none was."""
+    """Display names of attributes and of their listed values in one language; empty without a language."""
 
     def __init__(
         self,
@@ -103,19 +103,19 @@ class DisplayNames:
         lists: Mapping[str, ValueList] = MappingProxyType({}),
         attribute_names: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
-        """`attribute_names` are names of search attributes by language."""
+        """Take the lists of values by attribute, and the names of search attributes by language."""
         self._language = language
         self._lists = lists
         self._attribute_names = attribute_names
 
     @classmethod
     def of_searcher(cls, searcher: Searcher, language: str) -> DisplayNames:
-        """Return those that a searcher knows."""
+        """Return the display names that a searcher knows."""
         return cls(language, searcher.lists, searcher.attribute_names) if language else cls()
 
     @classmethod
     def of_answer(cls, answer: Mapping[str, Any]) -> DisplayNames:
-        """Return those of attributes and facets that an answer in the shape of `search --json` has."""
+        """Return the display names of attributes and facets in a result in the format of `search --json`."""
         lists = {
             name: ValueList(
                 name,
@@ -128,21 +128,21 @@ class DisplayNames:
         return cls("", lists, names)
 
     def of_attribute(self, attribute: str) -> str:
-        """Return what a search attribute is called."""
+        """Return the display name of a search attribute."""
         return named(self._attribute_names, attribute, self._language)
 
     def of_attributes(self) -> dict[str, object]:
-        """Return the names of attributes that have one in the shape of `search --json`."""
+        """Return the display names of attributes in the format of `search --json`."""
         found = {name: self.of_attribute(name) for name in self._attribute_names}
         return {"attribute_names": found} if self._language else {}
 
     def of(self, attribute: str, value: object) -> str | None:
-        """Return the display name of a value, None if its attribute has no list."""
+        """Return the display name of a value, None if its attribute has no list of values."""
         known = self._lists.get(attribute)
         return None if known is None else known.display_name(value, self._language)
 
     def of_hit(self, hit: Hit) -> dict[str, object]:
-        """Return the display names of a hit in the shape of `search --json`."""
+        """Return the display names of a hit's values in the format of `search --json`."""
         if not self._language:
             return {}
         named = {
@@ -153,6 +153,6 @@ class DisplayNames:
         return {"display_names": named}
 
     def of_facet(self, attribute: str, value: str | float) -> dict[str, object]:
-        """Return the display name of a counted value in the shape of `search --json`."""
+        """Return the display name of a facet value in the format of `search --json`."""
         name = self.of(attribute, value)
         return {} if name is None else {"display_name": name}

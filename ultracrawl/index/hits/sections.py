@@ -1,4 +1,4 @@
-"""Which part of a document answers a query best."""
+"""Finds the section of a document that matches a query best."""
 
 from __future__ import annotations
 
@@ -20,101 +20,107 @@ from ultracrawl.index.words.analysis import words
 from ultracrawl.model.page import Section
 
 _IN_TITLE, _IN_NAME, _IN_LINKS, _IN_PARTS = 4.0, 3.0, 3.0, 2.0
-"""What a word counts in the title of a part, in its anchor name, in a text of links to it, in its title's compounds."""
+"""Scores of a word in the title of a section, in its anchor name, in anchor texts of links to it, in parts of its
+title."""
 _IN_TEXT = 2.0
-"""What it counts in the text of a part at the most, half of it if it stands there once."""
-_ABOVE = 0.5
-"""What a word counts in the title of a part around it."""
-_LACKING = 2.0
-"""How much less a part counts that lacks words."""
-_MOST_MATCHES = 1000
-"""Matches in a text that are looked at."""
-_SHORT = 80
-"""Characters of text before its first sub-part with which a part says something by itself."""
+"""Maximum score of a word in the text of a section; half of it for one occurrence."""
+_IN_PARENT = 0.5
+"""Score of a word in the title of a parent section."""
+_MISSING_PENALTY = 2.0
+"""Exponent of the penalty for missing words."""
+_MAX_MATCHES = 1000
+"""Matches in a text that are considered."""
+_SHORT_SECTION = 80
+"""Sections with less text before their first sub-section are shown with their sub-sections."""
 
 _BETWEEN_PARTS = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 _PERMALINK = re.compile(r"[\s\u00b6#]*")
 _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
-class Answer(NamedTuple):
-    """What of a document answers best."""
+class BestSection(NamedTuple):
+    """The part of a document that matches a query best."""
 
     number: int | None = None
-    """That of a part; None is the document as a whole."""
+    """The number of a section; None is the document as a whole."""
     is_named: bool = False
-    """Whether it is called what was sought, so that all of it is the answer."""
+    """Whether its title has all query words, so that all of it answers the query."""
 
 
 class SectionFinder:
-    """Finds the parts that answer one query.
+    """Finds the best sections for one query.
 
-    A word counts most in the title of a part, then in its anchor name and in what links to it are called, then in its
-    text; words that few parts of the document have count more. No part is chosen where the document as a whole answers:
-    where its title has all the words, and no part is called exactly so, or where they stand before its first part.
+    A word counts most in the title of a section, then in its anchor name and the anchor texts of links to it, then in
+    its text; words that few sections of the document contain count more. No section is chosen if the document as a
+    whole matches better: if its title has all words and no section title is exactly the query, or if the words occur
+    before the first section.
     """
 
     def __init__(self, matcher: Matcher, urls: Sequence[str] = ()) -> None:
         self._matcher = matcher
         self._urls = dict(url.split("#", 1) for url in urls if "#" in url)
-        """The fragments of URLs that were asked for."""
+        """The fragments of URLs in the query, by URL."""
 
-    def best(self, document: IndexDocument, text: str, language: str) -> Answer:
-        """Return what answers best."""
+    def best(self, document: IndexDocument, text: str, language: str) -> BestSection:
+        """Return the best section of a document."""
         sections = document.sections
         if not sections:
-            return Answer()
+            return BestSection()
         if fragment := self._urls.get(document.url.partition("#")[0]):
-            return Answer(_numbers(sections).get(unquote(fragment)), is_named=True)
-        heads = self._heads(document, language)
-        titled = self._bits(document.title, language)
-        whole = _whole(document)
-        if whole >= 0:
-            heads[whole] = {bit: counts for bit, counts in heads[whole].items() if not bit & titled}
+            return BestSection(_numbers(sections).get(unquote(fragment)), is_named=True)
+        in_names = self._name_scores(document, language)
+        title_bits = self._bits(document.title, language)
+        document_section = _document_section(document)
+        if document_section >= 0:
+            in_names[document_section] = {
+                bit: counts for bit, counts in in_names[document_section].items() if not bit & title_bits
+            }
         in_text = [Counter[int]() for _ in range(len(sections) + 1)]
-        if not any(self._matcher.all_bits & ~titled & ~sum(head) == 0 for head in heads if head):
-            self._count_in(in_text, sections, text, language)
-        worth = _worth(sections, heads, in_text, titled)
-        best = max(range(-1, len(sections)), key=worth.__getitem__)
-        is_titled = titled == self._matcher.all_bits
+        if not any(
+            self._matcher.all_bits & ~title_bits & ~sum(in_name) == 0 for in_name in in_names if in_name
+        ):
+            self._count_text_matches(in_text, sections, text, language)
+        scores = _section_scores(sections, in_names, in_text, title_bits)
+        best = max(range(-1, len(sections)), key=scores.__getitem__)
+        is_titled = title_bits == self._matcher.all_bits
         if is_titled and self._matcher.has_phrases:
             is_titled = bool(self._matcher.phrases(document.title, 0, 1))
-        if best in (-1, whole) or not worth[best]:
-            return Answer(is_named=is_titled)
-        if is_titled and not self._is_called(sections[best].title, language):
-            return Answer(is_named=True)
-        named = sum(bit for bit in heads[best] if bit <= self._matcher.all_bits)
-        return Answer(best, is_named=named == self._matcher.all_bits)
+        if best in (-1, document_section) or not scores[best]:
+            return BestSection(is_named=is_titled)
+        if is_titled and not self._is_exact_title(sections[best].title, language):
+            return BestSection(is_named=True)
+        named = sum(bit for bit in in_names[best] if bit <= self._matcher.all_bits)
+        return BestSection(best, is_named=named == self._matcher.all_bits)
 
-    def _heads(self, document: IndexDocument, language: str) -> list[dict[int, float]]:
-        """Return for each part what the words count that its title, its name and links to it have."""
+    def _name_scores(self, document: IndexDocument, language: str) -> list[dict[int, float]]:
+        """Return for each section the scores of the words in its title, anchor name and anchor texts."""
         found: list[dict[int, float]] = [{} for _ in document.sections]
-        pieces = list(_pieces(document))
+        names = list(_section_names(document))
         starts, length = [], 0
-        for _, _, piece in pieces:
+        for _, _, name_text in names:
             starts.append(length)
-            length += len(piece) + 1
-        joined = "\n".join(piece for _, _, piece in pieces)
-        spans = self._matcher.spans(joined, language, most=_MOST_MATCHES)
+            length += len(name_text) + 1
+        joined = "\n".join(name_text for _, _, name_text in names)
+        spans = self._matcher.spans(joined, language, most=_MAX_MATCHES)
         spans += [(place, place, self._matcher.phrase_bit) for place in self._matcher.phrases(joined, 0, 50)]
         for place, end, bits in spans:
-            number, counts, _ = pieces[bisect_right(starts, place) - 1]
-            head = found[number]
+            number, counts, _ = names[bisect_right(starts, place) - 1]
+            in_name = found[number]
             counts *= 1.0 if self._matcher.is_exact(joined[place:end]) else INFLECTION_FACTOR
             for bit in bits_of(bits):
-                head[bit] = max(head.get(bit, 0.0), counts)
+                in_name[bit] = max(in_name.get(bit, 0.0), counts)
         if self._matcher.has_compounds:
-            for head, section in zip(found, document.sections, strict=True):
+            for in_name, section in zip(found, document.sections, strict=True):
                 for bit in bits_of(self._matcher.compounds(f"{section.anchor} {section.title}")):
-                    head[bit] = max(head.get(bit, 0.0), _IN_NAME)
+                    in_name[bit] = max(in_name.get(bit, 0.0), _IN_NAME)
         return found
 
-    def _count_in(
+    def _count_text_matches(
         self, found: list[Counter[int]], sections: Sequence[Section], text: str, language: str
     ) -> None:
-        """Count for each part, and before the first one, how often its own text has the words."""
+        """Count the words in the text of each section, and before the first one."""
         offsets = [section.offset for section in sections]
-        spans = self._matcher.spans(text, language, most=_MOST_MATCHES)
+        spans = self._matcher.spans(text, language, most=_MAX_MATCHES)
         spans += [(place, place, self._matcher.phrase_bit) for place in self._matcher.phrases(text, 0, 50)]
         for place, _, bits in spans:
             number = bisect_right(offsets, place) - 1
@@ -122,11 +128,11 @@ class SectionFinder:
                 found[number].update(bits_of(bits))
 
     def _bits(self, title: str, language: str) -> int:
-        """Return which of the words sought a title has."""
+        """Return the bits of the query words in a title."""
         return reduce(or_, (bits for _, _, bits in self._matcher.spans(title, language)), 0)
 
-    def _is_called(self, title: str, language: str) -> bool:
-        """Whether the title of a part is what is sought, and nothing more."""
+    def _is_exact_title(self, title: str, language: str) -> bool:
+        """Whether a section title consists of the query words and nothing more."""
         spans = self._matcher.spans(title, language)
         sought = sum(end - start for start, end, _ in spans)
         has_all = reduce(or_, (bits for _, _, bits in spans), 0) == self._matcher.all_bits
@@ -134,37 +140,37 @@ class SectionFinder:
 
 
 def named_section(document: IndexDocument, number: int) -> Section | None:
-    """Return the part by which another one is named: the nearest around it that something leads to.
+    """Return the section to show for a match: the nearest section at or above it that has an anchor.
 
-    None is the document as a whole; where nothing leads to any part around it, it is named itself.
+    None is the document as a whole; if no parent has an anchor either, the section itself is returned.
     """
     sections = document.sections
     level = sections[number].level
-    # What has no anchor where others of its level have one is a box (Note, Warning) in the part before it.
+    # A section without an anchor, if others of its level have one, is a box (Note, Warning) in the section before it.
     deeper = 0 if any(one.anchor and one.level == level for one in sections) else 1
     for at in range(number, -1, -1):
         if at == number or sections[at].level <= level - deeper:
             level = sections[at].level
             if sections[at].anchor:
-                return None if at == _whole(document) else sections[at]
+                return None if at == _document_section(document) else sections[at]
     return sections[number]
 
 
 def text_of(sections: Sequence[Section], number: int, text: str) -> tuple[int, int]:
-    """Return where the text of a part begins, behind its title, and where it ends; with its sub-parts if need be."""
+    """Return start and end of the text of a section behind its title; with its sub-sections if it is short."""
     section, further = sections[number], sections[number + 1 :]
     start = section.offset
     if text.startswith(section.title, start):
         found = _PERMALINK.match(text, start + len(section.title))
         start = found.end() if found else start
     end = further[0].offset if further else len(text)
-    if end - start < _SHORT:
+    if end - start < _SHORT_SECTION:
         end = next((one.offset for one in further if one.level <= section.level), len(text))
     return min(start, len(text)), min(end, len(text))
 
 
-def _pieces(document: IndexDocument) -> Iterator[tuple[int, float, str]]:
-    """Yield what the parts are called: the number of a part, what a word counts there, the text."""
+def _section_names(document: IndexDocument) -> Iterator[tuple[int, float, str]]:
+    """Yield the names of the sections: section number, score of a word in it, text."""
     for number, section in enumerate(document.sections):
         yield number, _IN_TITLE, section.title
         for name in (section.title, section.anchor):
@@ -174,14 +180,14 @@ def _pieces(document: IndexDocument) -> Iterator[tuple[int, float, str]]:
         if section.anchor:
             yield number, _IN_NAME, section.anchor
     numbers = _numbers(document.sections)
-    for fragment, said in document.section_anchors:
+    for fragment, text in document.section_anchors:
         found = numbers.get(unquote(fragment), numbers.get(fragment))
         if found is not None:
-            yield found, _IN_LINKS, said
+            yield found, _IN_LINKS, text
 
 
 def _numbers(sections: Sequence[Section]) -> Mapping[str, int]:
-    """Return the numbers of parts by what leads to them; of a long fragment only the beginning is known."""
+    """Return the numbers of sections by fragment; of a long fragment only the beginning is stored."""
     numbers: dict[str, int] = {}
     for number, section in enumerate(sections):
         if section.anchor:
@@ -190,47 +196,47 @@ def _numbers(sections: Sequence[Section]) -> Mapping[str, int]:
     return numbers
 
 
-def _worth(
+def _section_scores(
     sections: Sequence[Section],
-    heads: Sequence[Mapping[int, float]],
+    in_names: Sequence[Mapping[int, float]],
     in_text: Sequence[Counter[int]],
-    titled: int,
+    title_bits: int,
 ) -> list[float]:
-    """Return what each part is worth; last, so that its number is -1, what stands before them.
+    """Return the score of each section; the last score, with index -1, is that of the text before the first section.
 
-    `titled` are the words that the title of the document has, and so every part.
+    `title_bits` are the words in the title of the document, which count for every section.
     """
-    rarity = _rarity(heads, in_text)
+    rarity = _rarity(in_names, in_text)
     everything = sum(rarity.values()) or 1.0
-    worth = []
+    scores = []
     around: dict[int, Mapping[int, float]] = {}
     for number, section in enumerate(sections):
         for level in [one for one in around if one >= section.level]:
             del around[level]
-        if not (heads[number] or in_text[number]):
-            worth.append(0.0)
+        if not (in_names[number] or in_text[number]):
+            scores.append(0.0)
             continue
-        points = {bit: _ABOVE for head in around.values() for bit in head} | dict(heads[number])
-        if heads[number]:
-            around[section.level] = heads[number]
+        points = {bit: _IN_PARENT for in_name in around.values() for bit in in_name} | dict(in_names[number])
+        if in_names[number]:
+            around[section.level] = in_names[number]
         for bit, times in in_text[number].items():
             points[bit] = points.get(bit, 0.0) + _in_text(times)
-        missing = sum(rare for bit, rare in rarity.items() if bit not in points and not bit & titled)
-        named = sum(rarity[bit] for bit, counts in heads[number].items() if counts == _IN_TITLE)
+        missing = sum(rare for bit, rare in rarity.items() if bit not in points and not bit & title_bits)
+        named = sum(rarity[bit] for bit, counts in in_names[number].items() if counts == _IN_TITLE)
         total = sum(rarity[bit] * counts for bit, counts in points.items())
         total += named / (1 + len(words(section.title))) if named else 0.0
-        worth.append(total * (1 - missing / everything) ** _LACKING)
+        scores.append(total * (1 - missing / everything) ** _MISSING_PENALTY)
     before = in_text[-1]
-    missing = sum(rare for bit, rare in rarity.items() if bit not in before and not bit & titled)
+    missing = sum(rare for bit, rare in rarity.items() if bit not in before and not bit & title_bits)
     total = sum(rarity[bit] * _in_text(times) for bit, times in before.items())
-    return [*worth, total * (1 - missing / everything) ** _LACKING]
+    return [*scores, total * (1 - missing / everything) ** _MISSING_PENALTY]
 
 
-def _rarity(heads: Sequence[Mapping[int, float]], in_text: Sequence[Counter[int]]) -> dict[int, float]:
-    """Return of each word what it says by how few parts have it."""
+def _rarity(in_names: Sequence[Mapping[int, float]], in_text: Sequence[Counter[int]]) -> dict[int, float]:
+    """Return the idf of each word among the sections."""
     having = Counter(bit for found in in_text for bit in found)
     having.update(
-        bit for head, found in zip(heads, in_text, strict=False) for bit in head if bit not in found
+        bit for in_name, found in zip(in_names, in_text, strict=False) for bit in in_name if bit not in found
     )
     return {bit: log(1 + len(in_text) / number) for bit, number in having.items()}
 
@@ -239,8 +245,8 @@ def _in_text(times: int) -> float:
     return _IN_TEXT * times / (times + 1)
 
 
-def _whole(document: IndexDocument) -> int:
-    """Return the part that is the document itself: the first of the highest level, if it is called like it; else -1."""
+def _document_section(document: IndexDocument) -> int:
+    """Return the first section of the highest level if its title is that of the document; else -1."""
     levels = [section.level for section in document.sections]
     first = levels.index(min(levels))
     plain, called = (

@@ -1,4 +1,4 @@
-"""The piece of a document's text that is shown below a hit."""
+"""Selects and marks the snippet of a hit."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ MAX_SNIPPET = 300
 """Characters of a snippet, marks included."""
 
 _WIDTH = MAX_SNIPPET - 60
-"""Characters in which words sought count for a snippet: the marks take some room."""
+"""Characters of a snippet in which matches are counted: the marks need some room."""
 _LEAD_IN = 150
-"""Characters of its sentence that may come before the first word sought; of a longer one a few words do."""
-_MOST_PHRASES = 10
+"""Characters of a sentence before the first match that are shown; of a longer sentence only a few words are."""
+_MAX_PHRASES = 10
 _find_ends = re.compile(
     "[.!?\u2026\u3002\uff01\uff1f\uff61\\r\\n\xb6]+[\"'\u2019\u201d)\\]\u300d\u300f\uff09]*\\s*"
 ).finditer
-_PLAIN_ENDS = ".!?\u2026"
-"""Signs that end a sentence only before a blank."""
+_SENTENCE_END_BEFORE_BLANK = ".!?\u2026"
+"""Characters that end a sentence only before a blank."""
 _CJK_BREAKS = "\u3002\uff01\uff1f\uff61\u3001\uff0c\uff1b\uff1a"
-"""Signs after which a text without blanks may be cut."""
+"""Characters after which a text without blanks may be cut."""
 _find_break = re.compile(f"[ {_CJK_BREAKS}]").search
 
 
@@ -39,25 +39,24 @@ def snippet(
     breaks: Iterable[int] = (),
     is_answer: bool = False,
 ) -> str:
-    """Return what a part of a text says of the words sought, with marks around them.
+    """Return the best passage of a part of a text, with marks around the matches.
 
-    It is the sentence with the most different ones, near each other, and what follows it; where a phrase was sought,
-    one that holds it; of a part that is itself the answer (`is_answer`) its beginning. `language` is the text's own, by
-    whose rules inflected forms are recognised; sentences also end at `breaks`. At most 300 characters; white space,
-    control characters and those that turn the direction of writing become single spaces. Without a match it is the
-    beginning.
+    It begins at the sentence with the most different query words close together; at one with a phrase if the query has
+    one; at the beginning of a section that is itself the answer (`is_answer`), or without matches. `language` is the
+    language of the text, whose rules recognise inflected forms; sentences also end at `breaks`. The snippet has at most
+    300 characters; white space, control and bidirectional characters become single blanks.
     """
     start, end = part or (0, len(text))
     end = min(end, len(text))
     found = matcher.spans(text, language, start, end)
-    phrases = [place for place in matcher.phrases(text, start, _MOST_PHRASES) if place < end]
+    phrases = [place for place in matcher.phrases(text, start, _MAX_PHRASES) if place < end]
     for place in phrases:
         near = max(start, place - MAX_SNIPPET), min(end, place + MAX_SNIPPET)
         found += matcher.spans(text, language, *near)
     spans = sorted({span for span in found if span[1] <= end})
     if not spans or (is_answer and spans[0][0] > start + MAX_SNIPPET):
         beginning = collapse_controls(text[start : min(end, start + 2 * MAX_SNIPPET)])
-        return _whole_words(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).strip()
+        return _cut_at_word(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).strip()
     if end - start > _WIDTH and not is_answer:
         starts = {start, *_sentence_starts(text, start, end)}
         starts.update(place for place in breaks if start < place < end)
@@ -70,11 +69,11 @@ class _Window(NamedTuple):
     start: int
     sentence_end: int
     first: int
-    """The first of the spans in it."""
+    """The number of the first match in it."""
 
 
 class _Windows:
-    """The pieces of a text that may be shown, each from the beginning of a sentence on, if that is near."""
+    """The candidate passages of a text, each from the beginning of a sentence if that is near."""
 
     def __init__(
         self, text: str, spans: Sequence[Span], starts: Sequence[int], phrases: Sequence[int], end: int
@@ -86,14 +85,12 @@ class _Windows:
         self._end = end
         counts = Counter(bit for _, _, bits in spans for bit in bits_of(bits))
         self._weights = {bit: 1 / (1 + log(number)) for bit, number in counts.items()}
-        """What finding a word is worth: words that stand everywhere say little."""
+        """Weights of the words: frequent words count less."""
 
     def best(self) -> int:
-        """Return where the best one begins; of equals the first."""
-        best = max(self._windows(), key=self._worth)
-        if (
-            self._end - best.start < MAX_SNIPPET // 2
-        ):  # the last words of a part say more with what is before them
+        """Return the start of the best passage; of equal ones the first."""
+        best = max(self._windows(), key=self._score)
+        if self._end - best.start < MAX_SNIPPET // 2:  # a short end needs the sentences before it
             earliest = self._end - _WIDTH
             return next((start for start in self._starts if earliest <= start <= best.start), best.start)
         return best.start
@@ -104,13 +101,13 @@ class _Windows:
             sentence = bisect_right(self._starts, place) - 1
             start = self._starts[sentence]
             if place - start > _LEAD_IN:
-                start = _word_before(self._text, place)
+                start = _word_start_before(self._text, place)
             if start != last:
                 ends = self._starts[sentence + 1] if sentence + 1 < len(self._starts) else self._end
                 yield _Window(start, ends, number)
                 last = start
 
-    def _worth(self, window: _Window) -> float:
+    def _score(self, window: _Window) -> float:
         seen = in_sentence = number = 0
         first = nearest = self._spans[window.first][0]
         for start, end, bits in self._spans[window.first :]:
@@ -131,10 +128,10 @@ class _Windows:
 
 
 def _sentence_starts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where sentences begin; behind a single letter (`e.g.`, `v. 3`), and before a small one, none ends."""
+    """Yield the offsets of sentences; no sentence ends after a single letter (`v. 3`) or before a small one."""
     for found in _find_ends(text, start, end):
         first, after = found.span()
-        if text[first] in _PLAIN_ENDS:
+        if text[first] in _SENTENCE_END_BEFORE_BLANK:
             if not text[after - 1].isspace() or text[after : after + 1].islower():
                 continue
             if (
@@ -146,8 +143,8 @@ def _sentence_starts(text: str, start: int, end: int) -> Iterator[int]:
         yield after
 
 
-def _word_before(text: str, place: int) -> int:
-    """Return where a word begins a little before a place."""
+def _word_start_before(text: str, place: int) -> int:
+    """Return the offset of a word a little before an offset."""
     start = max(0, place - 50)
     if start:
         found = _find_break(text, start, place)
@@ -168,12 +165,12 @@ def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
         size += len(before) + len(word) + 2
         at = right
     rest, room = collapse_controls(text[at:end]), MAX_SNIPPET - size
-    pieces.append(_whole_words(rest, room, more=end < len(text) or len(rest) > room))
+    pieces.append(_cut_at_word(rest, room, more=end < len(text) or len(rest) > room))
     return "".join(pieces).strip() or collapse_controls(text[start:end])[:MAX_SNIPPET]
 
 
-def _whole_words(text: str, limit: int, *, more: bool) -> str:
-    """Return the beginning of a text; with `more` to come it ends after a word, unless that is very long."""
+def _cut_at_word(text: str, limit: int, *, more: bool) -> str:
+    """Return the beginning of a text; if `more` follows, it is cut at a word boundary, unless the word is very long."""
     shown = text[:limit]
     end = max(shown.rfind(" "), *(shown.rfind(sign) + 1 for sign in _CJK_BREAKS)) if more else -1
     return shown[:end] if end >= max(1, len(shown) - 40) else shown

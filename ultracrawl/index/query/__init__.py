@@ -1,1 +1,1 @@
-"""What a search asks for, and how it is answered: parser, query tree, conditions, scores, snippets."""
+"""Query trees: parsing, synonyms, relaxation, scoring constants, spelling and completion."""

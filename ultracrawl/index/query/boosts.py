@@ -1,4 +1,4 @@
-"""Factors that raise or lower the scores of chosen URLs."""
+"""Boosts: factors for the scores of chosen URLs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 Boosts = Iterable[tuple[str, float]]
-"""URLs, or beginnings of URLs with a trailing `*`, each with its factor."""
+"""URLs, or URL prefixes with a trailing `*`, each with its factor."""
 
 
 def boost_of(url: str, boosts: Boosts) -> float:
@@ -27,17 +27,17 @@ class Region(NamedTuple):
 
 
 def regions(boosts: Boosts) -> Iterator[Region]:
-    """Yield the regions of all masks; no URL is in two of them."""
+    """Yield the regions of all masks; they are disjoint."""
     given = list(boosts)
     masks = tuple(dict.fromkeys(mask for mask, _ in given))
     for mask in masks:
         factor = 1.0
-        for other, its in given:
+        for other, other_factor in given:
             if other == mask or _covers(other, mask):
-                factor *= its
+                factor *= other_factor
         yield Region(mask, tuple(inner for inner in masks if _covers(mask, inner)), factor)
 
 
 def _covers(outer: str, inner: str) -> bool:
-    """Whether all URLs of a mask, and not only they, are those of another one."""
+    """Whether the URLs of the inner mask are a proper subset of those of the outer one."""
     return outer != inner and outer.endswith("*") and inner.removesuffix("*").startswith(outer[:-1])

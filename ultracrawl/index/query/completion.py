@@ -1,4 +1,4 @@
-"""What somebody who is still typing may be going to ask: titles, and titles of parts, that have the words so far."""
+"""Completes a partially typed query with titles of documents and sections."""
 
 from __future__ import annotations
 
@@ -11,73 +11,71 @@ from ultracrawl.index.query.tree import NOTHING, ConstantScore, Node, Prefix, Wo
 from ultracrawl.index.words.analysis import fold_all, is_bigram, tokenise
 from ultracrawl.model.page import Section
 
-MOST_WORDS = 10
-"""Words of what was typed that count, the last ones."""
-_TITLE_FIRST = 2.0
+MAX_WORDS = 10
+"""Words of the input that are used, the last ones."""
+_TITLE_SCORE = 2.0
 
 
 class Completion(NamedTuple):
-    """What may be meant by what was typed: the title of a document or of a part of it, and where it is."""
+    """A completion: the title of a document or section, and its URL."""
 
     text: str
     url: str
 
 
 class PartialQuery(NamedTuple):
-    """The words typed so far, folded; the last one may go on."""
+    """The folded words typed so far; the last one is a prefix."""
 
     words: tuple[str, ...]
-    beginning: str
+    prefix: str
 
-    def is_in(self, text: str) -> bool:
-        """Whether a title has all of the words."""
+    def matches(self, text: str) -> bool:
+        """Whether a title contains all of the words."""
         found = fold_all(tokenise(text))
-        return set(self.words) <= set(found) and any(word.startswith(self.beginning) for word in found)
+        return set(self.words) <= set(found) and any(word.startswith(self.prefix) for word in found)
 
-    def begins(self, text: str) -> bool:
-        """Whether a title begins with the words."""
+    def is_prefix_of(self, text: str) -> bool:
+        """Whether a title is_prefix_of with the words."""
         found = tuple(fold_all(tokenise(text))[: len(self.words) + 1])
-        return (
-            len(found) > len(self.words) and found[:-1] == self.words and found[-1].startswith(self.beginning)
-        )
+        return len(found) > len(self.words) and found[:-1] == self.words and found[-1].startswith(self.prefix)
 
 
 def parse_partial_query(text: str) -> PartialQuery | None:
-    """Return what was typed; None if there is no word in it."""
+    """Return the words of the input; None if there are none."""
     found = fold_all(tokenise(text))
     if len(found) > 1 and is_bigram(found[-1]) and found[-2][1:] == found[-1]:
         del found[-1]
-    return PartialQuery(tuple(found[:-1][-MOST_WORDS:]), found[-1]) if found else None
+    return PartialQuery(tuple(found[:-1][-MAX_WORDS:]), found[-1]) if found else None
 
 
 def completion_node(text: str) -> Node:
-    """Return what finds documents in whose title, or titles of parts, the words of a text stand."""
+    """Return the node of documents whose title, or section titles, contain the words of a text."""
     wanted = parse_partial_query(text)
     if wanted is None:
         return NOTHING
     places = (
-        all_of([*(Word(word, place) for word in wanted.words), Prefix(wanted.beginning, place)])
+        all_of([*(Word(word, place) for word in wanted.words), Prefix(wanted.prefix, place)])
         for place in ("Title", HEADINGS)
     )
     in_title, in_headings = places
-    return any_of([ConstantScore(in_title, _TITLE_FIRST), ConstantScore(in_headings, 1.0)])
+    return any_of([ConstantScore(in_title, _TITLE_SCORE), ConstantScore(in_headings, 1.0)])
 
 
 def completing_section(text: str, document: IndexDocument) -> Section | None:
-    """Return the first part of a document whose title has the words, if that of the document has not.
+    """Return the first section whose title contains the words, unless the title of the document does.
 
-    Of a text that may not be shown there is none.
+    None for documents with hidden text.
     """
     wanted = parse_partial_query(text)
-    if wanted is None or document.secret_text or wanted.is_in(document.title):
+    if wanted is None or document.secret_text or wanted.matches(document.title):
         return None
-    return next((one for one in document.sections if wanted.is_in(one.title)), None)
+    return next((one for one in document.sections if wanted.matches(one.title)), None)
 
 
 def completions(text: str, hits: Iterable[Hit], limit: int) -> list[Completion]:
-    """Return the titles of hits, or of their parts, that complete a text, each once.
+    """Return the titles of hits, or of their sections, that complete a text, without duplicates.
 
-    Those that begin with it come first, then shorter ones; of equals the first.
+    Titles that begin with the text come first, then shorter ones; otherwise they keep their order.
     """
     wanted = parse_partial_query(text)
     if wanted is None:
@@ -85,7 +83,7 @@ def completions(text: str, hits: Iterable[Hit], limit: int) -> list[Completion]:
     found: dict[tuple[str, ...], Completion] = {}
     for hit in hits:
         title = " ".join((hit.title if hit.section is None else hit.section.title).split())
-        if wanted.is_in(title):
+        if wanted.matches(title):
             found.setdefault(tuple(fold_all(tokenise(title))), Completion(title, hit.section_url))
-    ordered = sorted(found.items(), key=lambda one: (not wanted.begins(one[1].text), len(one[1].text)))
+    ordered = sorted(found.items(), key=lambda one: (not wanted.is_prefix_of(one[1].text), len(one[1].text)))
     return [completion for _, completion in ordered[:limit]]

@@ -1,4 +1,4 @@
-"""From filters, as users write them, to nodes of a query tree."""
+"""Converts filters to nodes of a query tree."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, field_value
 
 _MISSPELT = {"lastmodifeddate": "lastmodifieddate"}
-"""Names as manuals of Ultra Search print them (17, D6)."""
+"""Misspelt attribute names in manuals of Ultra Search (17, D6)."""
 
-_OF_FIELDS = frozenset({Operator.EQUAL, Operator.NOT_EQUAL, Operator.ANY_OF, Operator.ALL_OF})
+_FIELD_OPERATORS = frozenset({Operator.EQUAL, Operator.NOT_EQUAL, Operator.ANY_OF, Operator.ALL_OF})
 
 _MICROSECOND = timedelta(microseconds=1)
 _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
 
 
 def find_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAttribute:
-    """Return the attribute of a name in any case, out of attributes by folded name, or raise `UserError`."""
+    """Return the attribute with a name in any case, out of attributes by folded name. Raises `UserError`."""
     attribute = known.get(name.casefold()) or known.get(_MISSPELT.get(name.casefold(), ""))
     if attribute is None:
         names = ", ".join(sorted(attribute.name for attribute in known.values())) or "none"
@@ -34,14 +34,14 @@ def find_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAtt
 
 
 def named_condition(wanted: Filter, known: Mapping[str, SearchAttribute]) -> Node:
-    """Return the node of a filter on an attribute, or on a field of descriptions if no attribute has the name.
+    """Return the node of a filter on an attribute, or on a description field if no attribute has the name.
 
     Raises `UserError` for an unknown attribute, or a value that does not fit its type.
     """
     name = wanted.attribute.casefold()
     if name in known or name in _MISSPELT or OTHER_FIELDS.name.casefold() not in known:
         return condition(wanted, find_attribute(wanted.attribute, known))
-    if wanted.operator not in _OF_FIELDS:
+    if wanted.operator not in _FIELD_OPERATORS:
         raise UserError(
             f"{wanted.attribute} is a field of descriptions, for which there are only = and != with whole values"
         )
@@ -59,30 +59,30 @@ def condition(wanted: Filter, attribute: SearchAttribute) -> Node:
         case Operator.NOT_EQUAL, values:
             return Not(any_of([equal(attribute, value) for value in values]))
         case Operator.BETWEEN, (first, last):
-            return Between(attribute.name, _span(attribute, first)[0], _span(attribute, last)[1])
+            return Between(attribute.name, _interval(attribute, first)[0], _interval(attribute, last)[1])
         case Operator.LESS, (value,):
-            return Between(attribute.name, None, _span(attribute, value)[0])
+            return Between(attribute.name, None, _interval(attribute, value)[0])
         case Operator.LESS_OR_EQUAL, (value,):
-            return Between(attribute.name, None, _span(attribute, value)[1])
+            return Between(attribute.name, None, _interval(attribute, value)[1])
         case Operator.GREATER, (value,):
-            return Between(attribute.name, _span(attribute, value)[1], None)
+            return Between(attribute.name, _interval(attribute, value)[1], None)
         case Operator.GREATER_OR_EQUAL, (value,):
-            return Between(attribute.name, _span(attribute, value)[0], None)
+            return Between(attribute.name, _interval(attribute, value)[0], None)
     count = "two values" if wanted.operator is Operator.BETWEEN else "one value"
     raise UserError(f"{attribute.name} {wanted.operator} needs {count}, not {len(wanted.values)}")
 
 
 def equal(attribute: SearchAttribute, value: str) -> Node:
-    """Return the node for documents with this value of the attribute, of a date with one in its span."""
+    """Return the node of documents with this value of the attribute; of a date, with one in its period."""
     if attribute.type is AttributeType.STRING:
         return Equal(attribute.name, value.strip().lower())
     if attribute.type is AttributeType.NUMBER:
         return Equal(attribute.name, _number(attribute, value))
-    return Between(attribute.name, *_span(attribute, value))
+    return Between(attribute.name, *_interval(attribute, value))
 
 
-def _span(attribute: SearchAttribute, value: str) -> tuple[Bound, Bound]:
-    """Return the half-open span that a value names: of a string or a number just this one value."""
+def _interval(attribute: SearchAttribute, value: str) -> tuple[Bound, Bound]:
+    """Return the half-open interval of a value: of a string or a number just this value."""
     if attribute.type is AttributeType.STRING:
         text = value.strip().lower()
         return text, text + "\0"
@@ -99,7 +99,7 @@ def _span(attribute: SearchAttribute, value: str) -> tuple[Bound, Bound]:
 
 
 def _period(text: str) -> tuple[datetime, datetime]:
-    """Return the year, month, day, or second (microsecond if one is written) that a text names."""
+    """Return the year, month, day, or second (microsecond if one is given) that a text stands for."""
     if found := _MONTH.fullmatch(text):
         year, month = int(found[1]), int(found[2] or 1)
         months = 1 if found[2] else 12
@@ -119,7 +119,7 @@ def _number(attribute: SearchAttribute, value: str) -> float:
         raise UserError(
             f"{attribute.name} is a number, not {_shown(value)}; write for example {attribute.name}:42"
         )
-    return number + 0.0  # of the two zeros the one that documents have
+    return number + 0.0  # turns -0.0 into 0.0, as in documents
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Names of code and configuration in a query: found as they are written, and, looser, by their parts."""
+"""Identifiers of code and configuration in a query: matched as they are written or, looser, by their parts."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_bigram
 from ultracrawl.index.words.identifiers import query_operators, word_parts
 from ultracrawl.index.words.stemming import stems
 
-_SIGN_WEIGHT = 5.0
-"""A sign counts so many times what a part of a word does."""
+_OPERATOR_WEIGHT = 5.0
+"""Factor of an operator compared with a part of a word."""
 _find_words = re.compile(WORD_PATTERN).findall
 
 
 def identifier(text: str, plain: tree.Word | tree.Phrase) -> tree.Node:
-    """Return what finds a piece of a query without blanks, whose words are `plain`.
+    """Return the node of a token without blanks, whose words are `plain`.
 
-    It is an `Identifier` if it has signs, or parts that may stand apart: `C++`, `Vec::with_capacity`, `HashMap`. What
-    is cut into pairs of characters has no parts.
+    It is an `Identifier` if the token has operators, or parts that may occur separately: `C++`, `Vec::with_capacity`,
+    `HashMap`. Tokens with CJK bigrams have no parts.
     """
     found = plain.words if isinstance(plain, tree.Phrase) else (plain.word,)
-    whole, parts = signed(text, plain), tree.all_of([_word_or_parts(word) for word in _find_words(text)])
+    whole, parts = (
+        with_operators(text, plain),
+        tree.all_of([_word_or_parts(word) for word in _find_words(text)]),
+    )
     if any(map(is_bigram, found)):
         parts = plain
     return plain if whole == plain == parts else tree.Identifier(whole, parts)
 
 
-def signed(text: str, *words: tree.Node) -> tree.Node:
-    """Return what finds a piece of a query by its words, if there are any, and its signs; `EVERYTHING` without both."""
-    signs = [tree.Boosted(tree.Word(sign), _SIGN_WEIGHT) for sign in query_operators(text)]
-    return tree.all_of([*words, *signs])
+def with_operators(text: str, *words: tree.Node) -> tree.Node:
+    """Return the node of a token's words, if any, and its operators; `EVERYTHING` without both."""
+    operators = [tree.Boosted(tree.Word(operator), _OPERATOR_WEIGHT) for operator in query_operators(text)]
+    return tree.all_of([*words, *operators])
 
 
 def _word_or_parts(written: str) -> tree.Node:

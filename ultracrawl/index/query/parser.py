@@ -1,4 +1,4 @@
-"""From the user's text to a query tree; no input raises anything but a `UserError`."""
+"""Parses the user's text into a query tree; invalid input raises only `UserError`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.completion import completion_node
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
-from ultracrawl.index.query.identifiers import identifier, signed
+from ultracrawl.index.query.identifiers import identifier, with_operators
 from ultracrawl.index.query.readings import Term, TermSequence
 from ultracrawl.index.query.scoring import PINNED_SCORE
 from ultracrawl.index.query.synonyms import with_synonyms
@@ -26,12 +26,12 @@ from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 MAX_DEPTH = 20
 MAX_WORDS = 200
 MAX_LENGTH = 4000
-SENTENCE = 5
-"""Words from which on a query may be a sentence of a document; one less if a word among them says little, as the words
-of a topic do not."""
+MIN_SENTENCE_WORDS = 5
+"""Words from which a query may be a sentence copied from a document; one less if it has a stop word, because a topic
+has none."""
 
 _QUOTES = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f"), '"')
-"""Quotation marks that telephones and word processors make of the plain one."""
+"""Typographic quotation marks that phones and word processors insert."""
 
 _TOKEN = re.compile(
     rf"""(?P<space>\s+)
@@ -48,14 +48,14 @@ _TOKEN = re.compile(
 
 
 def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> tree.Node:
-    """Return the tree of all conditions, text and principals too; raises `UserError`, with the attributes known."""
+    """Return the tree of all conditions, text and principals included; raises `UserError`."""
     known = {name.casefold(): attribute for name, attribute in attributes.items()}
     nodes: list[tree.Node] = []
     if query.completing:
         nodes.append(completion_node(query.text))
     elif query.text.strip():
         found = _Parser(query, known).parse() or tree.NOTHING
-        nodes.append(tree.AnyOf((*_pinned(query.pinned), found)) if query.pinned else found)
+        nodes.append(tree.AnyOf((*_pinned_nodes(query.pinned), found)) if query.pinned else found)
     if sources := [source for source in (query.source, *query.sources) if source]:
         nodes.append(tree.any_of([tree.FromSource(source) for source in sources]))
     wanted: dict[str, list[tree.Node]] = {}
@@ -69,8 +69,8 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
     return tree.all_of(nodes)
 
 
-def _pinned(urls: Sequence[str]) -> Iterator[tree.Node]:
-    """Yield what finds each of the URLs, the first with the highest score."""
+def _pinned_nodes(urls: Sequence[str]) -> Iterator[tree.Node]:
+    """Yield the node of each pinned URL, the first with the highest score."""
     for number, url in enumerate(urls):
         yield tree.ConstantScore(tree.HasUrl(url), PINNED_SCORE * (len(urls) - number))
 
@@ -93,7 +93,7 @@ def search_with_relaxation(
     parser.parse()
     readings = parser.readings
     if query.sort and Reading.ALL_WORDS not in readings:
-        # Sorted by an attribute, documents with fewer of the words would stand among those with all.
+        # Sorted by an attribute, documents with fewer of the words would be mixed with those that have all.
         readings = (Reading.ALL_WORDS, *readings)
     enough = ENOUGH_FOR_QUESTION if parser.is_question and not query.sort else 1
     first = best = None
@@ -119,7 +119,7 @@ def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[Se
 
 
 def parse_facets(names: Iterable[str], attributes: Mapping[str, SearchAttribute]) -> list[SearchAttribute]:
-    """Return the attributes whose values are to be counted; raises `UserError` for an unknown one."""
+    """Return the attributes whose values are counted; raises `UserError` for an unknown one."""
     known = {key.casefold(): attribute for key, attribute in attributes.items()}
     return [find_attribute(name.strip(), known) for name in names]
 
@@ -130,9 +130,9 @@ _APOSTROPHE = re.compile("['\u2019]")
 
 
 class _Parser:
-    """Recursive descent: alternatives, then a row of terms, then one term.
+    """A recursive descent parser: alternatives, then a sequence of terms, then one term.
 
-    A row that stands alone is understood by the reading of the query; in alternatives and groups every word counts.
+    The reading of the query applies to a sequence at the top level; in alternatives and groups all words are required.
     """
 
     def __init__(self, query: SearchQuery, known: Mapping[str, SearchAttribute]) -> None:
@@ -150,7 +150,7 @@ class _Parser:
         self.is_question = False
 
     def parse(self) -> tree.Node | None:
-        """Return the tree, or None if the text holds no word at all."""
+        """Return the tree, or None if the text has no word."""
         nodes: list[tree.Node] = []
         while self._next < len(self._tokens):
             node = self._alternatives(None)
@@ -160,7 +160,7 @@ class _Parser:
         return tree.all_of(nodes) if nodes else None
 
     def _take(self, kind: str, *texts: str) -> str:
-        """Take the next token if it is of this kind and among these texts; an empty string means no."""
+        """Consume the next token if it is of this kind and one of these texts; an empty string means no."""
         if self._next < len(self._tokens):
             found, text = self._tokens[self._next]
             if found == kind and (not texts or text in texts):
@@ -172,21 +172,21 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise UserError(f"the query nests parentheses deeper than {MAX_DEPTH}; simplify it")
-        rows = [self._row(attribute)]
+        sequences = [self._sequence(attribute)]
         while self._take("operator", "OR"):
-            rows.append(self._row(attribute))
+            sequences.append(self._sequence(attribute))
         self._depth -= 1
-        if len(rows) == 1 and not self._depth and rows[0]:
-            stop_words = self._stop_words(rows[0])
-            row = TermSequence(rows[0], stop_words, self._sentence(stop_words))
-            self.readings = max(self.readings, row.readings, key=len)
-            self.is_question = self.is_question or row.is_question
-            return row.node(self._query.reading)
-        nodes = [tree.all_of([term.node for term in row]) for row in rows if row]
+        if len(sequences) == 1 and not self._depth and sequences[0]:
+            stop_words = self._stop_words(sequences[0])
+            sequence = TermSequence(sequences[0], stop_words, self._sentence(stop_words))
+            self.readings = max(self.readings, sequence.readings, key=len)
+            self.is_question = self.is_question or sequence.is_question
+            return sequence.node(self._query.reading)
+        nodes = [tree.all_of([term.node for term in sequence]) for sequence in sequences if sequence]
         return tree.any_of(nodes) if nodes else None
 
-    def _stop_words(self, row: list[Term]) -> frozenset[str]:
-        text, words = self._query.text, [word for term in row for word in term.words]
+    def _stop_words(self, sequence: list[Term]) -> frozenset[str]:
+        text, words = self._query.text, [word for term in sequence for word in term.words]
         named = language_code(self._query.language)
         found = stop_words_among(words, query_languages(text, words, named))
         if text.isupper():
@@ -196,15 +196,15 @@ class _Parser:
         return found - names
 
     def _sentence(self, stop_words: frozenset[str]) -> tuple[str, ...]:
-        """Return the words of a query that may be copied from a document: enough of them, and nothing asks for more."""
+        """Return the words of a query that may be a sentence copied from a document: a long one without operators."""
         if any(kind not in ("word", "phrase", "paren") for kind, _ in self._tokens):
             return ()
-        found = _without_end(words(self._query.text))
-        return found if len(found) >= SENTENCE - (not stop_words.isdisjoint(found)) else ()
+        found = _without_last_character(words(self._query.text))
+        return found if len(found) >= MIN_SENTENCE_WORDS - (not stop_words.isdisjoint(found)) else ()
 
-    def _row(self, attribute: SearchAttribute | None) -> list[Term]:
+    def _sequence(self, attribute: SearchAttribute | None) -> list[Term]:
         terms: list[Term] = []
-        while self._next < len(self._tokens) and self._tokens[self._next] not in _ROW_ENDS:
+        while self._next < len(self._tokens) and self._tokens[self._next] not in _SEQUENCE_ENDS:
             if terms and self._tokens[self._next] == ("operator", "AND"):
                 terms[-1] = replace(terms[-1], is_required=True)
             term = self._term(attribute)
@@ -234,7 +234,7 @@ class _Parser:
             is_logical = any(kind == "operator" for kind, _ in self._tokens[before : self._next])
             self._take("paren", ")")
             return None if node is None else Term(node, is_required=is_logical)
-        if self._next == len(self._tokens) or self._tokens[self._next] in _ROW_ENDS:
+        if self._next == len(self._tokens) or self._tokens[self._next] in _SEQUENCE_ENDS:
             return None
         kind, text = self._tokens[self._next]
         if kind not in ("phrase", "word", "compared", "url"):
@@ -250,7 +250,7 @@ class _Parser:
 
     def _leaf(self, kind: str, text: str, name: str) -> Term | None:
         found = tokenise(text)
-        operator = tree.EVERYTHING if found or name else signed(text)
+        operator = tree.EVERYTHING if found or name else with_operators(text)
         self._words += len(found) + (operator != tree.EVERYTHING)
         if self._words > MAX_WORDS:
             raise UserError(f"the query has more than {MAX_WORDS} words; shorten it")
@@ -258,7 +258,7 @@ class _Parser:
             return None if operator == tree.EVERYTHING else Term(operator)
         if kind == "url" and not name and (page := url_node(text)) is not None:
             return Term(page)
-        folded = _without_end(fold(word) for word in found)
+        folded = _without_last_character(fold(word) for word in found)
         is_phrase = kind == "phrase"
         is_prefix = not is_phrase and text.endswith("*")
         if is_bigram(folded[-1]) and len(folded) == len(folded[-1]) == 1:
@@ -268,20 +268,22 @@ class _Parser:
             return Term(tree.all_of([*before, tree.Prefix(folded[-1], name)]))
         if is_phrase or (name and len(folded) > 1):
             phrase = tree.Phrase(folded, name)
-            return Term(phrase if name else signed(text, phrase), is_required=is_phrase)
+            return Term(phrase if name else with_operators(text, phrase), is_required=is_phrase)
         if name:
             return Term(tree.Word(folded[0], name))
         if len(folded) == 1:
-            return _split(text, identifier(text, tree.Word(folded[0], "", stems(found[0]))), (folded[0],))
+            return _token_term(
+                text, identifier(text, tree.Word(folded[0], "", stems(found[0]))), (folded[0],)
+            )
         contracted = ("".join(folded),) if _APOSTROPHE.search(text) else ()
-        return _split(text, identifier(text, tree.Phrase(folded)), contracted)
+        return _token_term(text, identifier(text, tree.Phrase(folded)), contracted)
 
 
-def _split(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
-    """Return the term of a piece of a query without blanks, with the parts that it has."""
+def _token_term(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
+    """Return the term of a token without blanks, with the parts that it has."""
     match node:
         case tree.Phrase() if _has_hiragana(text):
-            return Term(node, tuple(map(_run, filter(tokenise, _FIND_RUNS(text)))), words)
+            return Term(node, tuple(map(_run_node, filter(tokenise, _FIND_RUNS(text)))), words)
         case tree.Identifier(whole, parts):
             is_signed = isinstance(whole, tree.AllOf)
             apart = parts.nodes if isinstance(parts, tree.AllOf) else (parts,)
@@ -291,16 +293,16 @@ def _split(text: str, node: tree.Node, words: tuple[str, ...]) -> Term:
     return Term(node, (), words)
 
 
-def _run(text: str) -> tree.Node:
-    """Return what finds a run of characters of one script."""
-    found = _without_end(map(fold, tokenise(text)))
+def _run_node(text: str) -> tree.Node:
+    """Return the node of a run of characters of one script."""
+    found = _without_last_character(map(fold, tokenise(text)))
     if len(found) == 1:
         return tree.Prefix(found[0]) if len(found[0]) == 1 else tree.Word(found[0], stems=stems(found[0]))
     return tree.Phrase(found)
 
 
-def _without_end(folded: Iterable[str]) -> tuple[str, ...]:
-    """Return words without the last character of a run alone, which need not be the last of one in a document."""
+def _without_last_character(folded: Iterable[str]) -> tuple[str, ...]:
+    """Return the words without the single last character of a CJK run, which need not end a run in a document."""
     found = tuple(folded)
     if len(found) > 1 and is_bigram(found[-1]) and found[-2][1:] == found[-1]:
         return found[:-1]
@@ -311,6 +313,6 @@ _has_hiragana = re.compile("[\u3041-\u309f]").search
 _FIND_RUNS = re.compile(
     r"[\u3005\u3400-\u9fff]{2,}|[\u3005\u3400-\u9fff][\u3041-\u309f]?|[\u30a1-\u30ff]+|[^\W\u3005\u3041-\u9fff]+"
 ).findall
-"""What a Japanese question is about: runs of Kanji, of Katakana and of other letters; Hiragana are grammar, but for the
-ending of a single Kanji."""
-_ROW_ENDS = (("paren", ")"), ("operator", "OR"))
+"""The content words of a Japanese query: runs of Kanji, of Katakana and of other letters; Hiragana are grammar, except
+for the ending of a single Kanji."""
+_SEQUENCE_ENDS = (("paren", ")"), ("operator", "OR"))

@@ -1,4 +1,4 @@
-"""Queries that need the documents of the index itself: more like this, and what its words say of a query."""
+"""Builds the query tree of a search, including what needs the index itself: more-like-this, language preference."""
 
 from __future__ import annotations
 
@@ -30,49 +30,51 @@ from ultracrawl.index.words.stopwords import query_languages
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 CHARACTERISTIC_WORDS = 20
-"""So many words of a document stand for it when others like it are sought."""
-_READ = 50_000
-"""Characters of a text among which characteristic words are looked for."""
+"""Words of a document that are used to find similar ones."""
+_CHARACTERISTIC_TEXT = 50_000
+"""Characters of a text that characteristic words are taken from."""
 
 
 class IndexStatistics(Protocol):
-    """The state of an index that one search looks at, without the documents that who asks may not see."""
+    """Statistics of the snapshot of an index that one search uses; only documents visible to its principals count."""
 
     @property
     def document_count(self) -> int:
         """The number of documents."""
 
     def document_frequency(self, word: str) -> int:
-        """Return in how many documents a word stands in title or text, about."""
+        """Return the approximate number of documents with a word in title or text."""
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
-        """Return a document for which the node holds."""
+        """Return a document that matches the node."""
 
 
 def build_query_tree(
     query: SearchQuery, attributes: Mapping[str, SearchAttribute], statistics: IndexStatistics
 ) -> Node:
-    """Return the tree of everything that a query asks for; raises `UserError`."""
+    """Return the complete tree of a query; raises `UserError`."""
     node = parse_query(query, attributes)
     if not query.like:
-        return _in_language(node, query) if "Language" in attributes else node
+        return _with_language_boost(node, query) if "Language" in attributes else node
     known = AllOf((HasUrl(query.like), visible_to(query.principals)))
     sources = any_of([FromSource(source) for source in (query.source, *query.sources) if source])
     document = statistics.find_document(AllOf((known, sources))) or statistics.find_document(known)
     if document is None:
         raise UserError(f"the index holds no document {query.like}, so nothing can be like it")
-    return AllOf((node, _similar(document, statistics), Not(IsDocument(document.source, document.url))))
+    return AllOf(
+        (node, _similarity_node(document, statistics), Not(IsDocument(document.source, document.url)))
+    )
 
 
 def preferred_language(query: SearchQuery) -> str:
-    """Return the language of who asks, named or told by the words of the query; empty if it is not known."""
+    """Return the preferred language, given or implied by the words of the query; empty if unknown."""
     named = language_code(query.language)
     likely = (named,) if named else tuple(query_languages(query.text, set(words(query.text))))
     return likely[0] if query.text and len(likely) == 1 else ""
 
 
-def _in_language(node: Node, query: SearchQuery) -> Node:
-    """Return the node with scores raised in documents in the language of who asks, if it is known."""
+def _with_language_boost(node: Node, query: SearchQuery) -> Node:
+    """Return the node with a boost for documents in the preferred language, if it is known."""
     code = preferred_language(query)
     if not code or query.sort:
         return node
@@ -80,8 +82,8 @@ def _in_language(node: Node, query: SearchQuery) -> Node:
     return Boosted(node, SAME_LANGUAGE_FACTOR, any_of([Equal("Language", code), regions]))
 
 
-def _similar(document: IndexDocument, statistics: IndexStatistics) -> Node:
-    counts = Counter(words(document.title) * 3 + words(document.text[:_READ]))
+def _similarity_node(document: IndexDocument, statistics: IndexStatistics) -> Node:
+    counts = Counter(words(document.title) * 3 + words(document.text[:_CHARACTERISTIC_TEXT]))
     weighed = []
     for word, count in counts.most_common(200):
         frequency = statistics.document_frequency(word)

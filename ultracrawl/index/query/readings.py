@@ -27,16 +27,16 @@ from ultracrawl.index.query.tree import (
 from ultracrawl.index.words.analysis import is_bigram
 
 ALL_REQUIRED = 3
-"""So many words that say something are all required at first."""
-_SPARED = 2
-"""Of so many words one may be missing, of twice as many two, and so on."""
+"""Up to this number of words all are required at first."""
+_WORDS_PER_OPTIONAL = 2
+"""One word may be missing for each of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One word, or group, of a row.
+    """One word, or group, of a sequence.
 
-    `parts` are the nodes into which it may be split; `words` its words, folded, if it was typed as plain words.
+    `parts` are the nodes into which it may be split; `words` its folded words, if it is plain words.
     """
 
     node: Node
@@ -46,15 +46,15 @@ class Term:
 
 
 def majority(number: int) -> int:
-    """Return how many of so many words are most of them: half, of an odd number one more than that."""
-    return number - max(1, number // _SPARED)
+    """Return how many words are most of them: half, rounded up."""
+    return number - max(1, number // _WORDS_PER_OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
 class TermSequence:
-    """The terms of a query without OR; `stop_words` are those words that say little.
+    """The terms of a query without OR, with the stop words among them.
 
-    `sentence` are the words of a row as they were typed, if it is long enough to be one that stands in a document.
+    `sentence` are the words as they were typed, if the sequence is long enough to be a sentence of a document.
     """
 
     terms: Sequence[Term]
@@ -63,10 +63,10 @@ class TermSequence:
 
     @property
     def readings(self) -> tuple[Reading, ...]:
-        """The ways to understand the row that differ, the strictest first."""
-        required, asked, _ = self._sorted()
+        """The readings that differ for this sequence, the strictest first."""
+        required, asked, _ = self._classified()
         terms, parts = len(asked), len(_parts(asked))
-        if terms > ALL_REQUIRED and not all(map(self._says_little, asked)):
+        if terms > ALL_REQUIRED and not all(map(self._is_stop_word, asked)):
             return (Reading.MOST_WORDS, Reading.ANY_WORD)
         found = [Reading.ALL_WORDS]
         if any(term.parts for term in asked):
@@ -80,41 +80,41 @@ class TermSequence:
     @property
     def is_question(self) -> bool:
         """Whether it reads like a sentence, not like keywords: more than three words, or several stop words."""
-        _, asked, stop_words = self._sorted()
-        if len(asked) < 2 or all(map(self._says_little, asked)):
+        _, asked, stop_words = self._classified()
+        if len(asked) < 2 or all(map(self._is_stop_word, asked)):
             return _is_cjk_sentence(asked)
         return len(asked) > ALL_REQUIRED or len(stop_words) > 1 or _is_cjk_sentence(asked)
 
     def node(self, reading: Reading) -> Node:
-        """Return the tree of the row in a reading."""
-        required, asked, little = self._sorted()
+        """Return the tree of the sequence in a reading."""
+        required, asked, stop_terms = self._classified()
         nodes = [term.node for term in required]
-        helping: tuple[Node, ...] = tuple(
-            Boosted(Word(word, "Title"), STOP_WORD_FACTOR) for term in little for word in term.words
+        optional: tuple[Node, ...] = tuple(
+            Boosted(Word(word, "Title"), STOP_WORD_FACTOR) for term in stop_terms for word in term.words
         )
         if asked and reading is Reading.ANY_WORD and _has_text(required):
-            helping = (*_parts(asked), *helping)
+            optional = (*_parts(asked), *optional)
         elif asked:
-            nodes.append(_READ[reading](asked))
+            nodes.append(_NODE_BUILDERS[reading](asked))
         node = all_of(nodes)
-        node = WithOptional(node, helping) if helping else node
+        node = WithOptional(node, optional) if optional else node
         if self.is_question and reading is not self.readings[0]:
-            strict = all_of([term.node for term in required] + [_READ[self.readings[0]](asked)])
+            strict = all_of([term.node for term in required] + [_NODE_BUILDERS[self.readings[0]](asked)])
             node = Boosted(node, _verbatim_factor(node), strict)
         if not self.sentence:
             return node
         return Boosted(node, _verbatim_factor(node), Phrase(self.sentence))
 
-    def _sorted(self) -> tuple[list[Term], list[Term], list[Term]]:
-        """Return the terms that must hold, those of which some must, and those that say little."""
+    def _classified(self) -> tuple[list[Term], list[Term], list[Term]]:
+        """Return the required terms, the optional ones of which some must match, and the stop words."""
         required = [term for term in self.terms if term.is_required]
         others = [term for term in self.terms if not term.is_required]
-        asked = [term for term in others if not self._says_little(term)]
+        asked = [term for term in others if not self._is_stop_word(term)]
         if not asked and not _has_text(required):
             return required, others, []
-        return required, asked, [term for term in others if self._says_little(term)]
+        return required, asked, [term for term in others if self._is_stop_word(term)]
 
-    def _says_little(self, term: Term) -> bool:
+    def _is_stop_word(self, term: Term) -> bool:
         return bool(term.words) and self.stop_words.issuperset(term.words)
 
 
@@ -133,7 +133,7 @@ def _verbatim_factor(node: Node) -> float:
 
 
 def _has_text(terms: Iterable[Term]) -> bool:
-    """Whether words of title and text are sought, and not only conditions on attributes."""
+    """Whether words are searched in title and text, not only conditions on attributes."""
     return any(True for term in terms for _ in searched_words(term.node))
 
 
@@ -162,7 +162,7 @@ def _any_word(terms: Sequence[Term]) -> Node:
     return AtLeast(parts, 1) if len(parts) > 1 else any_of(list(parts))
 
 
-_READ: dict[Reading, Callable[[Sequence[Term]], Node]] = {
+_NODE_BUILDERS: dict[Reading, Callable[[Sequence[Term]], Node]] = {
     Reading.ALL_WORDS: _all_words,
     Reading.PARTS: _all_parts,
     Reading.MOST_WORDS: _most_words,

@@ -1,4 +1,4 @@
-"""How relevant a document is: BM25 per field, a match in the title counting more."""
+"""Fields, weights and formulas of BM25 scoring."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import math
 from typing import NamedTuple
 
 HEADINGS = "titles of parts"
-"""What stands for an attribute where words are sought in the titles of parts; no attribute has a name with blanks."""
+"""Pseudo attribute for words in section titles; no attribute has a name with blanks."""
 
 
 class SearchedField(NamedTuple):
-    """A field in which words are sought; `words.text.analyse` says what they are."""
+    """A searched field; its terms are made by `words.text.analyse`."""
 
     name: str
     weight: float
-    """What a match counts."""
+    """Factor of the score of a match."""
     stems: str = ""
-    """The field with the stems of its words, if it has one."""
+    """The field with the stems of its words, if there is one."""
     has_positions: bool = True
-    """Whether phrases are sought in it."""
+    """Whether the field has positions, for phrase queries."""
     is_length_normalised: bool = True
-    """Whether a match counts less the longer the field is: who links to a page does not make it worse."""
+    """Whether longer fields lower the score; anchor texts do not, because more links do not make a page worse."""
     since: int = 1
-    """The first schema version of an index that has it."""
+    """The first schema version that has the field."""
 
 
 FIELDS = (
@@ -34,54 +34,54 @@ FIELDS = (
     SearchedField("address", 1.0, has_positions=False, is_length_normalised=False),
     SearchedField("parts", 0.2, has_positions=False, is_length_normalised=False, since=4),
 )
-"""Where words are sought that no attribute is named for; every engine has these fields and weights."""
+"""The fields searched for words without an attribute; every engine has these fields and weights."""
 
 BUILT_IN_FIELDS = {"Title": "title", HEADINGS: "headings"}
-"""The fields with the words of attributes that have none of their own."""
+"""Fields of attributes that have no word field of their own."""
 
 STATISTICS_FIELDS = ("title", "text", "parts")
-"""The fields in which words are counted that a query may have been meant to have."""
+"""The fields whose document frequencies are used for idf and spelling."""
 
 INFLECTION_FACTOR = 0.7
-"""An inflected form of a sought word counts so much of the word itself."""
+"""Factor applied to the frequency of an inflected form."""
 SYNONYM_FACTOR = 0.7
-"""A synonym of a sought word counts so much of the word itself."""
+"""Factor applied to the score of a synonym match."""
 PINNED_SCORE = 1e9
-"""The score of the last pinned document; the one before it has twice as much, and so on. Words never reach it, not even
-those of a pasted page, each of which may count `MAX_VERBATIM_FACTOR` times."""
+"""Score of the last pinned document; the one before it has twice as much, and so on. Scores of words never reach it,
+not even those of a pasted page, each of whose words may count `MAX_VERBATIM_FACTOR` times."""
 STOP_WORD_FACTOR = 0.1
-"""A stop word beside others counts in titles alone, and so much of what a word of the text counts there."""
+"""Factor applied to a stop word beside other words; it is matched in titles only."""
 VERBATIM_FACTOR, MAX_VERBATIM_FACTOR = 3.0, 1000.0
-"""What a document counts more, for each word, in which all words of a query stand in a row; and the most of it."""
+"""Factor, for each word, of a document with all words of the query in a row; and its maximum."""
 SAME_LANGUAGE_FACTOR = 1.5
-"""By so much the score of a document in the language of who asks is multiplied."""
+"""Factor applied to the score of a document in the preferred language."""
 K1 = 1.2
 B = 0.75
 
 
 def fields_of(version: int) -> list[SearchedField]:
-    """Return the fields that an index of a schema version has."""
+    """Return the fields of an index of a schema version."""
     return [field for field in FIELDS if field.since <= version]
 
 
 def coordination_factor(held: int, asked: int) -> float:
-    """Return by what the score of a document is multiplied that holds so many of the words that are asked for.
+    """Return the factor for the score of a document that matches `held` of `asked` words.
 
-    What is close together, and where, is looked at afterwards (`hits.ranking`): here it is about finding candidates.
+    It selects candidates; proximity and position are considered later, by `hits.reranking`.
     """
     return float((held / asked) ** 3)
 
 
 def combined_frequency(exact: float, all_forms: float) -> float:
-    """Return the frequency of a word in a field: its own occurrences, and those of its other forms for less."""
+    """Return the term frequency of a word: its own occurrences, and those of inflected forms for less."""
     return exact + INFLECTION_FACTOR * max(0.0, all_forms - exact)
 
 
 def idf(documents: int, matching: int) -> float:
-    """Return the inverse document frequency; positive for every word."""
+    """Return the inverse document frequency, positive for every term."""
     return math.log(1.0 + (documents - matching + 0.5) / (matching + 0.5))
 
 
-def damping(length: float, average: float) -> float:
-    """Return the part of BM25's denominator that depends on the length of a field (in words)."""
+def length_norm(length: float, average: float) -> float:
+    """Return the length norm: the part of BM25's denominator that depends on the field length (in words)."""
     return K1 * (1.0 - B + B * length / average) if average else K1

@@ -1,4 +1,4 @@
-"""Did you mean: a query with the words that the index knows in the place of misspelt ones."""
+"""Did-you-mean: replaces misspelt words of a query with words of the index."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ultracrawl.index.query.tree import Node, Word, searched_words
 from ultracrawl.index.words.analysis import WORD_PATTERN, fold, is_word
 from ultracrawl.index.words.identifiers import spans_of_parts
 
-_LONGEST_MISSPELT = 20
-_MOST_MISSPELT = 8
+_MAX_WORD_LENGTH = 20
+_MAX_WORDS = 8
 _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz0123456789_",
     "абвгдежзийклмнопрстуфхцчшщъыьэюя",
@@ -23,12 +23,13 @@ _ALPHABETS = (
 def suggestion(query: SearchQuery, node: Node, statistics: IndexStatistics, found: int) -> str:
     """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
 
-    It is looked for where nothing was found, or where not every word was required.
+    Suggestions are made if nothing was found, or if the reading is not the strictest.
 
-    A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. In a word of
-    several parts (`max_conections`, `HashMpa`) unknown parts are replaced, if that can be so that the whole is a known
-    word (`pg_slep` is `pg_sleep`, though `step` is more frequent). Long words, and more than a few different ones, are
-    left as they are, because each costs hundreds of look-ups; so are numbers, of which none is a slip of another.
+    A replacement differs in one letter, or in the order of two neighbours; the most frequent one is used. In an
+    identifier of several parts (`max_conections`, `HashMpa`) unknown parts are replaced, if possible so that the whole
+    is a known word (`pg_slep` becomes `pg_sleep`, though `step` is more frequent). Long words, and more than a few
+    different ones, are not corrected, because each costs hundreds of look-ups; numbers are not, because none is a
+    misspelling of another.
     """
     if not query.suggest or (found and query.reading is Reading.ALL_WORDS):
         return ""
@@ -37,33 +38,31 @@ def suggestion(query: SearchQuery, node: Node, statistics: IndexStatistics, foun
     )
     spelling = _Spelling(statistics)
     unknown = {
-        word
-        for word in leaves[:_MOST_MISSPELT]
-        if not (word.isdigit() or statistics.document_frequency(word))
+        word for word in leaves[:_MAX_WORDS] if not (word.isdigit() or statistics.document_frequency(word))
     }
 
-    def better(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         return spelling.corrected(match[0]) if fold(match[0].lower()) in unknown else match[0]
 
-    corrected = re.sub(WORD_PATTERN, better, query.text) if unknown else query.text
+    corrected = re.sub(WORD_PATTERN, replacement, query.text) if unknown else query.text
     return corrected if corrected != query.text else ""
 
 
 class _Spelling:
-    """Looks words up for one query, and no more than a bounded number of them."""
+    """Corrects the words of one query, with a bounded number of look-ups."""
 
     def __init__(self, statistics: IndexStatistics) -> None:
         self._statistics = statistics
-        self._left = _MOST_MISSPELT
-        self._known: dict[str, list[str]] = {}
+        self._lookups_left = _MAX_WORDS
+        self._nearest_cache: dict[str, list[str]] = {}
 
     def corrected(self, written: str) -> str:
-        """Return an unknown word corrected: in its parts, or as a whole; itself where nothing is near."""
+        """Return an unknown word with its parts, or the whole, corrected; unchanged if no known word is similar."""
         corrected = written
         for start, end in reversed(list(spans_of_parts(written))):
             choices = [
                 f"{corrected[:start]}{part}{corrected[end:]}"
-                for part in self._better_parts(written[start:end])
+                for part in self._part_candidates(written[start:end])
             ]
             whole = (one for one in choices if self._statistics.document_frequency(fold(one.lower())))
             corrected = next(whole, choices[0] if choices else corrected)
@@ -71,26 +70,30 @@ class _Spelling:
             return corrected
         return next(iter(self._nearest(fold(written.lower()))), written)
 
-    def _better_parts(self, written: str) -> list[str]:
-        """Return known words for a part of a word, in capitals where it was written so; none for a known part."""
+    def _part_candidates(self, written: str) -> list[str]:
+        """Return known words similar to a part of a word, in its case; none for a known part."""
         part = fold(written.lower())
-        better = [] if part.isdigit() or self._statistics.document_frequency(part) else self._nearest(part)
+        replacement = (
+            [] if part.isdigit() or self._statistics.document_frequency(part) else self._nearest(part)
+        )
         if written[1:].isupper():
-            return [one.upper() for one in better]
-        return [one.capitalize() for one in better] if written[0].isupper() else better
+            return [one.upper() for one in replacement]
+        return [one.capitalize() for one in replacement] if written[0].isupper() else replacement
 
     def _nearest(self, unknown: str) -> list[str]:
-        """Return the known words that differ in one letter, the most frequent one first."""
-        if unknown not in self._known:
-            self._left -= 1
+        """Return the known words at an edit distance of one, the most frequent first."""
+        if unknown not in self._nearest_cache:
+            self._lookups_left -= 1
             looked_up = (
-                set(_neighbours(unknown)) if self._left >= 0 and len(unknown) <= _LONGEST_MISSPELT else ()
+                set(_neighbours(unknown))
+                if self._lookups_left >= 0 and len(unknown) <= _MAX_WORD_LENGTH
+                else ()
             )
             known = sorted(
                 ((self._statistics.document_frequency(one), one) for one in looked_up), reverse=True
             )
-            self._known[unknown] = [word for frequency, word in known if frequency]
-        return self._known[unknown]
+            self._nearest_cache[unknown] = [word for frequency, word in known if frequency]
+        return self._nearest_cache[unknown]
 
 
 def _neighbours(word: str) -> Iterator[str]:

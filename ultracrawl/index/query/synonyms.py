@@ -1,4 +1,4 @@
-"""What else is sought beside the words of a query: what they are also called."""
+"""Expands query terms with synonyms."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from ultracrawl.index.words.analysis import fold_all, tokenise, words
 from ultracrawl.index.words.stemming import stems
 
 Synonyms = Mapping[tuple[str, ...], Sequence[tuple[str, str]]]
-"""By folded words other texts, each with the source in whose documents it counts, or an empty text for all."""
-LONGEST = 5
-"""Words of a text for which there may be others."""
-_MOST = 100
-"""Texts that stand for one."""
+"""Synonyms by folded words: other texts, each with the source to whose documents it applies (empty for all)."""
+MAX_SYNONYM_WORDS = 5
+"""Words of the longest text that may have synonyms."""
+_MAX_SYNONYMS = 100
+"""Synonyms of one text."""
 
 
-def synonym_table(said: Iterable[tuple[str, str, Iterable[str]]]) -> Synonyms:
-    """Return synonyms by what is sought; given are source, text, and what it is called as well."""
+def synonym_table(entries: Iterable[tuple[str, str, Iterable[str]]]) -> Synonyms:
+    """Return the synonym table of entries (source, text, synonyms)."""
     found: dict[tuple[str, ...], dict[tuple[str, str], None]] = {}
-    for source, sought, others in said:
+    for source, sought, others in entries:
         found.setdefault(tuple(words(sought)), {}).update(dict.fromkeys((other, source) for other in others))
-    return {sought: tuple(others)[:_MOST] for sought, others in found.items()}
+    return {sought: tuple(others)[:_MAX_SYNONYMS] for sought, others in found.items()}
 
 
-def with_synonyms(row: Sequence[Term], synonyms: Synonyms) -> list[Term]:
-    """Return a row in which words that have synonyms are found by these as well; of several the longest text counts."""
+def with_synonyms(terms_in: Sequence[Term], synonyms: Synonyms) -> list[Term]:
+    """Return the terms with synonyms added as alternatives; the longest match wins."""
     terms: list[Term] = []
     at = 0
-    while at < len(row):
-        size, others = _longest(row[at : at + LONGEST], synonyms)
-        found = row[at : at + size]
+    while at < len(terms_in):
+        size, others = _longest_match(terms_in[at : at + MAX_SYNONYM_WORDS], synonyms)
+        found = terms_in[at : at + size]
         if others:
-            nodes = (all_of([term.node for term in found]), *map(_other, others))
+            nodes = (all_of([term.node for term in found]), *map(_synonym_node, others))
             parts = found[0].parts if size == 1 else ()
             is_required = any(term.is_required for term in found)
             terms.append(replace(found[0], node=AnyOf(nodes), parts=parts, is_required=is_required))
@@ -45,17 +45,17 @@ def with_synonyms(row: Sequence[Term], synonyms: Synonyms) -> list[Term]:
     return terms
 
 
-def _longest(row: Sequence[Term], synonyms: Synonyms) -> tuple[int, Sequence[tuple[str, str]]]:
-    """Return how many of the first terms have synonyms together, and these; one and none if none have."""
-    for size in range(len(row), 0, -1):
-        if all(term.words for term in row[:size]):
-            others = synonyms.get(tuple(word for term in row[:size] for word in term.words), ())
+def _longest_match(terms_in: Sequence[Term], synonyms: Synonyms) -> tuple[int, Sequence[tuple[str, str]]]:
+    """Return the number of leading terms that have synonyms together, and these; 1 and none if there are none."""
+    for size in range(len(terms_in), 0, -1):
+        if all(term.words for term in terms_in[:size]):
+            others = synonyms.get(tuple(word for term in terms_in[:size] for word in term.words), ())
             if others:
                 return size, others
     return 1, ()
 
 
-def _other(synonym: tuple[str, str]) -> Node:
+def _synonym_node(synonym: tuple[str, str]) -> Node:
     text, source = synonym
     found = tokenise(text)
     folded = fold_all(found)

@@ -1,4 +1,4 @@
-"""What a search asks for, as a tree that every engine evaluates the same way."""
+"""The query tree, which every engine evaluates in the same way."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Bound = str | float | datetime
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The word occurs; in title, text or address if no attribute is named.
+    """Matches a word; in title, text or address if no attribute is given.
 
-    `stems` are (language, stem): in documents of this language all words with this stem count as well.
+    `stems` are (language, stem): in documents of this language all words with this stem match as well.
     """
 
     word: str
@@ -23,7 +23,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The words occur one directly after the other in one field, exactly as they are."""
+    """Matches consecutive words in one field, without inflected forms."""
 
     words: tuple[str, ...]
     attribute: str = ""
@@ -31,9 +31,9 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A name of code or configuration stands there as it is written: `whole` holds.
+    """Matches an identifier of code or configuration as it is written: `whole`.
 
-    `parts` holds where all its parts occur, wherever they stand: a looser reading of it.
+    `parts`, for looser readings, matches all its parts, wherever they occur.
     """
 
     whole: Node
@@ -42,7 +42,7 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Any word with this beginning occurs."""
+    """Matches any word with this prefix."""
 
     prefix: str
     attribute: str = ""
@@ -50,7 +50,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Equal:
-    """A value of the attribute is equal; strings are in lower case here and compared so."""
+    """Matches an equal value of the attribute; strings are in lower case and compared so."""
 
     attribute: str
     value: str | float
@@ -58,7 +58,7 @@ class Equal:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A value of the attribute lies in the half-open span; None leaves an end open."""
+    """Matches a value of the attribute in the half-open interval; None is an open end."""
 
     attribute: str
     start: Bound | None
@@ -67,21 +67,21 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class FromSource:
-    """The document belongs to this source."""
+    """Matches documents of this source."""
 
     source: str
 
 
 @dataclass(frozen=True, slots=True)
 class HasAclTerm:
-    """The document has this term of its readers; `query.visibility` makes conditions of it."""
+    """Matches documents with this ACL term; used by `query.visibility`."""
 
     term: str
 
 
 @dataclass(frozen=True, slots=True)
 class IsDocument:
-    """It is this document."""
+    """Matches one document."""
 
     source: str
     url: str
@@ -89,28 +89,28 @@ class IsDocument:
 
 @dataclass(frozen=True, slots=True)
 class HasUrl:
-    """The document has this display URL, in whatever source."""
+    """Matches documents with this display URL, in any source."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """All of the nodes hold; of no nodes: every document."""
+    """Matches if all nodes match; without nodes every document."""
 
     nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """At least one of the nodes holds; of no nodes: no document."""
+    """Matches if at least one node matches; without nodes no document."""
 
     nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The node does not hold."""
+    """Matches if the node does not."""
 
     node: Node
 
@@ -121,7 +121,7 @@ NOTHING = AnyOf(())
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """So many of the nodes hold, or more; the score is multiplied by their `scoring.coordination_factor`."""
+    """Matches if at least `number` nodes match; the score is multiplied by `scoring.coordination_factor`."""
 
     nodes: tuple[Node, ...]
     number: int
@@ -129,7 +129,7 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class WithOptional:
-    """The node holds; the others need not, and add their scores where they do."""
+    """Matches if the node does; matching `others` add their scores."""
 
     node: Node
     others: tuple[Node, ...]
@@ -137,7 +137,7 @@ class WithOptional:
 
 @dataclass(frozen=True, slots=True)
 class Boosted:
-    """The node holds; its score is multiplied where the condition does as well."""
+    """Matches if the node does; its score is multiplied by `factor` if the condition matches as well."""
 
     node: Node
     factor: float
@@ -146,7 +146,7 @@ class Boosted:
 
 @dataclass(frozen=True, slots=True)
 class ConstantScore:
-    """The node holds, and this is the score."""
+    """Matches if the node does, with a constant score."""
 
     node: Node
     score: float
@@ -159,19 +159,19 @@ Node = (
 
 
 def all_of(nodes: list[Node]) -> Node:
-    """Return the node that holds when all of these do."""
+    """Return the conjunction of the nodes."""
     if not nodes:
         return EVERYTHING
     return nodes[0] if len(nodes) == 1 else AllOf(tuple(nodes))
 
 
 def any_of(nodes: list[Node]) -> Node:
-    """Return the node that holds when one of these does."""
+    """Return the disjunction of the nodes."""
     return nodes[0] if len(nodes) == 1 else AnyOf(tuple(nodes))
 
 
 def searched_words(node: Node) -> Iterator[Word | Prefix]:
-    """Yield the words and beginnings sought in title and text, those of phrases too; for snippets."""
+    """Yield the words and prefixes searched in title and text, those of phrases included; for snippets."""
     match node:
         case Word(_, "") | Prefix(_, ""):
             yield node
@@ -182,7 +182,7 @@ def searched_words(node: Node) -> Iterator[Word | Prefix]:
 
 
 def searched_phrases(node: Node) -> Iterator[tuple[str, ...]]:
-    """Yield the words of phrases sought in title and text, also of one that only raises a score; for snippets."""
+    """Yield the words of phrases searched in title and text, also of those that only boost a score; for snippets."""
     match node:
         case Phrase(found, "") | Boosted(_, _, Phrase(found, "")) if len(found) > 1:
             yield found
@@ -191,7 +191,7 @@ def searched_phrases(node: Node) -> Iterator[tuple[str, ...]]:
 
 
 def requested_urls(node: Node) -> Iterator[str]:
-    """Yield the display URLs that are asked for."""
+    """Yield the display URLs in the query."""
     match node:
         case HasUrl(url):
             yield url
@@ -200,7 +200,7 @@ def requested_urls(node: Node) -> Iterator[str]:
 
 
 def child_nodes(node: Node) -> tuple[Node, ...]:
-    """Return the nodes of a node of which some are to hold."""
+    """Return the positive child nodes of a node; none for conditions and negations."""
     match node:
         case AllOf(nodes) | AnyOf(nodes) | AtLeast(nodes):
             return nodes
@@ -212,5 +212,5 @@ def child_nodes(node: Node) -> tuple[Node, ...]:
 
 
 def leaf_text(leaf: Word | Prefix) -> str:
-    """Return the word, or the beginning, that is sought."""
+    """Return the word or the prefix of a leaf."""
     return leaf.word if isinstance(leaf, Word) else leaf.prefix

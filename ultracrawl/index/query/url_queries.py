@@ -1,4 +1,4 @@
-"""A URL in a query: it finds its page, in whatever way it was copied, then pages with the words of the address."""
+"""URLs in a query: match their page, in any common spelling, then pages with the words of the address."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ URL = r"""
     (?: (?:https?|ftps?|file|smb):// | www\. | (?:localhost|(?:[\w-]+\.)+[a-z]{2,})(?::\d+)?/ )
     [^\s"()]* (?: \([^\s"()]*\) [^\s"()]* )*
 """
-"""A URL, with or without a scheme; parentheses in it are closed again. For expressions with `VERBOSE`."""
+"""A URL, with or without a scheme; parentheses in it are balanced. For patterns with `VERBOSE`."""
 
 _SCHEMES = frozenset(("http", "https", "ftp", "file"))
 _START_PAGES = ("index.html", "index.htm", "index.php")
@@ -27,15 +27,15 @@ _OTHER_SCHEME = {"http": "https", "https": "http"}
 
 
 def url_node(text: str) -> tree.Node | None:
-    """Return what finds the page of a URL first, then others that have the words of its last segment.
+    """Return the node that matches the page of a URL first, then pages with the words of its last segment.
 
-    None if it is no URL, or the beginning of one (`https://host/a*`).
+    None if it is no URL, or a URL prefix (`https://host/a*`).
     """
-    found = [] if text.endswith("*") else url_variants(text.rstrip(".,;"))
-    if not found:
+    variants = [] if text.endswith("*") else url_variants(text.rstrip(".,;"))
+    if not variants:
         return None
-    page = tree.ConstantScore(tree.any_of([tree.HasUrl(url) for url in found]), PINNED_SCORE)
-    host, _, path = found[0].partition("://")[2].partition("/")
+    page = tree.ConstantScore(tree.any_of([tree.HasUrl(url) for url in variants]), PINNED_SCORE)
+    host, _, path = variants[0].partition("://")[2].partition("/")
     segments = [named for segment in path.split("/") if (named := address_words(f"/{segment}"))]
     segments = segments or [words(host)]
     others: tree.Node = tree.all_of([tree.Word(word) for word in segments.pop()])
@@ -47,9 +47,9 @@ def url_node(text: str) -> tree.Node | None:
 
 
 def url_variants(text: str) -> list[str]:
-    """Return the URLs that somebody who copied this one may mean; first the most exact, those with its fragment.
+    """Return the URLs that this one may stand for, the most exact first, those with its fragment before others.
 
-    They differ in http and https, `www.`, the name of a folder's start page, and in what is escaped.
+    They differ in http and https, `www.`, the name of a folder's start page, and escapes.
     """
     canonical = _policy().canonical(text if "://" in text else f"https://{text}")
     if canonical is None:
@@ -63,7 +63,7 @@ def url_variants(text: str) -> list[str]:
     fragments = dict.fromkeys((parts.fragment, ""))
     urls = (
         parts._replace(scheme=scheme, netloc=host, path=path, fragment=fragment).geturl()
-        for fragment, path, host, scheme in product(fragments, _paths(parts.path), hosts, schemes)
+        for fragment, path, host, scheme in product(fragments, _path_variants(parts.path), hosts, schemes)
     )
     return list(dict.fromkeys((canonical, text, *urls)))
 
@@ -75,7 +75,7 @@ def _policy() -> UrlPolicy:
     return UrlPolicy(keep_fragment=True, schemes=_SCHEMES)
 
 
-def _paths(path: str) -> list[str]:
+def _path_variants(path: str) -> list[str]:
     folder, _, page = path.rpartition("/")
     if page in _START_PAGES:
         return [path, f"{folder}/", folder]

@@ -12,7 +12,7 @@ from whoosh.fields import Schema
 from whoosh.filedb.filestore import FileStorage
 from whoosh.util.numeric import byte_to_length
 
-from ultracrawl.index.query.scoring import damping
+from ultracrawl.index.query.scoring import length_norm
 from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.postings import Postings, find_term, frequency_of, length_bytes, read_postings
 
@@ -136,5 +136,5 @@ class Snapshot:
         if fieldname not in self._damping:
             total = sum(segment.field_lengths.get(fieldname, 0) for segment in self.segments)
             average = total / max(1, self.documents)
-            self._damping[fieldname] = [damping(byte_to_length(byte), average) for byte in range(256)]
+            self._damping[fieldname] = [length_norm(byte_to_length(byte), average) for byte in range(256)]
         return self._damping[fieldname]
