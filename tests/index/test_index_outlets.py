@@ -13,7 +13,7 @@ import pytest
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.destination_queue import FIRST_RETRY, DestinationQueue, Indexer
+from ultracrawl.index.writing.destination_queue import FIRST_RETRY_SECONDS, DestinationQueue, Indexer
 from ultracrawl.index.writing.destination_queues import DestinationQueues, queue_folder
 from ultracrawl.index.writing.pause_switch import EVERYTHING, PauseSwitch
 from ultracrawl.index.writing.process import IndexProcess
@@ -76,13 +76,13 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
         3,
         "no room",
     )
-    now[0] = FIRST_RETRY
+    now[0] = FIRST_RETRY_SECONDS
     settle(destination)
     assert indexer.applied == [], "the second failure waits twice as long"
-    now[0] = FIRST_RETRY * 2.9
+    now[0] = FIRST_RETRY_SECONDS * 2.9
     settle(destination)
     assert indexer.applied == []
-    now[0] = FIRST_RETRY * 3
+    now[0] = FIRST_RETRY_SECONDS * 3
     settle(destination)
     assert indexer.applied == ["0000000001", "0000000002", "0000000003"]
     assert (len(destination.waiting), destination.size, destination.problem) == (0, 0, "")

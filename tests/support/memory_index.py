@@ -33,8 +33,8 @@ from ultracrawl.index.query.scoring import (
     SearchedField,
     combined_frequency,
     coordination_factor,
-    damping,
     idf,
+    length_norm,
 )
 from ultracrawl.index.query.spelling import suggestion
 from ultracrawl.index.stored_fields import SCHEMA_VERSION, acl_terms
@@ -277,7 +277,9 @@ class _Evaluation:
         for field, (exact, forms) in occurrences.items():
             if exact or forms:
                 damped = (
-                    damping(entry.length(field), self._averages[field]) if field.is_length_normalised else K1
+                    length_norm(entry.length(field), self._averages[field])
+                    if field.is_length_normalised
+                    else K1
                 )
                 total += _word_score(
                     self._rarity(word) * field.weight, combined_frequency(exact, forms), damped
@@ -379,5 +381,5 @@ def _count_values(documents: Iterable[Iterable[AttributeValue]], limit: int) -> 
 
 
 def _word_score(weight: float, frequency: float, damped: float) -> float:
-    """Return BM25 of one word in one field: its rarity times boost, its occurrences, the length's damping."""
+    """Return BM25 of one word in one field: its rarity times boost, its occurrences, the length's length_norm."""
     return weight * frequency * (K1 + 1.0) / (frequency + damped)

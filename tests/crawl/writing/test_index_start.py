@@ -34,7 +34,7 @@ class NotedProcess:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setattr(opening, "IndexProcess", NotedProcess)
-    monkeypatch.setattr(opening, "_ahead", {})
+    monkeypatch.setattr(opening, "_prestarted", {})
     workspace = Workspace(tmp_path)
     one: dict[str, Any] = {"start_urls": ["http://a.example/"]}
     held = {"feeding": {"paused": True}}

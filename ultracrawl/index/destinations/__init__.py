@@ -1,7 +1,7 @@
-"""Where documents go besides our own indexes: the port, and what ships with it.
+"""Destinations of documents: the interface, and the built-in ones.
 
-`Destination` is the port, a `Batch` is what it takes. `EngineDestination` is an index behind it, `json_lines.JsonLines`
-a file, `http_push.HttpPush` a web server; `opening.open_destination` opens one by its type.
+`Destination` is the interface, `Batch` its argument. `EngineDestination` wraps an index, `json_lines.JsonLines` is a
+file, `http_push.HttpPush` a web server; `opening.open_destination` opens one by its type.
 """
 
 from ultracrawl.index.destinations.destination import Batch, Destination, EngineDestination, OpenDestination

@@ -1,4 +1,4 @@
-"""Changes as JSON objects for other programs, one a line."""
+"""Changes as JSON lines for other programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ultracrawl.index.values import Json, attributes_to_json, extras_to_json
 
 
 def change_lines(changes: Iterable[Change]) -> Iterator[bytes]:
-    """Yield the change that counts for each document as a line, with its line end."""
+    """Yield the effective change of each document as a line of JSON, with the line end."""
     for change in last_changes(changes).values():
         line = json.dumps(_as_json(change), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         yield line.encode(errors="replace") + b"\n"

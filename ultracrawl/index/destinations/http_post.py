@@ -1,4 +1,4 @@
-"""One POST request after the other over libcurl, to addresses that are allowed."""
+"""Sends POST requests with libcurl to addresses that the address policy allows."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.frontier.politeness.retry_after import retry_after
 from ultracrawl.settings.trust import trusted_roots
 
-_FOR_GOOD = frozenset({
+_PERMANENT_ERRORS = frozenset({
     pycurl.E_SSL_CACERT, pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_URL_MALFORMAT, pycurl.E_UNSUPPORTED_PROTOCOL,
 })  # fmt: skip
-"""Errors of libcurl that another try does not mend."""
+"""libcurl errors that a retry does not help."""
 
 
 class PostError(UltracrawlError):
-    """No answer came; `passing` says whether another try may bring one."""
+    """There was no response; `is_transient` says whether a retry may succeed."""
 
-    def __init__(self, told: str, *, passing: bool) -> None:
-        super().__init__(told)
-        self.passing = passing
+    def __init__(self, message: str, *, is_transient: bool) -> None:
+        super().__init__(message)
+        self.is_transient = is_transient
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The status of an answer, and how long the server wants to be left alone, in seconds."""
+class Response:
+    """The status code of a response, and its Retry-After in seconds."""
 
     status: int
     retry_after: float
 
     @property
-    def confirms(self) -> bool:
-        """Whether the server took the request."""
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
         return 200 <= self.status < 300
 
 
 class Poster:
-    """Sends bodies to one URL. No proxy, no redirects, no cookies; every connection is asked of the address policy."""
+    """Sends bodies to one URL, without proxy, redirects and cookies; the address policy checks every connection."""
 
     def __init__(self, url: str, headers: list[str], timeout: float, policy: AddressPolicy) -> None:
         self._policy = policy
@@ -57,7 +57,7 @@ class Poster:
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
             (pycurl.FOLLOWLOCATION, 0),
-            (pycurl.PROXY, ""),  # else libcurl takes one from the environment
+            (pycurl.PROXY, ""),  # otherwise libcurl uses the proxy of the environment
             (pycurl.NOPROXY, ""),
             (pycurl.SSLVERSION, pycurl.SSLVERSION_TLSv1_2),
             (pycurl.TIMEOUT_MS, max(1, int(timeout * 1000))),
@@ -69,8 +69,8 @@ class Poster:
         for option, value in options:
             self._curl.setopt(option, value)
 
-    def post(self, body: bytes, key: str) -> Answer:
-        """Send a body. Raises `PostError` if no answer came."""
+    def post(self, body: bytes, key: str) -> Response:
+        """Send a body. Raises `PostError` if there is no response."""
         self._refused = self._retry_after = ""
         self._curl.setopt(pycurl.HTTPHEADER, [*self._headers, f"Idempotency-Key: {key}", "Expect:"])
         self._curl.setopt(pycurl.POSTFIELDS, body)
@@ -79,10 +79,10 @@ class Poster:
         except pycurl.error as error:
             raise self._error(*error.args) from None
         finally:
-            for opened in self._opened:  # libcurl works on duplicates
+            for opened in self._opened:  # libcurl uses duplicates
                 opened.close()
             self._opened.clear()
-        return Answer(
+        return Response(
             self._curl.getinfo(pycurl.RESPONSE_CODE), retry_after(self._retry_after, time.time(), math.inf)
         )
 
@@ -92,9 +92,11 @@ class Poster:
 
     def _error(self, code: int, text: str) -> PostError:
         if self._refused:
-            told = f"{self._refused} is refused; `networks` of the destination allows networks of an intranet"
-            return PostError(told, passing=False)
-        return PostError(text, passing=code not in _FOR_GOOD)
+            message = (
+                f"{self._refused} is refused; `networks` of the destination allows networks of an intranet"
+            )
+            return PostError(message, is_transient=False)
+        return PostError(text, is_transient=code not in _PERMANENT_ERRORS)
 
     def _open_socket(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         rule = self._policy.refuses(address.addr[0])

@@ -1,4 +1,4 @@
-"""Documents sent to a web server: POST requests of JSON lines."""
+"""The `http` destination: POST requests of JSON lines to a web server."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from urllib.parse import urlsplit
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.destinations.change_lines import change_lines
 from ultracrawl.index.destinations.destination import Batch, Destination
-from ultracrawl.index.destinations.http_post import Answer, Poster, PostError
+from ultracrawl.index.destinations.http_post import Poster, PostError, Response
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import Json
 from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 
-FIRST_PAUSE = 1.0
-"""Seconds before a request that failed is sent again; twice as long each further time."""
-LONGEST_PAUSE = 30.0
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Status codes after which the same request may be taken later."""
+FIRST_RETRY_PAUSE = 1.0
+"""Seconds before a failed request is sent again; doubled for each further retry."""
+LONGEST_RETRY_PAUSE = 30.0
+_TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Status codes after which the same request may succeed later."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushOptions:
-    """The options of an `http` destination, its secrets read."""
+    """The options of an `http` destination, with secrets resolved."""
 
     url: str
     headers: Mapping[str, str]
@@ -41,7 +41,7 @@ class PushOptions:
 
     @classmethod
     def from_json(cls, options: Mapping[str, Json]) -> PushOptions:
-        """Take the options as they come from the definition."""
+        """Return the options from those of the definition."""
         headers = cast(dict[str, str], options.get("headers") or {})
         return cls(
             url=str(options["url"]),
@@ -56,7 +56,7 @@ class PushOptions:
         )
 
     def header_lines(self) -> list[str]:
-        """Return the headers that every request has. Raises `UserError` for a value that cannot be sent."""
+        """Return the headers of every request. Raises `UserError` for an invalid value."""
         headers = {"content-type": ("Content-Type", "application/x-ndjson")}
         if self.user:
             headers["authorization"] = ("Authorization", basic_answer(self.user, self.password))
@@ -70,9 +70,9 @@ class PushOptions:
 class HttpPush(Destination):
     """Posts documents and removals in requests of limited size, one after the other.
 
-    A 2xx status confirms a request. After one that may pass (network errors, 429, 503 and their like), the request is
-    sent again, after what `Retry-After` says or a pause that doubles, for `retry` seconds; then, and after every other
-    status, the delivery fails. Redirects are not followed. `Idempotency-Key` is the same when a request comes again.
+    A 2xx status is_success a request. After a transient failure (network errors, 429, 503 and the like) the request is
+    sent again, after `Retry-After` or a pause that doubles, for `retry` seconds; then, and after any other status, the
+    delivery fails. Redirects are not followed. A repeated request has the same `Idempotency-Key`.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class HttpPush(Destination):
         self._clock = clock
         self._sleep = sleep
         self._not_before = float("-inf")
-        """Until when the server asked to be left alone."""
+        """Time before which the server wants no request (Retry-After)."""
         policy = AddressPolicy.for_source((), self._options.networks)
         try:
             lines = self._options.header_lines()
@@ -121,7 +121,7 @@ class HttpPush(Destination):
 
     def _send(self, body: bytes, key: str) -> None:
         """Send a request until it is confirmed. Raises `WorkError`."""
-        deadline, pause = self._clock() + self._options.retry, FIRST_PAUSE
+        deadline, pause = self._clock() + self._options.retry, FIRST_RETRY_PAUSE
         self._wait(self._not_before - self._clock(), deadline, "asks to be left alone")
         while True:
             wrong, wait = self._try(body, key)
@@ -131,17 +131,17 @@ class HttpPush(Destination):
                 raise self._failure(wrong)
             self._not_before = self._clock() + wait
             self._wait(max(wait, pause), deadline, wrong)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, LONGEST_RETRY_PAUSE)
 
     def _try(self, body: bytes, key: str) -> tuple[str, float | None]:
-        """Send a request once; returns what is wrong, empty if nothing, and how long to wait, None for ever."""
+        """Send a request once; return the error, empty for success, and the seconds to wait, None if permanent."""
         try:
-            answer = self._poster.post(body, key)
+            response = self._poster.post(body, key)
         except PostError as error:
-            return str(error), 0.0 if error.passing else None
-        if answer.confirms:
+            return str(error), 0.0 if error.is_transient else None
+        if response.is_success:
             return "", None
-        return f"answered {answer.status}", _patience(answer)
+        return f"answered {response.status}", _retry_delay(response)
 
     def _wait(self, seconds: float, deadline: float, why: str) -> None:
         if seconds <= 0:
@@ -154,6 +154,6 @@ class HttpPush(Destination):
         return WorkError(f"the destination {self._name} ({self._host}): {why}")
 
 
-def _patience(answer: Answer) -> float | None:
-    """Return how long a server wants to be left alone before the same request, None if it will not take it."""
-    return answer.retry_after if answer.status in _PASSING else None
+def _retry_delay(response: Response) -> float | None:
+    """Return the seconds after which the request may be sent again, None if the status is permanent."""
+    return response.retry_after if response.status in _TRANSIENT_STATUSES else None

@@ -1,4 +1,4 @@
-"""Documents in a file that other programs read: one JSON object a line."""
+"""The `jsonl` destination: documents in a file with one JSON object a line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from ultracrawl.system.files import end_of_last_line, write_all
 
 
 class JsonLines(Destination):
-    """Appends to a file, and confirms what is on the disk itself.
+    """Appends to a file, and syncs it before it confirms.
 
-    A line that a crash cut off is taken away before the next one is written. A file that was moved away begins anew.
+    A truncated last line, left by a crash, is removed before the next one is written. If the file was moved away, a new
+    one is created.
     """
 
     def __init__(self, name: str, options: Mapping[str, Json]) -> None:
@@ -37,7 +38,7 @@ class JsonLines(Destination):
         self._path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not self._path.exists()
         with self._path.open("ab+", buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # other sources may have the same destination
+            fcntl.flock(file, fcntl.LOCK_EX)  # other sources may write to the same file
             size = file.seek(0, os.SEEK_END)
             end = end_of_last_line(file, size)
             if end < size:

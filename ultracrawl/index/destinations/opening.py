@@ -1,4 +1,4 @@
-"""From the type of a destination to the destination."""
+"""Opens a destination by its type."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ultracrawl.system.plugins import DESTINATIONS
 
 @dataclass(frozen=True, slots=True)
 class DestinationConfig:
-    """What another process needs to open a destination."""
+    """Name, type and options of a destination: all that another process needs to open it."""
 
     name: str
     type: str
     options: Mapping[str, Json] = field(default_factory=dict, repr=False)
-    """The options of its type, with secrets as they are."""
+    """The options of its type, with secrets in plain text."""
 
     def to_json(self) -> str:
-        """Return name and type as one line of JSON; the options are not for the eyes of others."""
+        """Return name and type as one line of JSON, which is visible in process lists; the options may be secret."""
         return json.dumps({"destination": self.name, "type": self.type})
 
     def secrets_to_json(self) -> str:
@@ -31,7 +31,7 @@ class DestinationConfig:
 
 
 def open_destination(config: DestinationConfig) -> Destination:
-    """Open a destination. Raises `UserError` for an unknown type, and for an option that is not good."""
+    """Open a destination. Raises `UserError` for an unknown type or an invalid option."""
     opener = DESTINATIONS.load(config.type)
     if not callable(opener):
         raise DESTINATIONS.find(config.type).wrong_type_error(

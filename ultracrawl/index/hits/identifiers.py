@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from ultracrawl.index.words.analysis import is_word
-from ultracrawl.index.words.identifiers import has_part_at, sign_pattern
+from ultracrawl.index.words.identifiers import has_part_at, operator_pattern
 
 _MAX_OCCURRENCES = 2000
 """Occurrences of one part that are checked."""
@@ -20,7 +20,9 @@ class IdentifierMatcher:
         self._operators = {word: bit for word, bit in sought.items() if not is_word(word)}
         self._parts = {word: bit for word, bit in sought.items() if is_word(word) and len(word) > 1}
         longest_first = sorted(self._operators, key=len, reverse=True)
-        self._find_operators = re.compile("|".join(map(sign_pattern, longest_first)), re.IGNORECASE).finditer
+        self._find_operators = re.compile(
+            "|".join(map(operator_pattern, longest_first)), re.IGNORECASE
+        ).finditer
 
     def operators(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         """Yield the matches of operators in a part of a text."""

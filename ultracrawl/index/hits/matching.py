@@ -95,8 +95,7 @@ class Matcher:
         return self._phrases is not None
 
     def compounds(self, name: str) -> int:
-        """Return the bits of words with underscores (`max_connections`) that a name spells otherwise
-        (`max-connections`)."""
+        """Return the bits of words with underscores (`max_connections`) that a name spells as `max-connections`."""
         return sum(bit for find, bit in self._compounds if find(name))
 
     def _words(self, text: str, language: str, start: int) -> Iterator[Span]:

@@ -1,1 +1,1 @@
-"""How text becomes words."""
+"""Text analysis: tokenising, folding, stemming, stop words, identifiers."""

@@ -1,4 +1,4 @@
-"""Names of code and configuration: their parts, and the signs that are words there; index and query cut both alike."""
+"""Terms of identifiers in code and configuration: their parts and operators; shared by index and query."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.index.words.analysis import WordCache, fold
 Span = tuple[int, int]
 
 _LONGEST, _MOST_PARTS = 60, 10
-"""Longer words, and those of more parts, are no names: they are data that was printed."""
+"""Longer words, and those with more parts, are not identifiers but printed data."""
 _LETTERS = rb"A-Za-z0-9_\xaa\xb5\xba\xc0-\xd6\xd8-\xf6\xf8-\xff"
 _QUESTION = "\x01"
 _OPERATORS = rb"!#$%&*+\-/<=>\x01@\\^|~"
@@ -26,105 +26,105 @@ def _part_kind(character: bytes) -> bytes:
 
 _BYTES = [bytes((code,)) for code in range(256)]
 _PART_KINDS = b"".join(map(_part_kind, _BYTES))
-"""Of each character of Latin-1 what it is in a name: `a`, `A`, `0`, `_`, or a blank."""
-_BETWEEN_PARTS = (b"_", b"aA", b"AAaa", b"0a", b"0A")
-"""What a word of several parts has in it."""
-_SIGN_KINDS = b"".join(b"~" if _is_operator(one) else b" " for one in _BYTES)
+"""The kind of each Latin-1 character in an identifier: `a`, `A`, `0`, `_`, or a blank."""
+_PART_BOUNDARIES = (b"_", b"aA", b"AAaa", b"0a", b"0A")
+"""Sequences of kinds that only words of several parts contain."""
+_OPERATOR_KINDS = b"".join(b"~" if _is_operator(one) else b" " for one in _BYTES)
 
 _GAPS = re.compile(rb"_+|(?<=a)(?=A)|(?<=A)(?=Aaa)|(?:(?<=[aA]{2}0)|(?<=[aA]{2}00)|(?<=[aA]{2}000))(?=[aA]a)")
-"""What lies between the parts of a word: `tcp_syncookies`, `hashMap`, `XMLHttp`, `utf8mb4`."""
+"""The boundaries between parts of a word: `tcp_syncookies`, `hashMap`, `XMLHttp`, `utf8mb4`."""
 _SIGNS = _OPERATORS.decode().replace(r"\x01", "?") + ":"
 _LETTER = r"[A-Za-z0-9_\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]"
 _WORD = re.compile(f"{_LETTER}+")
 _WORD_BEFORE = re.compile(rf"{_LETTER}+\Z")
 
-_BEFORE_SMALL = "_0123456789"
-"""What stands in a word before a part that begins with a small letter."""
+_BEFORE_LOWER_CASE = "_0123456789"
+"""Characters that may precede a part that begins with a lower-case letter."""
 _run_at = re.compile(b"[" + _OPERATORS + b"]+").match
 _find_colons = re.compile(rb":[:=]+").findall
 _LONGEST_OPERATOR = 5
-"""Characters of an operator; longer runs are lines and frames."""
+"""Characters of the longest operator; longer runs are rules and frames."""
 _LONGEST_PLUS, _LONGEST_SHARP = 12, 2
-"""Characters of a name before `++` and before `#`: `libstdc++`, `C#`."""
+"""Characters of the longest name before `++` and before `#`: `libstdc++`, `C#`."""
 _name_before = re.compile(b"(?<![" + _LETTERS + b"])[" + _LETTERS + rb"]+\Z").search
 _find_sharps = re.compile(b"#(?![#" + _LETTERS + b"])").finditer
 _FIND_PREFIXED = {
-    sign: re.compile(sign + b"(?<![" + _LETTERS + b"].)[" + _LETTERS + b"]+", re.DOTALL).findall
-    for sign in (b"@", b"#", b"\\$", b"%")
+    operator: re.compile(operator + b"(?<![" + _LETTERS + b"].)[" + _LETTERS + b"]+", re.DOTALL).findall
+    for operator in (b"@", b"#", b"\\$", b"%")
 }
-"""By the sign that names may begin with, what finds those."""
+"""Functions that find names with a prefix, by that prefix."""
 _OPERATOR = "operator"
-_FUNCTION = _OPERATOR.encode()
-_find_functions = re.compile(_FUNCTION + rb" ?(\(\)|\[\]|[" + _OPERATORS + b"]+)").findall
+_OPERATOR_BYTES = _OPERATOR.encode()
+_find_functions = re.compile(_OPERATOR_BYTES + rb" ?(\(\)|\[\]|[" + _OPERATORS + b"]+)").findall
 
 
 def identifier_terms(text: str) -> list[str]:
-    """Return the parts of all words of a text that have several, and its signs as often as they stand there.
+    """Return the parts of all identifiers in a text, and its operators, as often as they occur.
 
-    All are folded, and each part is in it once. `tcp_syncookies` has the parts `tcp` and `syncookies`, `XMLHttpRequest`
-    has `xml`, `http` and `request`; single characters are none. Signs are operators and the names that have them:
-    `->>`, `::`, `!=`, `c++`, `c#`, `@property`, `#pragma`, `$_`, `operator!=`, `operator[]`.
+    All terms are folded; each part occurs once. `tcp_syncookies` has the parts `tcp` and `syncookies`, `XMLHttpRequest`
+    has `xml`, `http` and `request`; single characters are dropped. Operators include the names that have them: `->>`,
+    `::`, `!=`, `c++`, `c#`, `@property`, `#pragma`, `$_`, `operator!=`, `operator[]`.
     """
     data = _encoded(text)
-    return [*{part for word in _words_of_parts(data) for part in _PARTS[word]}, *_signs(data)]
+    return [*{part for word in _compound_candidates(data) for part in _PARTS[word]}, *_operator_terms(data)]
 
 
 def query_operators(text: str) -> list[str]:
-    """Return the signs by which a piece of a query is found: those of names, and operators if it has no word."""
-    found = list(dict.fromkeys(_signs(_encoded(text))))
-    named = [sign for sign in found if _WORD.search(sign)]
+    """Return the operator terms of a token of a query: those of names, and plain operators if it has no word."""
+    found = list(dict.fromkeys(_operator_terms(_encoded(text))))
+    named = [operator for operator in found if _WORD.search(operator)]
     return found if not re.search(r"\w", text) else named
 
 
 def word_parts(word: str) -> tuple[str, ...]:
-    """Return the parts of a word as it is written, folded; empty if it is one itself."""
+    """Return the folded parts of a word as it is written; empty if it has only one."""
     return tuple(fold(word[start:end].lower()) for start, end in spans_of_parts(word))
 
 
 def spans_of_parts(word: str) -> list[Span]:
-    """Return where the parts of a word stand in it; empty if it is one itself."""
+    """Return the spans of the parts of a word; empty if it has only one."""
     return _spans(_encoded(word))
 
 
 def has_part_at(text: str, at: int, size: int) -> bool:
-    """Whether so many characters at a place of a text are a part of a word."""
-    if at and text[at].islower() and _WORD.match(text[at - 1]) and text[at - 1] not in _BEFORE_SMALL:
-        return False  # this is all that is looked at in the middle of most words
+    """Whether the `size` characters at an offset of a text are a part of a word."""
+    if at and text[at].islower() and _WORD.match(text[at - 1]) and text[at - 1] not in _BEFORE_LOWER_CASE:
+        return False  # shortcut for the middle of most words
     before = _WORD_BEFORE.search(text, max(0, at - _LONGEST), at)
     start = before.start() if before else at
     word = _WORD.match(text, start, start + _LONGEST + 1)
     return word is not None and (at - start, at - start + size) in spans_of_parts(word[0])
 
 
-def sign_pattern(sign: str) -> str:
-    """Return an expression that finds a sign of `identifier_terms` in texts, in lower case."""
-    escaped = re.escape(sign)
-    if not _WORD.search(sign):
+def operator_pattern(operator: str) -> str:
+    """Return a pattern that matches an operator term of `identifier_terms` in a text in lower case."""
+    escaped = re.escape(operator)
+    if not _WORD.search(operator):
         return f"(?<![{_SIGNS}]){escaped}(?![{_SIGNS}])"
-    name, operator = sign[: len(_OPERATOR)], sign[len(_OPERATOR) :]
+    name, operator = operator[: len(_OPERATOR)], operator[len(_OPERATOR) :]
     if name == _OPERATOR and operator:
         return f"{name} ?{re.escape(operator)}"
-    return rf"(?<!\w){escaped}" + (r"(?!\w)" if sign[-1] == "#" or _WORD.match(sign[-1]) else "")
+    return rf"(?<!\w){escaped}" + (r"(?!\w)" if operator[-1] == "#" or _WORD.match(operator[-1]) else "")
 
 
 def _encoded(text: str) -> bytes:
-    """Return a text in Latin-1, with blanks, so to speak, for all else: `?`, for which a control character stands."""
+    """Return a text in Latin-1; other characters become `?`, and `?` itself a control character."""
     return text.replace("?", _QUESTION).encode("latin-1", "replace")
 
 
-def _words_of_parts(data: bytes) -> set[bytes]:
-    """Return the words that may have several parts; finding these few takes half the time of looking at all."""
+def _compound_candidates(data: bytes) -> set[bytes]:
+    """Return the words that may have several parts; finding these few takes half the time of examining all."""
     kinds = data.translate(_PART_KINDS)
     find, rfind = kinds.find, kinds.rfind
     found = set()
-    for sign in _BETWEEN_PARTS:
-        at = find(sign)
+    for operator in _PART_BOUNDARIES:
+        at = find(operator)
         while at >= 0:
             start, end = rfind(b" ", 0, at) + 1, find(b" ", at)
             end = len(kinds) if end < 0 else end
             if end - start <= _LONGEST:
                 found.add(data[start:end])
-            at = find(sign, end)
+            at = find(operator, end)
     return found
 
 
@@ -152,21 +152,23 @@ _FOLDED = WordCache(_folded)
 _PARTS = WordCache(_folded_parts)
 
 
-def _signs(data: bytes) -> list[str]:
-    found = [*_runs(data), *_find_colons(data)]
-    for sign, find in _FIND_PREFIXED.items():
-        if sign[-1:] in data:
+def _operator_terms(data: bytes) -> list[str]:
+    found = [*_operator_runs(data), *_find_colons(data)]
+    for operator, find in _FIND_PREFIXED.items():
+        if operator[-1:] in data:
             found += find(data)
     if b"#" in data:
-        found += (_named(data, match.start(), b"#", _LONGEST_SHARP) for match in _find_sharps(data))
-    if _FUNCTION in data:
-        found += (_FUNCTION + run for run in _find_functions(data) if len(run) <= _LONGEST_OPERATOR)
-    return [_FOLDED[sign] for sign in found if 0 < len(sign) <= _LONGEST]
+        found += (
+            _name_with_suffix(data, match.start(), b"#", _LONGEST_SHARP) for match in _find_sharps(data)
+        )
+    if _OPERATOR_BYTES in data:
+        found += (_OPERATOR_BYTES + run for run in _find_functions(data) if len(run) <= _LONGEST_OPERATOR)
+    return [_FOLDED[operator] for operator in found if 0 < len(operator) <= _LONGEST]
 
 
-def _runs(data: bytes) -> Iterator[bytes]:
+def _operator_runs(data: bytes) -> Iterator[bytes]:
     """Yield the operators of several characters, and the names that end in one."""
-    kinds = data.translate(_SIGN_KINDS)
+    kinds = data.translate(_OPERATOR_KINDS)
     at = kinds.find(b"~~")
     while at >= 0:
         run = _run_at(data, at)
@@ -174,11 +176,11 @@ def _runs(data: bytes) -> Iterator[bytes]:
         if len(run[0]) <= _LONGEST_OPERATOR:
             yield run[0]
             if run[0].startswith(b"++"):
-                yield _named(data, at, b"++", _LONGEST_PLUS)
+                yield _name_with_suffix(data, at, b"++", _LONGEST_PLUS)
         at = kinds.find(b"~~", run.end())
 
 
-def _named(data: bytes, at: int, sign: bytes, longest: int) -> bytes:
-    """Return the name that ends at a place, with its sign; nothing if there is none, or a long one."""
+def _name_with_suffix(data: bytes, at: int, operator: bytes, longest: int) -> bytes:
+    """Return the name that ends at an offset, with its suffix; empty if there is none, or a long one."""
     name = _name_before(data[max(0, at - longest - 1) : at])
-    return name[0] + sign if name and len(name[0]) <= longest else b""
+    return name[0] + operator if name and len(name[0]) <= longest else b""

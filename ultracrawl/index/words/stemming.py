@@ -1,4 +1,4 @@
-"""Stems of words by language: what the inflected forms of a word have in common."""
+"""Stemmers by language, and language codes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from ultracrawl.index.words.analysis import WordCache, fold
 
 LANGUAGES = ("ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ro", "ru", "sv")
-"""The languages (ISO 639-1) whose words are stemmed."""
+"""Languages (ISO 639-1) with a stemmer."""
 
-_OTHER_SCRIPTS = {"ar": ("\u0600", "\u06ff"), "ru": ("\u0400", "\u04ff")}
+_SCRIPT_RANGES = {"ar": ("\u0600", "\u06ff"), "ru": ("\u0400", "\u04ff")}
 
 _ALIASES = {
     "nb": "no",
@@ -26,23 +26,22 @@ _SHORTEST, _LONGEST = 3, 30
 
 
 def language_code(tag: str) -> str:
-    """Return the language of a tag such as `en-GB` or `nb` by its short code."""
+    """Return the ISO 639-1 code of a language tag such as `en-GB` or `nb`."""
     code = tag.strip().lower().replace("_", "-").partition("-")[0]
     return _ALIASES.get(code, code)
 
 
 def language_of(tag: str) -> str:
-    """Return the language of a tag such as `en-GB` if its words are stemmed, else an empty string."""
+    """Return the code of a language tag if the language has a stemmer, else an empty string."""
     code = language_code(tag)
     return code if code in LANGUAGES else ""
 
 
 @cache
 def stem_terms(language: str) -> WordCache[str, str]:
-    """Return the stem terms of a language's words (lower case, accents kept), made and remembered on demand.
+    """Return a cache of the stem terms of a language's words (lower case, with accents).
 
-    The term of a word is empty when its stem is the word itself: then the word, in documents of
-    this language, stands for its stem.
+    The term is empty if the stem is the word itself: then the word, in documents of this language, represents its stem.
     """
     stem = _stemmer(language)
 
@@ -57,18 +56,18 @@ def stem_terms(language: str) -> WordCache[str, str]:
 
 @lru_cache(maxsize=1000)
 def stems(word: str) -> tuple[tuple[str, str], ...]:
-    """Return (language, stem) of a word for every language in which it may stand for other forms."""
+    """Return (language, stem) of a word for every language in which it may have inflected forms."""
     if not (_SHORTEST <= len(word) <= _LONGEST and word.isalpha()):
         return ()
-    script = [name for name, (first, last) in _OTHER_SCRIPTS.items() if first <= word[0] <= last]
-    languages = script or [name for name in LANGUAGES if name not in _OTHER_SCRIPTS]
+    script = [name for name, (first, last) in _SCRIPT_RANGES.items() if first <= word[0] <= last]
+    languages = script or [name for name in LANGUAGES if name not in _SCRIPT_RANGES]
     found = ((language, stem_terms(language)[word]) for language in languages)
     return tuple((language, term.partition(":")[2] or fold(word)) for language, term in found)
 
 
 def _stemmer(language: str) -> Callable[[str], str]:
-    from whoosh.lang import stemmer_for_language  # noqa: PLC0415 - not loaded until a word is stemmed
+    from whoosh.lang import stemmer_for_language  # noqa: PLC0415 - loaded for the first stem
 
-    # Porter's first algorithm takes a fourth of the second one's time and differs in few words.
+    # Porter's first algorithm takes a quarter of the time of the second one and differs in few words.
     made: Callable[[str], str] = stemmer_for_language("en_porter" if language == "en" else language)
     return made

@@ -1,4 +1,4 @@
-"""Words that say little of what somebody looks for, by language; they count in queries only, the index has them all."""
+"""Stop words by language; only queries use them, the index contains all words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import cache
 
 from ultracrawl.index.words.analysis import fold
 
-ENOUGH = 2
-"""So many of its words tell the language of a query; of English, or of the language that was named, one does."""
+MIN_STOP_WORDS = 2
+"""Stop words that identify the language of a query; for English, or the language of the searcher, one is enough."""
 
 _LISTS = {
     "ar": "أن أنا أو أي أين إذا إلى إن التي الذي بعد بين ثم حتى ذلك على عن عند في قبل قد كان كل كم كيف لا لم "
@@ -69,29 +69,29 @@ _LISTS = {
     "hur här inte jag kan man med men mig min mitt mot nu när och om på sig sin ska som så till upp ut "
     "vad var varför vem vi vid vilka vilken vilket vill är",
 }
-"""Words of grammar and of questions; contractions stand without their apostrophe."""
+"""Function and question words; contractions are listed without their apostrophe."""
 
 _LETTERS = {
     "ぁ-ゖ": "ja", "ァ-ヺ": "ja", "가-힣": "ko", "ก-ฮ": "th", "א-ת": "he", "α-ω": "el", "ß": "de", "ñ¿¡": "es",
     "őű": "hu", "șț": "ro", "œ": "fr", "ыэ": "ru", "їєґ": "uk", "ةأإ": "ar", "پچژگ": "fa",
 }  # fmt: skip
-"""Letters, and ranges of them, that only one of the languages has (of those that people write much)."""
+"""Letters, and ranges of them, that identify one of the widely used languages."""
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language, folded; none of one without a list."""
+    """Return the folded stop words of a language; empty without a list."""
     return frozenset(map(fold, _LISTS.get(language, "").split()))
 
 
 def query_languages(text: str, words: Collection[str], named: str = "") -> tuple[str, ...]:
-    """Return the languages that a query may be in, by its letters or its folded words; several are equally likely."""
+    """Return the likely languages of a query, by its letters or its folded words; several if equally likely."""
     if by_letters := _language_of_letters(text.lower()):
         return (by_letters,)
     found: Counter[str] = Counter()
     for language in _LISTS:
         held = len(set(words) & stop_words(language))
-        if held >= ENOUGH or (held and language in ("en", named)):
+        if held >= MIN_STOP_WORDS or (held and language in ("en", named)):
             found[language] = held
     most = max(found.values(), default=0)
     likely = tuple(language for language, held in found.items() if held == most)
@@ -99,7 +99,7 @@ def query_languages(text: str, words: Collection[str], named: str = "") -> tuple
 
 
 def stop_words_among(words: Collection[str], languages: Iterable[str]) -> frozenset[str]:
-    """Return those of the folded words that are stop words of one of the languages."""
+    """Return the folded words that are stop words of one of the languages."""
     return frozenset(words).intersection(frozenset().union(*map(stop_words, languages)))
 
 

@@ -1,4 +1,4 @@
-"""A document's text as the index holds it: its words, and the stems that its language adds."""
+"""Analyses the texts of a document: terms by field, and stems of its language."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from ultracrawl.index.words.identifiers import identifier_terms
 from ultracrawl.index.words.stemming import language_of, stem_terms
 from ultracrawl.model.page import Section
 
-_SAYING_NOTHING = frozenset(("html", "htm", "php", "asp", "aspx", "jsp", "index", "default"))
-_NAMED = re.compile(r"[^\W\d_]{3}")
-"""In the name of a part that a person gave; programs number them (`id-1.5.4`)."""
+_IGNORED_ADDRESS_WORDS = frozenset(("html", "htm", "php", "asp", "aspx", "jsp", "index", "default"))
+_MEANINGFUL = re.compile(r"[^\W\d_]{3}")
+"""Part of an anchor name that a person chose; generated ones are numbers (`id-1.5.4`)."""
 _BETWEEN_LETTERS = re.compile(r"[\W_]+")
 
 
 def address_words(url: str) -> list[str]:
-    """Return the words in the path of a URL, without those that say nothing about the document."""
+    """Return the terms of the path of a URL, without file extensions and names of start pages."""
     try:
         path = urlsplit(url).path
     except ValueError:
         return []
-    return [word for word in words(unquote(path)) if word not in _SAYING_NOTHING]
+    return [word for word in words(unquote(path)) if word not in _IGNORED_ADDRESS_WORDS]
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedText:
-    """The words of a document by field, and the stem terms (`en:tabl`) of words that differ from theirs.
+    """The terms of a document by field, and the stem terms (`en:tabl`) of words that differ from their stems.
 
-    A field has a list of words for each of its texts by itself: no phrase goes from one to the next.
+    Each text of a field has a list of its own: phrases do not match across texts.
     """
 
     language: str
     words: Mapping[str, list[list[str]]]
     stems: Mapping[str, list[str]]
-    """By the names of the fields whose words they are of; empty if the language has no stemmer."""
+    """Stem terms by the field of their words; empty if the language has no stemmer."""
 
 
 def analyse(document: IndexDocument) -> AnalysedText:
-    """Cut a document into words, and find stems if its language has a stemmer."""
+    """Return the terms of a document, with stems if its language has a stemmer."""
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
     texts_of = {
         name: list(map(replace_surrogates, texts)) for name, texts in _texts(document).items() if texts
@@ -62,7 +62,7 @@ def analyse(document: IndexDocument) -> AnalysedText:
 
 
 def _texts(document: IndexDocument) -> dict[str, Sequence[str]]:
-    """Return the texts of each field whose words have stems."""
+    """Return the texts of each field that is stemmed."""
     return {
         "title": (document.title,),
         "text": (document.text,),
@@ -73,11 +73,11 @@ def _texts(document: IndexDocument) -> dict[str, Sequence[str]]:
 
 
 def _headings(sections: Iterable[Section]) -> Iterator[str]:
-    """Yield the titles of parts, and what fragments call them where that says something else."""
+    """Yield the section titles, and the anchor names that add something to them."""
     for section in sections:
         if section.title:
             yield section.title
-        if _NAMED.search(section.anchor):
+        if _MEANINGFUL.search(section.anchor):
             title, anchor = (
                 _BETWEEN_LETTERS.sub("", text).lower() for text in (section.title, section.anchor)
             )

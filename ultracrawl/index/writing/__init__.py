@@ -1,1 +1,1 @@
-"""The way of documents into indexes: durable cache, destinations, the process that writes."""
+"""Delivery of documents to indexes: document cache, destination queues, the index process."""

@@ -1,4 +1,4 @@
-"""The durable cache between crawler and index: a change in it survives any crash until its commit."""
+"""The durable document cache between crawler and index: a change in it survives any crash until its commit."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from ultracrawl.index.values import change_from_line, change_to_line
 from ultracrawl.system.files import DAMAGED_VERSIONS_KEPT, end_of_last_line, write_all
 
 DEFAULT_LIMIT = 20 * 2**20
-"""Bytes after which a segment should be sealed (Ultra Search's cache of 20 MB)."""
+"""Bytes after which a segment should be sealed (the 20 MB cache of Ultra Search)."""
 
-SHARED = "@"
-"""How the names of folders inside begin in which segments wait for one of several indexes."""
+QUEUE_PREFIX = "@"
+"""Prefix of the folders in which segments wait for one of several indexes."""
 
-_NAME = re.compile(r"(\d{10})\.(open|sealed)")
+_SEGMENT_NAME = re.compile(r"(\d{10})\.(open|sealed)")
 
 
 class DocumentCache:
-    """Changes in files of JSON lines: one open segment that grows, and sealed ones that wait for the index.
+    """Changes in segment files of JSON lines: an open one that grows, and sealed ones that wait for the index.
 
-    One process at a time owns the directory. File names are numbers; nothing that came from a document gets
-    into one. Segments that a process which died left open are sealed when the directory is opened again; a
-    last line that was not written to its end is cut off (its record was not stored either, so the page
-    comes again).
+    The directory belongs to one process at a time. File names are numbers and contain nothing from documents. When the
+    directory is opened, segments that a killed process left open are sealed; a truncated last line is removed (its
+    record was not stored either, so the page is fetched again).
     """
 
     def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT) -> None:
@@ -42,41 +41,41 @@ class DocumentCache:
         self._size = 0
         with self._errors():
             directory.mkdir(parents=True, exist_ok=True)
-            folders = (directory, *directory.glob(f"{SHARED}*"))
+            folders = (directory, *directory.glob(f"{QUEUE_PREFIX}*"))
             names = (name for folder in folders for name in os.listdir(folder))
-            numbers = [int(found.group(1)) for found in map(_NAME.fullmatch, names) if found]
+            numbers = [int(found.group(1)) for found in map(_SEGMENT_NAME.fullmatch, names) if found]
             self._next = max(numbers, default=0) + 1
             for path in sorted(directory.glob("*.open")):
                 self._seal_left_over(path)
 
     @property
     def size(self) -> int:
-        """The bytes in the open segment."""
+        """Bytes of the open segment."""
         return self._size
 
     def append(self, key: int, change: Change) -> None:
-        """Add a change with the key of its record; it is safe on disk after `sync`.
+        """Append a change with the key of its record; it is durable after `sync`.
 
-        Raises `IndexStoreError` if it cannot be written; what was added before stays.
+        Raises `IndexStoreError` if it cannot be written; earlier changes are kept.
         """
         line = change_to_line(key, change)
         with self._errors():
-            file = self._file or self._begin()
+            file = self._file or self._open_segment()
             try:
                 write_all(file, line)
             except OSError:
-                self._cut_back(file)
+                self._truncate_partial_line(file)
                 raise
         self._size += len(line)
 
     def sync(self) -> None:
-        """Have everything that was added written to the disk itself."""
+        """Sync the open segment to disk."""
         if self._file is not None:
             with self._errors():
                 os.fsync(self._file.fileno())
 
     def seal(self) -> Path | None:
-        """Close the open segment and return it, ready for the index; None if nothing was added."""
+        """Close the open segment and return it, ready for the index; None if there is none."""
         if self._file is None:
             return None
         self.sync()
@@ -87,7 +86,7 @@ class DocumentCache:
             return self._rename(self._path)
 
     def sealed(self) -> list[Path]:
-        """Return the segments that wait for the index, oldest first."""
+        """Return the sealed segments, oldest first."""
         return sorted(self._directory.glob("*.sealed"))
 
     def read(self, path: Path) -> Iterator[tuple[int, Change]]:
@@ -95,18 +94,18 @@ class DocumentCache:
         return read_segment(path)
 
     def close(self) -> None:
-        """Make the open segment safe and leave it to the next process, which will find it sealed."""
+        """Seal the open segment; the next process finds it."""
         self.seal()
 
-    def _begin(self) -> BinaryIO:
+    def _open_segment(self) -> BinaryIO:
         self._path = self._directory / f"{self._next:010d}.open"
         # Unbuffered: a line is in the file when append returns, so that a killed process loses none.
         self._file = self._path.open("xb", buffering=0)
         self._next += 1
         return self._file
 
-    def _cut_back(self, file: BinaryIO) -> None:
-        """Take a half-written line off the end again."""
+    def _truncate_partial_line(self, file: BinaryIO) -> None:
+        """Remove a partly written line."""
         with suppress(OSError):
             file.truncate(self._size)
             file.seek(self._size)
@@ -152,28 +151,28 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
 
 
 def salvage(path: Path) -> str:
-    """Set a damaged segment aside (`*.damaged`), and leave in its place what can be read of it.
+    """Move a damaged segment aside (`*.damaged`), and leave its readable lines in its place.
 
-    Returns what was wrong, empty for a sound segment. Raises `OSError`.
+    Returns the damage, empty for a sound_lines segment. Raises `OSError`.
     """
-    wrong, sound = "", list[bytes]()
+    damage, sound_lines = "", list[bytes]()
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 change_from_line(line)
             except ValueError as error:
-                wrong = wrong or f"cache segment {path}:{number} is damaged: {error}"
+                damage = damage or f"cache segment {path}:{number} is damaged: {error}"
             else:
-                sound.append(line)
-    if not wrong:
+                sound_lines.append(line)
+    if not damage:
         return ""
     shutil.copyfile(path, path.with_suffix(".damaged"))
     draft = path.with_suffix(".draft")
     with draft.open("wb") as file:
-        file.writelines(sound)
+        file.writelines(sound_lines)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
     for earlier in sorted(path.parent.glob("*.damaged"))[:-DAMAGED_VERSIONS_KEPT]:
         earlier.unlink()
-    return wrong
+    return damage

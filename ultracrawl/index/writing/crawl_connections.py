@@ -1,4 +1,4 @@
-"""The crawls that hand segments to an index process: the one that started it, and those that have joined."""
+"""The connections of an index process to crawls: the one that started it, and those that joined."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 from ultracrawl.index.writing.sharing import is_same_user
 
-_MOST_READ = 65536
+_READ_SIZE = 65536
 
 
 class CrawlConnection:
-    """One crawl: its orders come as lines, and so do the answers."""
+    """The connection to one crawl: requests and replies are lines."""
 
     def __init__(self, reading: int, writing: int, joined: socket.socket | None = None) -> None:
         self.reading = reading
@@ -25,25 +25,25 @@ class CrawlConnection:
         self._text = b""
 
     def read_some(self) -> bool:
-        """Read what has come; False at the end."""
+        """Read available input; return False at its end."""
         try:
-            data = os.read(self.reading, _MOST_READ)
+            data = os.read(self.reading, _READ_SIZE)
         except OSError:
             return False
         self._text += data
         return bool(data)
 
     def next_line(self) -> bytes | None:
-        """Return the next order, if all of it has come."""
+        """Return the next complete request line, if any."""
         line, end, rest = self._text.partition(b"\n")
         if not end:
             return None
         self._text = rest
         return line
 
-    def send(self, what: dict[str, Any]) -> bool:
-        """Send an answer; False if nobody is there any more."""
-        data = json.dumps(what).encode() + b"\n"
+    def send(self, reply: dict[str, Any]) -> bool:
+        """Send a reply; return False if the crawl is gone."""
+        data = json.dumps(reply).encode() + b"\n"
         try:
             while data:
                 data = data[os.write(self._writing, data) :]
@@ -52,13 +52,13 @@ class CrawlConnection:
         return True
 
     def close(self) -> None:
-        """Hear no more of it."""
+        """Close the socket of a joined crawl."""
         if self._joined is not None:
             self._joined.close()
 
 
 class CrawlConnections:
-    """All crawls that are there; each has one turn after the other."""
+    """All connected crawls, served in request."""
 
     def __init__(self, first: CrawlConnection, listener: socket.socket | None) -> None:
         self._first = first
@@ -66,35 +66,35 @@ class CrawlConnections:
         self._all = {first.reading: first}
 
     def requests(self, idle: float) -> Iterator[tuple[CrawlConnection, bytes] | None]:
-        """Yield orders with who gave them, and None once nothing came for `idle` seconds; ends when all are gone."""
-        rested = True
+        """Yield requests with their connection, and None after `idle` seconds; ends when all crawls are gone."""
+        has_idled = True
         while self._all:
             if self._wait(0.0):
-                rested = False
-            turn = next(
+                has_idled = False
+            request = next(
                 ((one, line) for one in self._all.values() if (line := one.next_line()) is not None), None
             )
-            if turn is not None:
-                self._all[turn[0].reading] = self._all.pop(turn[0].reading)
-                rested = False
-                yield turn
-            elif self._all and not self._wait(None if rested else idle):
-                rested = True
+            if request is not None:
+                self._all[request[0].reading] = self._all.pop(request[0].reading)
+                has_idled = False
+                yield request
+            elif self._all and not self._wait(None if has_idled else idle):
+                has_idled = True
                 yield None
 
     def remove(self, feeder: CrawlConnection) -> None:
-        """Take note that a crawl is gone; what it ordered is left undone, and ordered anew by the next one."""
+        """Drop the connection of a crawl; its unanswered requests are repeated by the next process."""
         if self._all.pop(feeder.reading, None) is not None:
             feeder.close()
-            self._send_number()
+            self._send_crawl_count()
 
-    def _send_number(self) -> None:
-        """Tell the first one how many others there are: it does not wait for a process that others need."""
+    def _send_crawl_count(self) -> None:
+        """Tell the first crawl how many others there are: it does not wait for a process that others need."""
         if self._first.reading in self._all:
             self._first.send({"others": len(self._all) - 1})
 
     def _wait(self, seconds: float | None) -> bool:
-        """Take what comes within so many seconds; returns whether something came."""
+        """Read input that arrives within `seconds`; return whether any did."""
         listener = -1 if self._listener is None else self._listener.fileno()
         ready, _, _ = select.select(
             [*self._all, *([] if self._listener is None else [listener])], [], [], seconds
@@ -113,4 +113,4 @@ class CrawlConnections:
                 joined.close()
                 return
             self._all[joined.fileno()] = CrawlConnection(joined.fileno(), joined.fileno(), joined)
-            self._send_number()
+            self._send_crawl_count()

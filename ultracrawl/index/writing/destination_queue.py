@@ -1,4 +1,4 @@
-"""The way from the document cache to one destination: what waits for it, in order, while it is paused or fails, too."""
+"""The queue of segments from the document cache to one destination, with pauses and retries."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 
 class Indexer(Protocol):
-    """Delivers sealed segments to one destination; `IndexProcess` in a process of its own."""
+    """Delivers sealed segments to one destination; implemented by `IndexProcess`."""
 
     def prepare(self) -> None:
-        """Begin to start what takes time."""
+        """Start the process ahead of the first segment."""
 
     def submit(self, path: Path) -> None:
         """Queue a sealed segment of the document cache."""
 
     def poll(self) -> list[Report]:
-        """Return what became of segments since the last time, without waiting."""
+        """Return the reports since the last call, without waiting."""
 
     def close(self, timeout: float = 60.0) -> list[Report]:
-        """Deliver what is left, at most so many seconds, and report it."""
+        """Deliver the remaining segments within `timeout` seconds, and return their reports."""
 
 
-FIRST_RETRY = 15.0
-"""Seconds until an index that failed is tried again; twice as long after each further failure."""
-LONGEST_RETRY = 600.0
+FIRST_RETRY_SECONDS = 15.0
+"""Seconds until a failed delivery is retried; doubled after each further failure."""
+LONGEST_RETRY_SECONDS = 600.0
 PROBLEM_FILE = "problem.txt"
-"""The file of a folder that says why its index could not be written the last time."""
+"""The file of a folder with the last error of its index."""
 
 
 class DestinationQueue:
-    """Sealed segments of one folder go to one index, or other destination, one after the other, oldest first.
+    """Delivers the sealed segments of one folder to one destination, one after the other, oldest first.
 
-    A segment that could not be applied stays first in line and is tried again later, so that no older change ever
-    overtakes a newer one. The line is the folder: it is found again after a crash.
+    A failed segment stays first and is retried later, so that no older change overtakes a newer one. The folder is the
+    persistent queue, which is restored after a crash.
     """
 
     def __init__(
@@ -54,23 +54,23 @@ class DestinationQueue:
     ) -> None:
         self.folder = folder
         self.label = label
-        """The destination as its source names it; empty where there is only the index of the project."""
+        """The name of the destination in the definition; empty if there is only the index of the project."""
         self.index = index
         self.paused = False
-        """Whether nothing more is handed over; what the index has in hand it finishes."""
+        """Whether no further segments are submitted; the current one is finished."""
         self.problem = ""
-        """Why the first segment in line could not be applied; empty if nothing is wrong."""
+        """The error of the first segment; empty if there is none."""
         self._indexer = indexer
         self._clock = clock
         self._waiting: deque[Path] = deque()
-        self._sent = False
+        self._is_submitted = False
         self._size = 0
         self._retry_at = 0.0
-        self._retry_after = FIRST_RETRY
+        self._retry_after = FIRST_RETRY_SECONDS
 
     @property
     def waiting(self) -> tuple[Path, ...]:
-        """The segments that wait, oldest first."""
+        """The waiting segments, oldest first, with the submitted one."""
         return tuple(self._waiting)
 
     def recover(self) -> None:
@@ -82,7 +82,7 @@ class DestinationQueue:
         self._submit_next()
 
     def add(self, path: Path) -> None:
-        """Put a sealed segment, which lies in the folder, at the end of the line."""
+        """Append a sealed segment, which lies in the folder, to the queue."""
         self._waiting.append(path)
         self._size += path.stat().st_size
         self._submit_next()
@@ -92,81 +92,81 @@ class DestinationQueue:
 
     @property
     def size(self) -> int:
-        """Bytes that wait."""
+        """Bytes of the waiting segments."""
         return self._size
 
     @property
     def is_active(self) -> bool:
-        """Whether the index takes changes: it is neither paused, nor waits for another try."""
+        """Whether segments are submitted: the queue is neither paused nor waits for a retry."""
         return not self.paused and not self._retry_at
 
     @property
     def in_progress(self) -> int:
-        """The number of segments that are on their way; of one that does not go only what is in work."""
-        return len(self._waiting) if self.is_active else int(self._sent)
+        """Number of segments being delivered; of an inactive queue only the submitted one."""
+        return len(self._waiting) if self.is_active else int(self._is_submitted)
 
     def prepare(self) -> None:
-        """Start the index process, so that it is ready when the first segment comes."""
+        """Start the index process ahead of the first segment."""
         if self.is_active:
             self._indexer.prepare()
 
     def retry(self) -> None:
-        """Try an index that failed again, now."""
+        """Retry a failed delivery now."""
         if self._retry_at:
             self._retry_at = 0.0
             self._submit_next()
 
     def resume(self) -> None:
-        """Go on after a pause."""
+        """Resume after a pause."""
         self.paused = False
         self._submit_next()
 
     def poll(self) -> list[Report]:
-        """Return what became of the segment in work, and hand over the next one."""
-        reports = self._indexer.poll() if self._sent else []
+        """Return the reports about the submitted segment, and submit the next one."""
+        reports = self._indexer.poll() if self._is_submitted else []
         for report in reports:
-            self._note(report)
+            self._handle_report(report)
         if self._retry_at and self._clock() >= self._retry_at:
             self._retry_at = 0.0
         self._submit_next()
         return reports
 
     def _submit_next(self) -> None:
-        if self._waiting and not self._sent and self.is_active:
-            self._sent = True
+        if self._waiting and not self._is_submitted and self.is_active:
+            self._is_submitted = True
             self._indexer.submit(self._waiting[0])
 
-    def _note(self, report: Report) -> None:
+    def _handle_report(self, report: Report) -> None:
         match report:
-            case Committed():  # it stays in work until `done`
-                self._retry_after = FIRST_RETRY
-                self._note_problem("")
+            case Committed():  # it stays submitted until `remove_delivered`
+                self._retry_after = FIRST_RETRY_SECONDS
+                self._store_problem("")
             case Failed(reason=reason):
-                self._sent = False
+                self._is_submitted = False
                 self._retry_at = self._clock() + self._retry_after
-                self._retry_after = min(2 * self._retry_after, LONGEST_RETRY)
-                self._note_problem(reason)
+                self._retry_after = min(2 * self._retry_after, LONGEST_RETRY_SECONDS)
+                self._store_problem(reason)
 
-    def _note_problem(self, problem: str) -> None:
-        """Write the problem into the folder, where `status` of another process finds it."""
+    def _store_problem(self, problem: str) -> None:
+        """Write the error to the folder, where `status` of another process finds it."""
         if problem == self.problem:
             return
         self.problem = problem
-        with suppress(OSError):  # a full disk is the likeliest of all problems
+        with suppress(OSError):  # a full disk is the most likely problem
             if problem:
                 (self.folder / PROBLEM_FILE).write_text(problem + "\n", encoding="utf-8")
             else:
                 (self.folder / PROBLEM_FILE).unlink(missing_ok=True)
 
     def remove_delivered(self, path: Path) -> None:
-        """Remove a segment whose commit is recorded; it is the first in line."""
+        """Remove a segment whose commit is recorded, the first one, and submit the next."""
         self._remove(path)
-        self._sent = False
+        self._is_submitted = False
         self._submit_next()
 
     def discard_waiting(self) -> None:
-        """Delete all waiting segments, apart from the one in work."""
-        while len(self._waiting) > int(self._sent):
+        """Delete all waiting segments, except the submitted one."""
+        while len(self._waiting) > int(self._is_submitted):
             self._remove(self._waiting[-1])
 
     def _remove(self, path: Path) -> None:
@@ -176,17 +176,17 @@ class DestinationQueue:
         self._waiting.remove(path)
 
     def close(self, timeout: float) -> list[Report]:
-        """End the index process; returns what became of the segment in work."""
+        """End the index process and return its reports."""
         self.paused = True
         reports = self._indexer.close(timeout)
         for report in reports:
-            self._note(report)
+            self._handle_report(report)
         return reports
 
 
 @contextmanager
 def cache_errors(place: Path) -> Iterator[None]:
-    """Turn errors of the file system into `IndexStoreError`."""
+    """Convert `OSError` to `IndexStoreError`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Opens what a project names for writing: the document cache of a source, the processes that fill its indexes."""
+"""Opens the document cache and the destinations of a project's sources for indexing."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
-_ahead: dict[str, IndexProcess] = {}
-"""Index processes that were started before anybody opened the way to their index, by its configuration."""
+_prestarted: dict[str, IndexProcess] = {}
+"""Index processes started by `prestart_indexer`, by their configuration."""
 
 
 def cache_folder(project: Project, source: str) -> Path:
-    """Return the folder of the durable document cache of one source."""
+    """Return the folder of the document cache of a source."""
     return project.cache.path / source
 
 
 def open_cache(project: Project, source: str) -> DocumentCache:
-    """Open the durable document cache of one source."""
+    """Open the document cache of a source."""
     return DocumentCache(cache_folder(project, source), project.cache.size)
 
 
 def pause_switch(project: Project, source: str) -> PauseSwitch:
-    """Return the pauses that were ordered for the destinations of a source."""
+    """Return the stored pauses of the destinations of a source."""
     return PauseSwitch(cache_folder(project, source))
 
 
 def destination_config(project: Project, name: str) -> DestinationConfig:
-    """Return what is needed to open a destination that is no index. Raises `UserError` if a secret cannot be read."""
+    """Return the configuration of a destination that is no index. Raises `UserError` if a secret cannot be read."""
     section = project.destinations[name]
     if "options" in section.own_options:
         return DestinationConfig(name, section.type, section.options)
@@ -54,7 +54,7 @@ def destination_config(project: Project, name: str) -> DestinationConfig:
 
 
 def open_destinations(project: Project, source: DataSource) -> DestinationQueues:
-    """Return the ways to all indexes that a source feeds, the primary one first."""
+    """Return the queues of all destinations of a source, the primary one first."""
     cache = cache_folder(project, source.name)
     places = source.feeding.in_order
     if not places or [place.index for place in places] == [PROJECT_INDEX]:
@@ -77,15 +77,15 @@ def open_destinations(project: Project, source: DataSource) -> DestinationQueues
 
 
 def former_indexes(project: Project, source: DataSource) -> list[str]:
-    """Return the names of indexes that a source wrote to once, and that its definition names no more."""
+    """Return the indexes that a source once fed and that its definition no longer names."""
     fed = {place.index for place in source.feeding.in_order} or {PROJECT_INDEX}
     return [name for name in queue_folders(cache_folder(project, source.name)) if name not in fed]
 
 
 def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
-    """Return what delivers cache segments to an index, or to another destination, in a process of its own.
+    """Return the process that delivers cache segments to an index or another destination.
 
-    Raises `UserError` here, and not in that process, which would be after the first pages.
+    Raises `UserError` for an invalid configuration here, and not in that process, which would be after the first pages.
     """
     if name in project.destinations:
         settings = destination_config(project, name)
@@ -93,19 +93,18 @@ def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
         return IndexProcess(settings)
     config = index_config(project, name)
     check_engine(config.engine)
-    return _ahead.pop(config.to_json(), None) or IndexProcess(config)
+    return _prestarted.pop(config.to_json(), None) or IndexProcess(config)
 
 
 def prestart_indexer(project: Project, source: DataSource) -> None:
-    """Start the index process of a crawl that is sure to have documents: it loads while the crawl loads what it needs.
+    """Start the index process of a crawl that is certain to have documents, so that both load at the same time.
 
-    A crawl that does not begin leaves it to the end of this process, with which it ends. What keeps it from starting is
-    told by the crawl.
+    If the crawl does not begin, the process ends with this one. Errors are reported by the crawl.
     """
     name = source.feeding.primary_index
     if name in project.destinations or source.feeding.paused:
         return
     with suppress(UltracrawlError):
         config = index_config(project, name)
-        _ahead[config.to_json()] = process = IndexProcess(config)
+        _prestarted[config.to_json()] = process = IndexProcess(config)
         process.prepare()

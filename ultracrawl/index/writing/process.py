@@ -1,4 +1,4 @@
-"""Runs the index engine, or another destination, in a process of its own, so that the crawler never waits for it."""
+"""Runs the index engine, or another destination, in a separate process, so that the crawler never waits for it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.sharing import connect_to_owner
 from ultracrawl.index.writing.worker_handles import JoinedWorker, StartedWorker
 
-_POLL_SECONDS = 0.02
+_CLOSE_POLL_SECONDS = 0.02
 
 
 class IndexProcess:
-    """Hands sealed segments to a worker process and collects its reports; no call waits, except `close`.
+    """Submits sealed segments to a worker process and collects its reports; only `close` blocks.
 
-    The worker starts with `prepare` or the first segment; if another crawl feeds the index already, its worker gets the
-    segments. If it dies, it is started (or another one joined) once more for the segments that have no report yet;
-    after a second death in a row they are reported as failed, and a later `submit` starts afresh. The worker ends
-    with its input and when no other crawl has joined it, so it never outlives crawlers that were killed by more than
-    the batch it is in.
+    The worker starts with `prepare` or the first segment; if another crawl feeds the index already, its worker is used.
+    If the worker dies, it is started (or another one joined) once more for the segments without a report; after a
+    second death in a row they are reported as failed, and a later `submit` starts a new one. The worker ends when its
+    input is closed and no other crawl has joined it, so it outlives killed crawlers by no more than the current batch.
     """
 
     def __init__(self, config: IndexConfig | DestinationConfig) -> None:
@@ -35,7 +34,7 @@ class IndexProcess:
         self._restarted = False
 
     def prepare(self) -> None:
-        """Start the worker ahead of its first segment, so that it is ready when that comes."""
+        """Start the worker ahead of the first segment."""
         if self._worker is None:
             self._start()
 
@@ -48,7 +47,7 @@ class IndexProcess:
             self._send(path)
 
     def poll(self) -> list[Report]:
-        """Return the reports that came in since the last call; call it about every 0.1 to 0.5 seconds."""
+        """Return the reports since the last call; call it about every 0.1 to 0.5 seconds."""
         if self._worker is None:
             return []
         ended = self._worker.has_ended
@@ -60,17 +59,17 @@ class IndexProcess:
         return reports
 
     def close(self, timeout: float = 60.0) -> list[Report]:
-        """End the worker after the segments it has, and return the last reports.
+        """End the worker after its segments, and return the last reports.
 
-        A worker that takes longer than `timeout` seconds is killed; the index is then as after the last
-        commit, and the segments are still in the cache.
+        A worker that takes longer than `timeout` seconds is killed; the index is then as after the last commit, and the
+        segments are still in the cache.
         """
         reports: list[Report] = []
         deadline = time.monotonic() + timeout
         while self._waiting and self._worker is not None and time.monotonic() < deadline:
             reports += self.poll()
             if self._waiting:
-                time.sleep(_POLL_SECONDS)
+                time.sleep(_CLOSE_POLL_SECONDS)
         if self._worker is not None:
             reports += self._receive()
         self._stop(max(0.5, deadline - time.monotonic()))
@@ -79,10 +78,10 @@ class IndexProcess:
         return reports
 
     def _start(self, *, is_taken: bool = False) -> None:
-        """Join the worker of another crawl, or start one, and give it all that waits. Raises `IndexStoreError`.
+        """Join the worker of another crawl, or start one, and submit all waiting segments. Raises `IndexStoreError`.
 
-        If the address of the index is taken by somebody whom nobody can join, who is foreign or has just let go of it,
-        the worker is one that needs none.
+        `is_taken`: the address of the index is bound by a process that cannot be joined (of another user, or just
+        ending); the worker then runs without an address.
         """
         self._received = b""
         config = self._config.to_json()
@@ -99,7 +98,7 @@ class IndexProcess:
 
     def _send(self, path: Path) -> None:
         assert self._worker is not None
-        # A worker that is gone is noticed by the next poll, which sends everything again.
+        # The next poll detects a worker that has ended, and sends everything again.
         self._worker.send_line(json.dumps(str(path)).encode())
 
     def _receive(self) -> list[Report]:
@@ -109,7 +108,7 @@ class IndexProcess:
         reports: list[Report] = []
         for answer in map(json.loads, lines):
             if "others" in answer:
-                self._worker.others = answer["others"]
+                self._worker.other_crawls = answer["others"]
             else:
                 reports.append(_report(answer))
         for report in reports:
@@ -117,7 +116,7 @@ class IndexProcess:
         return reports
 
     def _recover(self) -> list[Report]:
-        """Start a dead worker again, once; give up on its segments after that."""
+        """Restart a dead worker once; after that report its segments as failed."""
         assert self._worker is not None
         elsewhere, reason = self._worker.is_owned_elsewhere, self._worker.exit_reason()
         self._stop(0.5)

@@ -1,7 +1,8 @@
-"""One index process for all crawls that feed an index: who has its address owns the index, the others join it.
+"""Shares one index process between all crawls that feed an index.
 
-The address is a name in the kernel (an abstract socket of Linux), which is free again as soon as the process that has
-it is gone, however it went. Elsewhere nothing is shared: each crawl has an index process, and they take turns.
+The process that binds the address of an index owns it; other crawls connect to it. The address is an abstract Unix
+socket of Linux, which is free again as soon as its process has ended in any way. On other systems nothing is shared:
+each crawl has an index process, and they take turns.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ class AddressTakenError(Exception):
 
 
 def _address(config: str) -> str:
-    """Return the address for an index with this configuration, of this user and this version."""
+    """Return the socket address of an index with this configuration, for this user and version."""
     what = "\n".join((str(os.geteuid()), __version__, config))
     return "\0ultracrawl-index-" + hashlib.sha256(what.encode()).hexdigest()
 
 
 def claim_index(config: str) -> socket.socket | None:
-    """Take the address of an index, and listen there. Raises `AddressTakenError`; None where nothing can be shared."""
+    """Bind the address of an index and listen; None where that is not possible. Raises `AddressTakenError`."""
     if not sys.platform.startswith("linux"):
         return None
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -43,19 +44,19 @@ def claim_index(config: str) -> socket.socket | None:
 
 
 def connect_to_owner(config: str) -> socket.socket | None:
-    """Return a connection to the process that owns an index, None if none does that is ours."""
+    """Return a connection to the process that owns an index; None if there is none of the same user."""
     if not sys.platform.startswith("linux"):
         return None
-    joined = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with suppress(OSError):
-        joined.connect(_address(config))
-        if is_same_user(joined):
-            return joined
-    joined.close()
+        connection.connect(_address(config))
+        if is_same_user(connection):
+            return connection
+    connection.close()
     return None
 
 
-def is_same_user(joined: socket.socket) -> bool:
-    """Whether the process at the other end is of this user: the address is open to all of the machine."""
-    _, user, _ = _PEER.unpack(joined.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
+def is_same_user(connection: socket.socket) -> bool:
+    """Whether the peer process has the same user: any user of the machine can bind the address."""
+    _, user, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
     return bool(user == os.geteuid())

@@ -1,10 +1,10 @@
-"""The program of the index process, `python -m ultracrawl.index.writing.worker CONFIG`.
+"""The index process: `python -m ultracrawl.index.writing.worker CONFIG`.
 
-CONFIG says which index, or which other destination; the options of a destination, which may hold secrets, are the first
-line of standard input as JSON. Then it reads one path of a sealed segment a line as JSON and answers each with one line
-of JSON. Further crawls that feed the same index join it (`sharing`), and do the same over a socket. It ends when
-standard input has ended, which also happens when the crawler is killed, and all others have gone, after the commit it
-is in.
+CONFIG is the configuration of an index or of another destination; the options of a destination, which may contain
+secrets, are the first line of standard input as JSON. It then reads the path of one sealed segment a line, as JSON, and
+replies to each with one line of JSON. Further crawls that feed the same index connect to its socket (`sharing`) and do
+the same. It ends after the current commit when standard input is closed, which also happens when the crawler is killed,
+and all other crawls have gone.
 """
 
 from __future__ import annotations
@@ -28,66 +28,66 @@ from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import freeze_loaded_objects, raise_gc_thresholds
 from ultracrawl.system.process_exit import exit_process
 
-IDLE = 2.0
-"""Seconds without a segment, and without the end, after which there is time for housekeeping."""
+IDLE_SECONDS = 2.0
+"""Seconds without a request after which maintenance is done."""
 
 
 def main(config: str) -> int:
-    """Serve until nobody hands anything over any more; returns the exit code."""
+    """Serve until all crawls have gone; returns the exit code."""
     raise_gc_thresholds()
     restrict_umask()
-    # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
+    # Ctrl-C signals the whole process group; the crawler decides when indexing ends, by closing our input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    remarks = _Remarks()
+    remarks = _WarningCollector()
     logging.getLogger("ultracrawl").addHandler(remarks)
-    described, first = json.loads(config), CrawlConnection(sys.stdin.fileno(), sys.stdout.fileno())
+    settings, first = json.loads(config), CrawlConnection(sys.stdin.fileno(), sys.stdout.fileno())
     try:
-        listener = None if {"destination", "alone"} & described.keys() else claim_index(config)
+        listener = None if {"destination", "alone"} & settings.keys() else claim_index(config)
     except AddressTakenError:
         return OWNED_ELSEWHERE_EXIT_CODE
-    destination = _open(described, config, first)
+    destination = _open(settings, config, first)
     freeze_loaded_objects()
-    feeders = CrawlConnections(first, listener)
-    for order in feeders.requests(IDLE):
+    connections = CrawlConnections(first, listener)
+    for order in connections.requests(IDLE_SECONDS):
         if order is None:
             _maintain(destination)
             continue
-        feeder, line = order
-        answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.taken()}
-        if not feeder.send(answer):
-            feeders.remove(feeder)
+        connection, line = order
+        answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.take()}
+        if not connection.send(answer):
+            connections.remove(connection)
     if listener is not None:
         listener.close()
     destination.close()
     return 0
 
 
-def _open(described: dict[str, str], config: str, first: CrawlConnection) -> Destination:
-    if "destination" not in described:
+def _open(settings: dict[str, str], config: str, first: CrawlConnection) -> Destination:
+    if "destination" not in settings:
         return EngineDestination(open_index(IndexConfig.from_json(config)))
     line = None
     while line is None and first.read_some():
         line = first.next_line()
     return open_destination(
-        DestinationConfig(described["destination"], described["type"], json.loads(line or b"{}"))
+        DestinationConfig(settings["destination"], settings["type"], json.loads(line or b"{}"))
     )
 
 
-class _Remarks(logging.Handler):
-    """Keeps warnings of the engine for the next answer, because nobody reads the log of this process."""
+class _WarningCollector(logging.Handler):
+    """Collects warnings of the engine for the next reply, because nobody reads the log of this process."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the line of a record (logging's protocol)."""
+        """Keep the message of a record (`logging.Handler`)."""
         self._lines.append(record.getMessage())
 
-    def taken(self) -> list[str]:
-        """Return the lines since the last call."""
+    def take(self) -> list[str]:
+        """Return and clear the messages."""
         lines, self._lines = self._lines, []
         return lines
 
@@ -102,7 +102,7 @@ def _deliver(destination: Destination, path: Path) -> dict[str, str | int | floa
 
 
 def _maintain(destination: Destination) -> None:
-    """Merge if it is due; a failure is told, but the segment was committed and stays so."""
+    """Merge segments if it is due; errors are only printed, because the segment is committed."""
     try:
         destination.maintain()
     except UltracrawlError as error:

@@ -1,4 +1,4 @@
-"""The two ways to an index process: as its parent, or by joining the one of another crawl."""
+"""Handles of an index process: one that was started here, or one of another crawl."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from contextlib import suppress
 from ultracrawl.errors import IndexStoreError
 
 OWNED_ELSEWHERE_EXIT_CODE = 75
-"""The exit code of an index process that found its index owned by another one."""
-_LAST_BYTES = 2000
-_ALLOCATOR = {
+"""Exit code of an index process if another process owns its index."""
+_STDERR_TAIL = 2000
+_MALLOC_SETTINGS = {
     "MALLOC_ARENA_MAX": "2",
     "MALLOC_MMAP_THRESHOLD_": "1048576",
     "MALLOC_TRIM_THRESHOLD_": "4194304",
 }
-"""What the C library of Linux is told, unless the environment says otherwise: to give back memory that is free.
+"""glibc malloc settings, unless set in the environment, that return free memory to the system.
 
-The buffers of a segment are large, and those of tantivy are made in several threads, each of which would keep its own.
+The buffers of a segment are large, and tantivy allocates in several threads, each with an arena of its own.
 """
-_staying: list[subprocess.Popen[bytes]] = []
-"""Index processes that were started here, and that other crawls need still."""
+_left_running: list[subprocess.Popen[bytes]] = []
+"""Index processes that were started here and that other crawls still need."""
 
 
 class StartedWorker:
-    """An index process that was started here: it ends when nobody hands anything over any more."""
+    """An index process that was started here; it ends when no crawl is connected."""
 
     def __init__(self, config: str) -> None:
-        """Start it. Raises `IndexStoreError` if the system starts none."""
+        """Start the process. Raises `IndexStoreError` if that fails."""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the object
-        self.others = 0
-        """Other crawls that hand segments to it."""
-        _staying[:] = [one for one in _staying if one.poll() is None]
+        self.other_crawls = 0
+        """Number of other crawls that use the process."""
+        _left_running[:] = [one for one in _left_running if one.poll() is None]
         command = [sys.executable, "-m", "ultracrawl.index.writing.worker", config]
         try:
             self._worker = subprocess.Popen(
@@ -46,7 +46,7 @@ class StartedWorker:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 bufsize=0,
-                env={**_ALLOCATOR, **os.environ},
+                env={**_MALLOC_SETTINGS, **os.environ},
             )
         except OSError as error:
             self._errors.close()
@@ -59,12 +59,12 @@ class StartedWorker:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._worker.pid
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is gone."""
+        """Whether the process has ended."""
         return self._worker.poll() is not None
 
     @property
@@ -73,31 +73,31 @@ class StartedWorker:
         return self._worker.returncode == OWNED_ELSEWHERE_EXIT_CODE
 
     def send_line(self, line: bytes) -> None:
-        """Send an order; that it is gone is noticed by who looks for answers."""
+        """Send a line; a process that has ended is detected by `has_ended`."""
         with suppress(BrokenPipeError):
             self._input.write(line + b"\n")
 
     def receive(self) -> bytes:
-        """Return what has come."""
+        """Return the output received so far."""
         received = b""
         while data := self._output.read(65536):
             received += data
         return received
 
     def exit_reason(self) -> str:
-        """Return why it ended, in one line."""
+        """Return why the process ended, in one line."""
         code = self._worker.returncode
         how = f"killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _LAST_BYTES))
+        self._errors.seek(max(0, size - _STDERR_TAIL))
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return f"the index process was {how}" + (f": {lines[-1]}" if lines else "")
 
     def close(self, timeout: float) -> None:
-        """Hand over nothing more; if no other crawl needs it, it ends, or is killed after `timeout` seconds."""
+        """Close the input; unless other crawls need the process, wait for its end and kill it after `timeout` seconds."""
         self._input.close()
-        if self.others and not self.has_ended:
-            _staying.append(self._worker)
+        if self.other_crawls and not self.has_ended:
+            _left_running.append(self._worker)
         else:
             try:
                 self._worker.wait(self._wait_for_end(timeout))
@@ -108,9 +108,9 @@ class StartedWorker:
         self._errors.close()
 
     def _wait_for_end(self, timeout: float) -> float:
-        """Wait until its output ends, which is when it does; returns what is left of the seconds.
+        """Wait until its output is closed, which is at its end; return the remaining seconds.
 
-        `Popen.wait` alone looks again and again, after up to 50 ms each time.
+        `Popen.wait` with a timeout polls at intervals of up to 50 ms.
         """
         deadline = time.monotonic() + timeout
         while (left := deadline - time.monotonic()) > 0:
@@ -120,9 +120,9 @@ class StartedWorker:
 
 
 class JoinedWorker:
-    """The index process of another crawl."""
+    """A connection to the index process of another crawl."""
 
-    others = 0
+    other_crawls = 0
     pid = 0
     is_owned_elsewhere = False
 
@@ -131,7 +131,7 @@ class JoinedWorker:
         self.has_ended = False
 
     def send_line(self, line: bytes) -> None:
-        """Send an order."""
+        """Send a line."""
         self._socket.setblocking(True)
         with suppress(OSError):
             self._socket.sendall(line + b"\n")
@@ -156,5 +156,5 @@ class JoinedWorker:
         return "the index process, which another crawl had started, has ended"
 
     def close(self, timeout: float) -> None:
-        """Hand over nothing more."""
+        """Close the connection."""
         self._socket.close()

@@ -107,7 +107,7 @@ class WebhookChannel:
             raise WorkError(f"notices.to.{self.name}: {error}") from None
         finally:
             poster.close()
-        if not answer.confirms:
+        if not answer.is_success:
             raise WorkError(f"notices.to.{self.name}: the server answered {answer.status}")
 
 
