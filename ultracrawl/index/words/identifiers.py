@@ -96,15 +96,15 @@ def has_part_at(text: str, at: int, size: int) -> bool:
     return word is not None and (at - start, at - start + size) in spans_of_parts(word[0])
 
 
-def operator_pattern(operator: str) -> str:
+def operator_pattern(term: str) -> str:
     """Return a pattern that matches an operator term of `identifier_terms` in a text in lower case."""
-    escaped = re.escape(operator)
-    if not _WORD.search(operator):
+    escaped = re.escape(term)
+    if not _WORD.search(term):
         return f"(?<![{_SIGNS}]){escaped}(?![{_SIGNS}])"
-    name, operator = operator[: len(_OPERATOR)], operator[len(_OPERATOR) :]
+    name, operator = term[: len(_OPERATOR)], term[len(_OPERATOR) :]
     if name == _OPERATOR and operator:
         return f"{name} ?{re.escape(operator)}"
-    return rf"(?<!\w){escaped}" + (r"(?!\w)" if operator[-1] == "#" or _WORD.match(operator[-1]) else "")
+    return rf"(?<!\w){escaped}" + (r"(?!\w)" if term[-1] == "#" or _WORD.match(term[-1]) else "")
 
 
 def _encoded(text: str) -> bytes:

@@ -55,7 +55,7 @@ def main(config: str) -> int:
             _maintain(destination)
             continue
         connection, line = order
-        answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.take()}
+        answer = _deliver(destination, Path(json.loads(line))) | {"remarks": remarks.take_messages()}
         if not connection.send(answer):
             connections.remove(connection)
     if listener is not None:
@@ -86,7 +86,7 @@ class _WarningCollector(logging.Handler):
         """Keep the message of a record (`logging.Handler`)."""
         self._lines.append(record.getMessage())
 
-    def take(self) -> list[str]:
+    def take_messages(self) -> list[str]:
         """Return and clear the messages."""
         lines, self._lines = self._lines, []
         return lines
