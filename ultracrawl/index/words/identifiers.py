@@ -49,8 +49,8 @@ _LONGEST_PLUS, _LONGEST_SHARP = 12, 2
 _name_before = re.compile(b"(?<![" + _LETTERS + b"])[" + _LETTERS + rb"]+\Z").search
 _find_sharps = re.compile(b"#(?![#" + _LETTERS + b"])").finditer
 _FIND_PREFIXED = {
-    operator: re.compile(operator + b"(?<![" + _LETTERS + b"].)[" + _LETTERS + b"]+", re.DOTALL).findall
-    for operator in (b"@", b"#", b"\\$", b"%")
+    prefix: re.compile(prefix + b"(?<![" + _LETTERS + b"].)[" + _LETTERS + b"]+", re.DOTALL).findall
+    for prefix in (b"@", b"#", b"\\$", b"%")
 }
 """Functions that find names with a prefix, by that prefix."""
 _OPERATOR = "operator"
@@ -117,14 +117,14 @@ def _compound_candidates(data: bytes) -> set[bytes]:
     kinds = data.translate(_PART_KINDS)
     find, rfind = kinds.find, kinds.rfind
     found = set()
-    for operator in _PART_BOUNDARIES:
-        at = find(operator)
+    for boundary in _PART_BOUNDARIES:
+        at = find(boundary)
         while at >= 0:
             start, end = rfind(b" ", 0, at) + 1, find(b" ", at)
             end = len(kinds) if end < 0 else end
             if end - start <= _LONGEST:
                 found.add(data[start:end])
-            at = find(operator, end)
+            at = find(boundary, end)
     return found
 
 
@@ -154,8 +154,8 @@ _PARTS = WordCache(_folded_parts)
 
 def _operator_terms(data: bytes) -> list[str]:
     found = [*_operator_runs(data), *_find_colons(data)]
-    for operator, find in _FIND_PREFIXED.items():
-        if operator[-1:] in data:
+    for prefix, find in _FIND_PREFIXED.items():
+        if prefix[-1:] in data:
             found += find(data)
     if b"#" in data:
         found += (
@@ -180,7 +180,7 @@ def _operator_runs(data: bytes) -> Iterator[bytes]:
         at = kinds.find(b"~~", run.end())
 
 
-def _name_with_suffix(data: bytes, at: int, operator: bytes, longest: int) -> bytes:
+def _name_with_suffix(data: bytes, at: int, suffix: bytes, longest: int) -> bytes:
     """Return the name that ends at an offset, with its suffix; empty if there is none, or a long one."""
     name = _name_before(data[max(0, at - longest - 1) : at])
-    return name[0] + operator if name and len(name[0]) <= longest else b""
+    return name[0] + suffix if name and len(name[0]) <= longest else b""

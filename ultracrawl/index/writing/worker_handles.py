@@ -94,7 +94,7 @@ class StartedWorker:
         return f"the index process was {how}" + (f": {lines[-1]}" if lines else "")
 
     def close(self, timeout: float) -> None:
-        """Close the input; wait up to `timeout` seconds for the end of a process that no other crawl needs, or kill it."""
+        """Close the input; a process that no other crawl needs is killed if it runs on for `timeout` seconds."""
         self._input.close()
         if self.other_crawls and not self.has_ended:
             _left_running.append(self._worker)
