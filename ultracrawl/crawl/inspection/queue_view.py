@@ -78,7 +78,7 @@ class QueueView:
     """Whether the next crawl resumes the latest run, which did not end and is not overdue."""
     waiting: int = 0
     due: float | None = None
-    """When the next cycle is due by the interval, in seconds since the epoch; None: whenever a crawl is started."""
+    """When the next cycle is due by the interval, in seconds since the epoch; None without an interval."""
     urls: list[DueUrl] = field(default_factory=list)
     orphans: list[DueUrl] = field(default_factory=list)
     orphans_are: str = ""
