@@ -7,7 +7,7 @@
 
 Scrapy components get at them with `context_of(crawler)` and `feature_of(crawler, FeatureClass)`. Each feature has its
 own package: `auth`, `discovery`, `indexing`, `inspection`, `listing`, `logs`, `placement`, `portal_filters`, `reading`,
-`relations`, `removal`, `rendering`, `run`, `user_code`. All of them may use `transport` and `download_errors`.
+`relations`, `removal`, `rendering`, `run`. All of them may use `transport` and `download_errors`.
 
 The names below are imported on first use, because commands need only some of them and should not import Scrapy.
 """

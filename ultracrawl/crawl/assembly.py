@@ -45,6 +45,7 @@ from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.rendering.page_parts import PartFetcher
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
+from ultracrawl.crawl.rewriters import SourceRewriter
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import CrawlControl
@@ -55,7 +56,6 @@ from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.transport.host_addresses import HostAddresses, seed_addresses
-from ultracrawl.crawl.user_code.rewriters import SourceRewriter
 from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model.dates import as_text

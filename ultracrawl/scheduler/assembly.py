@@ -13,11 +13,11 @@ from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
+from ultracrawl.crawl.rewriters import SourceRewriter
 from ultracrawl.crawl.run.control import CrawlControl
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
-from ultracrawl.crawl.user_code.rewriters import SourceRewriter
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.scheduler.addresses import AddressResolver
 from ultracrawl.scheduler.alarm import Alarm

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from ultracrawl.crawl.discovery.robots_answers import latest_answer
 from ultracrawl.crawl.inspection.candidates import PastVerdict, judge_now, past_verdicts
 from ultracrawl.crawl.inspection.later_stages import later_stages
+from ultracrawl.crawl.rewriters import opened_rewriter
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
-from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter

@@ -8,9 +8,9 @@ from contextlib import closing
 from ultracrawl.crawl.inspection.forecast import Forecast, forecast
 from ultracrawl.crawl.inspection.queue_view import QueueView, QueueViewer, first_urls
 from ultracrawl.crawl.portal_filters.opening import filtering_of, url_judge, with_filters
+from ultracrawl.crawl.rewriters import opened_rewriter
 from ultracrawl.crawl.run.limits import limits_over
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
-from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.opening import state_to_read
 

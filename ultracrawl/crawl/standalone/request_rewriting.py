@@ -11,8 +11,8 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
+from ultracrawl.crawl.rewriters import close_rewriter, make_rewriter, open_rewriter
 from ultracrawl.crawl.standalone.definition import definition_of, open_with_spider, refuse
-from ultracrawl.crawl.user_code.rewriters import close_rewriter, make_rewriter, open_rewriter
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY

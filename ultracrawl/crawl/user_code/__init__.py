@@ -1,1 +1,0 @@
-"""User classes of a source: loading, opening and closing them."""
