@@ -1,1 +1,1 @@
-"""The rules: pure, synchronous, no Scrapy, no I/O; an answer carries its reason."""
+"""The decision rules of the crawler: pure and synchronous, without Scrapy and I/O; decisions carry their reason."""

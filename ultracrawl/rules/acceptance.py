@@ -1,4 +1,4 @@
-"""Which answers become pages: by their headers, their media type and their size (FAST 3.1 D, Ultra Search 14.2)."""
+"""Acceptance of responses by headers, media type and size (FAST 3.1 D, Ultra Search 14.2)."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from ultracrawl.model import Cause, CauseCode, StatusCode
 from ultracrawl.rules.boundary.expressions import compile_fullmatch
 
 Header = Callable[[str], Sequence[str]]
-"""Returns all values of a header, whose name may be written in any case."""
+"""Returns all values of a header; the name is case-insensitive."""
 
-_LONGEST_BLANK = 4096
-"""Bytes up to which a body is checked for being blank; a longer one is taken to hold something."""
+_MAX_BLANK_BYTES = 4096
+"""A body up to this size is checked for being blank; a longer one counts as not empty."""
 
 
 class Refusal(NamedTuple):
-    """Why an answer does not become a page."""
+    """Why a response is refused."""
 
     status: StatusCode
     rule: str
-    """The option that refused, for counts."""
+    """The option that refuses, for counts."""
     cause: Cause
 
 
 class Accepted(NamedTuple):
-    """An answer that becomes a page."""
+    """An accepted response."""
 
     media_type: str
     cut: bool
-    """Only the first `cut_off` bytes count."""
+    """Whether only the first `cut_off` bytes are used."""
     follow_only: bool
-    """The page is read for its links and not indexed."""
+    """Whether only the links of the page are used, and it is not indexed."""
 
 
 class Acceptance:
-    """Decides over answers with status 200; the order is headers, media type, size.
+    """Decides whether responses with status 200 are accepted, by headers, media type and size in that order.
 
-    `types` and `follow_only` are media types with wildcards. With `detect` the type that the bytes show wins over
+    `types` and `follow_only` are media types with wildcards. With `detect` the type detected in the body overrides
     the declared one. Bodies longer than `cut_off` bytes (None: any length) are cut with `truncate`, else refused.
-    `exclude_headers` has expressions for each header; one that covers a whole value refuses the answer.
-    `unreadable` says why documents of some types cannot be read, although they are wanted. Raises `PatternError`.
+    `exclude_headers` are expressions by header; a match of a whole value refuses the response.
+    `unreadable` are the refusals of wanted types that cannot be converted. Raises `PatternError`.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Acceptance:
         ]
 
     def refuses_head(self, header: Header, length: int | None) -> Refusal | None:
-        """Judge what can be judged before the body comes; `length` is the announced one, if there is one."""
+        """Decide by the headers before the body is read; `length` is the Content-Length, if there is one."""
         refusal = self.refuses_headers(header)
         if refusal is not None:
             return refusal
@@ -78,23 +78,23 @@ class Acceptance:
         return self._too_long() if too_long else None
 
     def _refuses_declared(self, declared: str) -> Refusal | None:
-        """Judge a declared type that no bytes can overrule."""
+        """Decide by a declared type that the body cannot override."""
         if self.detect or not is_certain(declared):
             return None
-        return self._unreadable.get(declared) if self._wanted(declared) else _wrong_type(declared)
+        return self._unreadable.get(declared) if self._is_wanted(declared) else _wrong_type(declared)
 
     def refuses_headers(self, header: Header) -> Refusal | None:
-        """Judge by `exclude_headers` alone."""
+        """Decide by `exclude_headers` only."""
         for name, patterns in self._excluded:
             for value in header(name):
-                for text, covers in patterns:
-                    if covers(value.strip()) is not False:  # one without an answer in time refuses, too
+                for text, matches in patterns:
+                    if matches(value.strip()) is not False:  # None, a time-out, refuses too
                         cause = Cause(CauseCode.HEADER, name, f"{text} covers {value[:200]!r}")
                         return Refusal(StatusCode.OK, cause.heading, cause)
         return None
 
     def judge(self, header: Header, body: bytes) -> Accepted | Refusal:
-        """Judge a whole answer."""
+        """Decide about a complete response."""
         refusal = self.refuses_headers(header)
         if refusal is not None:
             return refusal
@@ -103,18 +103,18 @@ class Acceptance:
         if refusal is not None:
             return refusal
         media_type = effective_type(content_type, body, detect=self.detect)
-        if not self._wanted(media_type):
+        if not self._is_wanted(media_type):
             return _refused_type(declared_type(content_type), media_type)
         if media_type in self._unreadable:
             return self._unreadable[media_type]
-        if len(body) <= _LONGEST_BLANK and not body.strip():
+        if len(body) <= _MAX_BLANK_BYTES and not body.strip():
             return Refusal(StatusCode.EMPTY, "empty document", Cause(CauseCode.EMPTY))
-        long = self.cut_off is not None and len(body) > self.cut_off
-        if long and not self.truncate:
+        is_too_long = self.cut_off is not None and len(body) > self.cut_off
+        if is_too_long and not self.truncate:
             return self._too_long()
-        return Accepted(media_type, long, not type_matches(media_type, self.types))
+        return Accepted(media_type, is_too_long, not type_matches(media_type, self.types))
 
-    def _wanted(self, media_type: str) -> bool:
+    def _is_wanted(self, media_type: str) -> bool:
         return type_matches(media_type, self.types) or type_matches(media_type, self.follow_only)
 
     def _too_long(self) -> Refusal:
@@ -129,7 +129,8 @@ def _wrong_type(media_type: str) -> Refusal:
     return Refusal(StatusCode.WRONG_TYPE, "types", Cause(CauseCode.TYPE, media_type))
 
 
-def _refused_type(declared: str, found: str) -> Refusal:
-    if declared.startswith("text/") and found != declared and not found.startswith("text/"):
-        return Refusal(StatusCode.BINARY_AS_TEXT, "types", Cause(CauseCode.BINARY_AS_TEXT, found, declared))
-    return _wrong_type(found)
+def _refused_type(declared: str, detected: str) -> Refusal:
+    if declared.startswith("text/") and detected != declared and not detected.startswith("text/"):
+        cause = Cause(CauseCode.BINARY_AS_TEXT, detected, declared)
+        return Refusal(StatusCode.BINARY_AS_TEXT, "types", cause)
+    return _wrong_type(detected)

@@ -13,7 +13,7 @@ from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
 from ultracrawl.crawl.standalone.site_robots import SiteRobots, robot_name
-from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, RobotsPolicy
+from ultracrawl.rules.robots.policy import RETRY_INTERVAL, RobotsPolicy
 
 RULES = "User-agent: *\nDisallow: /private\n\nUser-agent: news robot\nDisallow: /a\n"
 
@@ -174,7 +174,7 @@ def test_rules_are_asked_for_again_in_time_and_stay_if_they_cannot_be_had() -> N
         assert not await blocked("http://h.example/a")
         assert len(asked) == 2
         assert await blocked("http://i.example/a")
-        now[0] += ASKED_AGAIN_AFTER
+        now[0] += RETRY_INTERVAL
         status[0] = 200
         assert not await blocked("http://i.example/a")
 

@@ -28,7 +28,7 @@ def test_fast_25_proxies_are_used_in_turn() -> None:
 def test_a_request_that_failed_through_a_proxy_is_sent_through_another() -> None:
     proxies = roster(None, None, None)
     assert [taken(proxies, without=one) for one in ("a", "a", "ab", "abc")] == ["b", "c", "c", ""]
-    assert [proxies.knows_other(set(one)) for one in ("", "ab", "abc")] == [True, True, False]
+    assert [proxies.has_other(set(one)) for one in ("", "ab", "abc")] == [True, True, False]
 
 
 def test_fast_26_a_full_proxy_is_passed_over_until_a_place_is_given_back() -> None:
@@ -37,7 +37,7 @@ def test_fast_26_a_full_proxy_is_passed_over_until_a_place_is_given_back() -> No
     assert [one.name for one in chosen if one] == ["a", "b", "b"]
     assert taken(proxies) == ""
     assert chosen[0] is not None
-    proxies.give_back(chosen[0])
+    proxies.release_proxy(chosen[0])
     assert taken(proxies) == "a"
 
 
@@ -99,5 +99,5 @@ def test_fast_25_a_proxy_hangs_if_nothing_came_through_it_meanwhile() -> None:
     assert first is not None
     assert second is not None
     proxies.note_answer(second, 5)
-    assert proxies.hangs(first, 1)
-    assert [proxies.hangs(second, since) for since in (1, 5, 6)] == [False, False, True]
+    assert proxies.is_silent(first, 1)
+    assert [proxies.is_silent(second, since) for since in (1, 5, 6)] == [False, False, True]

@@ -12,7 +12,7 @@ from support.filters import Filters, page
 from ultracrawl.model import NO_CAUSE, Page
 from ultracrawl.rules.filters import FilterHandle, ResourceHandle
 from ultracrawl.rules.filters.custom import own_function
-from ultracrawl.rules.filters.functions.describing import shortened
+from ultracrawl.rules.filters.functions.describing import cut_characters
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import Resource
 from ultracrawl.rules.filters.soif import read_soif, write_soif
@@ -295,7 +295,7 @@ def test_a_clean_cut_knows_where_words_end(text: str, kept: str) -> None:
     Generate fn=extract-source src=a
     Generate fn=copy-attribute src=a dst=b truncate=7 clean=true
     """
-    assert shortened(text, 7, clean=True) == kept
+    assert cut_characters(text, 7, clean=True) == kept
     if "\n" not in text:
         assert Filters().run(lines, page())[0].rd["b"] == [kept]
 
@@ -323,7 +323,7 @@ def test_copy_attribute(options: str, expected: str) -> None:
 
 def test_portal_robot_79_119_classifications_add_up_to_their_maximum() -> None:
     filters = Filters()
-    filters.robot.most_classifications = 2
+    filters.robot.max_classifications = 2
     text = "\n".join(
         f"Generate fn=generate-by-prefix dst=classification value={name} src=protocol match=http"
         for name in "abac"

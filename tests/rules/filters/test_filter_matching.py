@@ -32,7 +32,7 @@ MATCHES = [
     ],
 )
 def test_each_kind_matches_its_own(value: str, by: By | None) -> None:
-    assert [match.by for match in MATCHES if match.compiled()(value)] == ([by] if by else [])
+    assert [match.by for match in MATCHES if match.compile()(value)] == ([by] if by else [])
     assert bool(any_of(MATCHES)(value)) is bool(by)
     for match in MATCHES:
         assert bool(any_of([match])(value)) is (match.by is by), "one alone is as one of many"

@@ -47,7 +47,7 @@ def test_only_what_passes_is_counted() -> None:
 
 
 def test_many_paths_do_not_open_a_trap_again() -> None:
-    guard = TrapGuard(None, 2, {}, paths=10)
+    guard = TrapGuard(None, 2, {}, max_paths=10)
     for day in range(3):
         guard.rejects(f"http://h/cal?{day}", "h")
     for number in range(100):
@@ -56,7 +56,7 @@ def test_many_paths_do_not_open_a_trap_again() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    guard = TrapGuard(None, 1, {}, paths=10)
+    guard = TrapGuard(None, 1, {}, max_paths=10)
     assert not any(guard.rejects(f"http://h/{n}?a=1", "h") for n in range(1000))
     assert len(guard._queries) <= 10
 

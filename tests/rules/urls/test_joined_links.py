@@ -104,7 +104,7 @@ def test_links_that_differ_in_the_fragment_alone_are_looked_at_once() -> None:
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LINKS_KEPT", 3)
+    monkeypatch.setattr(module, "MAX_LINKS", 3)
     joined, asked = counting()
     page = "http://h.test/a/1.html"
     for number in range(4):

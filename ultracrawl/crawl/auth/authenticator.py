@@ -137,7 +137,7 @@ class Authenticator:
     def _preemptive(self, account: _Account, request: Request) -> _Sender | None:
         """Return a sender that adds a credential before the server requires it; None if that is not possible."""
         credential, site = account.credential, site_of(request.url)
-        if credential.unasked or site in account.basic:
+        if credential.is_preemptive or site in account.basic:
             return _with_header(basic_answer(credential.user, credential.password))
         return account.ntlm[site].fetch if site in account.ntlm else None
 

@@ -52,7 +52,7 @@ class ProxySelector:
         while True:
             proxy = await self._acquire(tried)
             tried.add(proxy.name)
-            last = not self._pool.knows_other(tried)
+            last = not self._pool.has_other(tried)
             started = time.monotonic()
             try:
                 response = await self._send_through(proxy, request, send, last=last)
@@ -104,7 +104,7 @@ class ProxySelector:
 
     def _hangs(self, proxy: Proxy, started: float, error: Exception) -> bool:
         """Whether a request timed out because of its proxy, through which other servers have not answered either."""
-        if not self._pool.hangs(proxy, started):
+        if not self._pool.is_silent(proxy, started):
             return False
         self._note_failure(proxy, error)
         return True
@@ -114,6 +114,6 @@ class ProxySelector:
             logger.warning("The proxy %s failed: %s", proxy.name, error)
 
     async def _return_proxy(self, proxy: Proxy) -> None:
-        self._pool.give_back(proxy)
+        self._pool.release_proxy(proxy)
         async with self._freed:
             self._freed.notify_all()

@@ -45,7 +45,7 @@ def _headers(source: DataSource, url: str) -> Iterator[Decision]:
 
 def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
     for credential in credentials_without_passwords(source, rules.trusted_urls).covering(url):
-        when = "at once" if credential.unasked else "when the server asks"
+        when = "at once" if credential.is_preemptive else "when the server asks"
         where = f" for the realm {credential.realm}" if credential.realm else ""
         how = "" if credential.scheme is Scheme.AUTO else f" by {credential.scheme}"
         yield _decision(f"authentication.{credential.name}", f"user and password are sent{how} {when}{where}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.rules.candidates.rules import INDEX_ONLY, PATHS, REFRESH_ONLY, TrapGuard
+from ultracrawl.rules.candidates.rules import INDEX_ONLY, MAX_PATHS, REFRESH_ONLY, TrapGuard
 from ultracrawl.sources import CompiledSource, LimitsSection
 from ultracrawl.stores import Store
 
@@ -13,7 +13,7 @@ def trap_guard(limits: LimitsSection, store: Store) -> TrapGuard:
     most = limits.urls_per_site
     if most:
         sizes = {site: size.fetched + size.new for site, size in store.visits.site_sizes().items()}
-    queries = store.visits.path_sizes(PATHS // 2) if limits.query_variations else {}
+    queries = store.visits.path_sizes(MAX_PATHS // 2) if limits.query_variations else {}
     return TrapGuard(most, limits.query_variations, sizes, queries)
 
 

@@ -19,7 +19,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.rules.robots.lines import PARSED_BYTES
-from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS, origin_of
+from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RETRY_INTERVAL, origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of
 from ultracrawl.stores import StoredRobots
@@ -108,8 +108,8 @@ class RobotsCache:
             return False
         rules, now = self._judge(stored), context.clock()
         policy, age = self._policy, now - stored.asked
-        if not policy.is_young(rules, age):
-            if not 0 <= now - stored.failed < min(ASKED_AGAIN_AFTER, policy.ttl):
+        if not policy.is_fresh(rules, age):
+            if not 0 <= now - stored.failed < min(RETRY_INTERVAL, policy.ttl):
                 return False
             age = 0.0
         self._cached[origin] = _CachedRules(rules, time.monotonic() - age)

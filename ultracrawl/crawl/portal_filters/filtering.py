@@ -235,7 +235,7 @@ class Filtering:
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
             limit=lambda: bounded(section.function_timeout, section.function_memory),
-            most_classifications=section.max_classifications,
+            max_classifications=section.max_classifications,
         )
 
     def _read(self, path: str) -> str:

@@ -96,7 +96,7 @@ class SiteRobots:
     def known(self, url: str) -> RobotsRules | None:
         """Return the rules for a URL if they are cached and not expired."""
         cached = self._cached.get(origin_of(url))
-        if cached is None or not self._policy.is_young(cached.rules, self._clock() - cached.fetched):
+        if cached is None or not self._policy.is_fresh(cached.rules, self._clock() - cached.fetched):
             return None
         return cached.rules
 

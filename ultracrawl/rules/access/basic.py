@@ -6,5 +6,5 @@ from base64 import b64encode
 
 
 def basic_answer(user: str, password: str) -> str:
-    """Return the value of an Authorization header; the texts are sent as UTF-8."""
+    """Return the value of an Authorization header, in UTF-8."""
     return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"

@@ -1,4 +1,4 @@
-"""A client certificate as the download handlers take it."""
+"""Client certificates for the download handlers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """Paths of two PEM files, which may be the same, and the password of the key, empty for none."""
+    """Paths of two PEM files, which may be the same, and the password of the key (empty for none)."""
 
     certificate: str
     key: str

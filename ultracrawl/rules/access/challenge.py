@@ -1,4 +1,4 @@
-"""What a server asks for in WWW-Authenticate (RFC 9110, 11.6.1)."""
+"""Parsing of WWW-Authenticate (RFC 9110, 11.6.1)."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from dataclasses import dataclass, field
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - a pattern, no password
 _PARAMETER = re.compile(rf'({_TOKEN})\s*=\s*("(?:[^"\\]|\\.)*"|{_TOKEN})', re.DOTALL)
 _START = re.compile(rf"({_TOKEN})(?:\s+(.*))?", re.DOTALL)
-_LONGEST = 16_384
-"""Characters of one header that are looked at."""
+_MAX_LENGTH = 16_384
+"""Maximum number of characters parsed of one header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """One scheme that a server offers; the names of scheme and parameters are in lower case."""
+    """A scheme that a server offers; the names of scheme and parameters are in lower case."""
 
     scheme: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     token: str = ""
-    """What stands in place of parameters, as in `NTLM TlRMTVNT...`."""
+    """The token68 in place of parameters, as in `NTLM TlRMTVNT...`."""
 
     @property
     def realm(self) -> str:
-        """The name of the protected part of the site; empty if the server gives none."""
+        """The name of the protected part of the site; empty if there is none."""
         return self.parameters.get("realm", "")
 
 
 def challenges_in(headers: Iterable[str]) -> list[Challenge]:
-    """Return the challenges of all WWW-Authenticate headers in their order; what is none is passed over."""
-    return [challenge for header in headers for challenge in _challenges(header[:_LONGEST])]
+    """Return the challenges of all WWW-Authenticate headers in order; invalid parts are skipped."""
+    return [challenge for header in headers for challenge in _challenges(header[:_MAX_LENGTH])]
 
 
 def _challenges(header: str) -> Iterator[Challenge]:
     scheme, token, parameters = "", "", dict[str, str]()
     for piece in _pieces(header):
-        found = _PARAMETER.fullmatch(piece)
-        start = None if found else _START.fullmatch(piece)
+        parameter = _PARAMETER.fullmatch(piece)
+        start = None if parameter else _START.fullmatch(piece)
         if start is not None:
             if scheme:
                 yield Challenge(scheme, parameters, token)
             scheme, token, parameters = start[1].lower(), "", {}
             rest = (start[2] or "").strip()
-            found = _PARAMETER.fullmatch(rest)
-            token = "" if found else rest
-        if found is not None and scheme:
-            parameters.setdefault(found[1].lower(), _unquoted(found[2]))
+            parameter = _PARAMETER.fullmatch(rest)
+            token = "" if parameter else rest
+        if parameter is not None and scheme:
+            parameters.setdefault(parameter[1].lower(), _unquoted(parameter[2]))
     if scheme:
         yield Challenge(scheme, parameters, token)
 
 
 def _pieces(header: str) -> Iterator[str]:
-    """Yield what stands between commas that are not within quotes."""
+    """Yield the parts between commas outside quotes."""
     start, quoted, escaped = 0, False, False
     for at, character in enumerate(header):
         if escaped:

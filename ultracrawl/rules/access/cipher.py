@@ -1,4 +1,4 @@
-"""What is encrypted with the key of a project, in a file of its own: passwords of definitions, sessions of log-ins."""
+"""Encryption with the key of a project: passwords in definitions, sessions of form logins."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 from ultracrawl.errors import UserError
 
 MARK = "{aes}"
-"""What an encrypted password begins with; the rest is base64 (RFC 4648, 5) of nonce, text and tag."""
+"""Prefix of an encrypted password, followed by base64 (RFC 4648, 5) of nonce, ciphertext and tag."""
 _KEY = 16
 _NONCE = 12
 _PURPOSE = b"ultracrawl password"
 
 
 class _Box:
-    """AES-128 in Galois/Counter Mode, whose library is loaded with the first key; few definitions have one."""
+    """AES-128-GCM; its library is imported with the first key, since few definitions have one."""
 
     def __init__(self, key: bytes) -> None:
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as said above
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - see above
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
 
-        self._cipher, self._refusals = AESGCM(key), (InvalidTag, ValueError)
+        self._cipher, self._errors = AESGCM(key), (InvalidTag, ValueError)
 
     def seal(self, text: str, purpose: bytes) -> bytes:
         nonce = os.urandom(_NONCE)
@@ -32,12 +32,12 @@ class _Box:
     def unseal(self, sealed: bytes, purpose: bytes) -> str | None:
         try:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose).decode()
-        except self._refusals:
+        except self._errors:
             return None
 
 
 class PasswordCipher:
-    """AES-128 in Galois/Counter Mode, so that a wrong key or a changed text is noticed. Raises `UserError`."""
+    """Encrypts passwords with AES-128-GCM, which detects a wrong key or a changed text. Raises `UserError`."""
 
     def __init__(self, key: bytes) -> None:
         if len(key) != _KEY:
@@ -48,11 +48,11 @@ class PasswordCipher:
 
     @classmethod
     def of_text(cls, text: str) -> PasswordCipher:
-        """Return the cipher of a key as a key file holds it: 16 bytes in base64, or as 32 hexadecimal digits."""
+        """Return the cipher for the text of a key file: 16 bytes in base64, or 32 hexadecimal digits."""
         return cls(_key_of(text))
 
     def encrypt(self, password: str) -> str:
-        """Return a password as it may stand in a definition; each call gives another text."""
+        """Return the encrypted text of a password for a definition; each call returns another text."""
         return MARK + urlsafe_b64encode(self._box.seal(password, _PURPOSE)).decode()
 
     def decrypt(self, text: str) -> str:
@@ -67,9 +67,9 @@ class PasswordCipher:
 
 
 class SessionCipher:
-    """Seals the sessions of log-ins (AES-128 in Galois/Counter Mode), each under a name that tells nothing of it.
+    """Encrypts the sessions of form logins (AES-128-GCM), each stored under a keyed hash of its identity.
 
-    Its keys are made from that of the project (HMAC-SHA-256, RFC 2104). Raises `UserError` if the text is no key.
+    Its keys are derived from that of the project (HMAC-SHA-256, RFC 2104). Raises `UserError` for an invalid key.
     """
 
     def __init__(self, text: str) -> None:
@@ -78,26 +78,26 @@ class SessionCipher:
         self._box = _Box(hmac.digest(key, b"ultracrawl session", "sha256")[:_KEY])
 
     def name_of(self, identity: str) -> str:
-        """Return the name of a session; whoever has no key cannot try what the identity may be."""
+        """Return the name of a session; without the key nobody can test guesses of the identity."""
         return hmac.new(self._names, identity.encode(), "sha256").hexdigest()
 
     def seal(self, text: str, name: str) -> bytes:
-        """Return a text that is opened under the same name only; each call gives another one."""
+        """Encrypt a text, bound to the name; each call returns another result."""
         return self._box.seal(text, name.encode())
 
     def unseal(self, sealed: bytes, name: str) -> str | None:
-        """Return the text; None if it was sealed with another key, under another name, or changed."""
+        """Decrypt a text; None if key or name differ, or it was changed."""
         return self._box.unseal(sealed, name.encode())
 
 
 def _key_of(text: str) -> bytes:
-    written = text.strip()
+    encoded = text.strip()
     try:
-        return bytes.fromhex(written) if len(written) == 2 * _KEY else b64decode(written, validate=True)
+        return bytes.fromhex(encoded) if len(encoded) == 2 * _KEY else b64decode(encoded, validate=True)
     except (ValueError, binascii.Error):
         raise UserError("the key file holds no key; make one with `ultracrawl secret new-key`") from None
 
 
 def new_key() -> str:
-    """Return a new key as a key file holds it."""
+    """Return the text of a new key file."""
     return os.urandom(_KEY).hex()

@@ -1,8 +1,8 @@
-"""User names and passwords, and the URLs and realms that each is for."""
+"""User names and passwords, with the URLs and realms that they are for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ from ultracrawl.rules.access.prefix import UrlPrefix
 
 
 class Scheme(StrEnum):
-    """How a user proves who it is (FAST 5.19)."""
+    """An authentication scheme (FAST 5.19)."""
 
     AUTO = "auto"
     BASIC = "basic"
@@ -27,54 +27,50 @@ _BY_STRENGTH = (Scheme.NTLM, Scheme.DIGEST, Scheme.BASIC)
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """One entry: valid below each of its prefixes and, if it names a realm, only where the server names it too."""
+    """One entry: valid below each of its prefixes and, if it has a realm, only for that realm."""
 
     name: str
-    """What logs and reports call it."""
+    """Its name in logs and reports."""
     prefixes: tuple[UrlPrefix, ...]
     scheme: Scheme
     user: str
     password: str = field(repr=False)
     realm: str = ""
     by_realm: bool = False
-    """The entry names a realm alone; its prefixes are the sites of the start URLs."""
+    """Whether the entry has only a realm; its prefixes are then the sites of the start URLs."""
 
     def length(self, url: str) -> int:
         """Return the length of the longest prefix that covers a URL, 0 if none does."""
         return max((len(prefix) for prefix in self.prefixes if prefix.covers(url)), default=0)
 
     @property
-    def unasked(self) -> bool:
-        """Whether it is sent before the server asks for it."""
+    def is_preemptive(self) -> bool:
+        """Whether it is sent without a challenge of the server."""
         return self.scheme is Scheme.BASIC and not self.realm
 
     def challenge(self, offered: Iterable[Challenge], usable: frozenset[Scheme]) -> Challenge | None:
         """Return the strongest challenge that this credential may answer, None if there is none."""
-        offers = [one for one in offered if not self.realm or one.realm == self.realm or one.scheme == "ntlm"]
-        wanted = _BY_STRENGTH if self.scheme is Scheme.AUTO else (self.scheme,)
-        for scheme in wanted:
+        offers = [c for c in offered if not self.realm or c.realm == self.realm or c.scheme == "ntlm"]
+        for scheme in _BY_STRENGTH if self.scheme is Scheme.AUTO else (self.scheme,):
             if scheme not in usable:
                 continue
             if scheme is Scheme.DIGEST:
-                found = best_digest(offers)
+                challenge = best_digest(offers)
             else:
-                offer = Scheme.NTLM if scheme in NTLM_SCHEMES else scheme  # servers do not name the version
-                found = next((one for one in offers if one.scheme == offer), None)
-            if found is not None:
-                return found
+                name = Scheme.NTLM if scheme in NTLM_SCHEMES else scheme  # servers do not name the version
+                challenge = next((offer for offer in offers if offer.scheme == name), None)
+            if challenge is not None:
+                return challenge
         return None
 
 
 class CredentialStore:
-    """The credentials of a source: the longest prefix comes first, entries that name a realm alone come last."""
+    """The credentials of a source; the longest prefix comes first, entries with only a realm come last."""
 
     def __init__(self, credentials: Iterable[Credential]) -> None:
         self._credentials = tuple(credentials)
 
     def covering(self, url: str) -> list[Credential]:
-        """Return the credentials that may be sent to a URL, the one to try first at the front."""
-        found = [(one.by_realm, -length, one) for one, length in self._lengths(url) if length]
-        return [one for _, _, one in sorted(found, key=lambda item: item[:2])]
-
-    def _lengths(self, url: str) -> Iterator[tuple[Credential, int]]:
-        return ((one, one.length(url)) for one in self._credentials)
+        """Return the credentials that may be sent to a URL, in the order in which to try them."""
+        matches = [(c.by_realm, -length, c) for c in self._credentials if (length := c.length(url))]
+        return [credential for _, _, credential in sorted(matches, key=lambda match: match[:2])]

@@ -1,4 +1,4 @@
-"""The Digest scheme (RFC 7616, and RFC 2069 for servers that name no quality of protection)."""
+"""The Digest scheme (RFC 7616, and RFC 2069 for servers without quality of protection)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _HASHES = {"SHA-512-256": "sha512_256", "SHA-256": "sha256", "MD5": "md5"}
 
 
 def best_digest(challenges: Iterable[Challenge]) -> Challenge | None:
-    """Return the strongest challenge that can be answered, None if there is none."""
-    known = [one for one in challenges if one.scheme == "digest" and _answerable(one)]
-    return min(known, key=lambda one: _STRENGTH.index(_algorithm(one)), default=None)
+    """Return the strongest supported challenge, None if there is none."""
+    supported = [challenge for challenge in challenges if _is_supported(challenge)]
+    return min(supported, key=lambda challenge: _STRENGTH.index(_algorithm(challenge)), default=None)
 
 
 class DigestSession:
-    """Answers for one nonce: each names the next count, so that later requests need no challenge of their own.
+    """Answers to one nonce with increasing nonce counts, so that later requests need no new challenge.
 
-    Texts count as UTF-8, which is what servers mean that name a charset at all.
+    Texts are encoded as UTF-8, the only charset that servers may name.
     """
 
     def __init__(
@@ -31,16 +31,16 @@ class DigestSession:
         password: str,
         new_cnonce: Callable[[], str] = lambda: secrets.token_hex(16),
     ) -> None:
-        given = challenge.parameters
+        parameters = challenge.parameters
         self.realm = challenge.realm
-        self.nonce = given.get("nonce", "")
-        self._opaque = given.get("opaque")
-        self._algorithm = given.get("algorithm")
+        self.nonce = parameters.get("nonce", "")
+        self._opaque = parameters.get("opaque")
+        self._algorithm = parameters.get("algorithm")
         self._hash = _hash_of(_algorithm(challenge))
         self._qop = _quality(challenge)
         self._new_cnonce = new_cnonce
         self._cnonce = new_cnonce()
-        self._hides_user = given.get("userhash", "").lower() == "true"
+        self._hides_user = parameters.get("userhash", "").lower() == "true"
         self._user = user
         self._user_hash = self._hash(f"{user}:{self.realm}".encode())
         self._secret = self._hash(f"{user}:{self.realm}:{password}".encode())
@@ -84,15 +84,16 @@ def _algorithm(challenge: Challenge) -> str:
     return challenge.parameters.get("algorithm", "MD5").upper().removesuffix("-SESS")
 
 
-def _answerable(challenge: Challenge) -> bool:
-    algorithm = _algorithm(challenge)
-    qualities = challenge.parameters.get("qop")
-    available = algorithm in _HASHES and (_HASHES[algorithm] in hashlib.algorithms_available)
-    return available and "nonce" in challenge.parameters and (not qualities or bool(_quality(challenge)))
+def _is_supported(challenge: Challenge) -> bool:
+    if challenge.scheme != "digest" or "nonce" not in challenge.parameters:
+        return False
+    if _HASHES.get(_algorithm(challenge)) not in hashlib.algorithms_available:
+        return False
+    return not challenge.parameters.get("qop") or bool(_quality(challenge))
 
 
 def _quality(challenge: Challenge) -> str:
-    """Return the quality of protection to use; empty where the server names none that is known."""
+    """Return the quality of protection to use; empty if the server offers no known one."""
     offered = {name.strip().lower() for name in challenge.parameters.get("qop", "").split(",")}
     return next((name for name in ("auth", "auth-int") if name in offered), "")
 

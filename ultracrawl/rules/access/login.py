@@ -1,4 +1,4 @@
-"""Form logins: what is filled in, the form on a page, and how a lost session shows."""
+"""Form logins: the form of a page, the values to fill in, and the detection of a lost session."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _CANONICAL = UrlPolicy(max_length=65_536)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form as a browser would send it: where, how, and the values that its fields have already."""
+    """A form as a browser would send it: URL, method, and fields with their values in the page."""
 
     action: str
     method: str
     fields: tuple[tuple[str, str], ...]
 
     def filled(self, values: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return all fields; given values win over those of the page, and come behind them."""
+        """Return all fields: `values` replace those of the page and come last."""
         given = dict(values)
-        return [one for one in self.fields if one[0] not in given] + list(given.items())
+        return [(name, value) for name, value in self.fields if name not in given] + list(given.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Login:
 
     name: str
     hosts: frozenset[str]
-    """Hosts that are crawled with it."""
+    """Hosts that are crawled with the login."""
     values: tuple[tuple[str, str], ...] = field(repr=False)
     page: str | None = None
     preload: str | None = None
@@ -52,37 +52,37 @@ class Login:
 
     @property
     def identity(self) -> str:
-        """What two logins have in common that are one: forms, values and hosts. It holds what is secret."""
-        told = (self.page, self.preload, self.action, self.method, self.autofill)
-        return repr((*told, sorted(self.hosts), sorted(self.values)))
+        """A text that identifies the login by form, values and hosts; it contains secrets."""
+        form = (self.page, self.preload, self.action, self.method, self.autofill)
+        return repr((*form, sorted(self.hosts), sorted(self.values)))
 
     @property
     def own_hosts(self) -> frozenset[str]:
-        """Hosts that share the cookies of the login: those that are crawled, and those of its own pages."""
+        """Hosts that share the cookies of the login: the crawled ones, and those of its own pages."""
         pages = (self.page, self.preload, self.action)
         return self.hosts | {split(url).host for url in pages if url}
 
     def may_receive(self, action: str) -> bool:
-        """Whether a form on `page` may be sent to a URL: only to the site that the definition names."""
+        """Return whether a form on `page` may be sent to a URL: only to the site of `page`."""
         return self.page is not None and split(action)[:3] == split(self.page)[:3]
 
     def leads_to_form(self, status: int, location: str, url: str) -> bool:
-        """Whether an answer is a redirect to the form: the session is lost, or was never there."""
+        """Return whether a response redirects to the form, so that there is no session (any more)."""
         if status not in REDIRECTS or not location:
             return False
-        target = _without_query(_joined(url, location))
-        return target in {_without_query(one) for one in (self.page, self.action) if one}
+        target = _without_query(_join(url, location))
+        return target in {_without_query(form_url) for form_url in (self.page, self.action) if form_url}
 
 
 def login_form(body: bytes, url: str, charset: str | None = None) -> Form | None:
-    """Return the first form of a page that has a field for a password, None if there is none."""
+    """Return the first form of a page with a password field, None if there is none."""
     try:
         document = html.document_fromstring(body, parser=html.HTMLParser(encoding=charset))
     except (etree.ParserError, etree.XMLSyntaxError, LookupError, ValueError):
         return None
     for form in document.forms:
-        if any((one.get("type") or "").lower() == "password" for one in form.iter("input")):
-            base = next((one.get("href") or "" for one in document.iter("base") if one.get("href")), "")
+        if any((field.get("type") or "").lower() == "password" for field in form.iter("input")):
+            base = next((tag.get("href") or "" for tag in document.iter("base") if tag.get("href")), "")
             start = declared_base(url, base) or url
             action = _CANONICAL.canonical((form.get("action") or "").strip() or url, start) or ""
             method = "GET" if (form.get("method") or "GET").strip().upper() == "GET" else "POST"
@@ -91,7 +91,7 @@ def login_form(body: bytes, url: str, charset: str | None = None) -> Form | None
     return None
 
 
-def _joined(base: str, reference: str) -> str:
+def _join(base: str, reference: str) -> str:
     try:
         return urljoin(base, reference.strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""A beginning of URLs: what is said for it holds at it and below it, and nowhere else."""
+"""URL prefixes for settings that apply to a URL and everything below it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class UrlPrefix:
 
     @classmethod
     def parse(cls, text: str) -> UrlPrefix:
-        """Read an absolute URL of http or https. Raises ValueError; its text does not repeat the URL."""
+        """Parse an absolute URL of http or https. Raises `ValueError`, whose text does not repeat the URL."""
         canonical = _FORM.canonical(text)
         authority = text.partition("://")[2].partition("/")[0]
         if canonical is None:
@@ -30,7 +30,7 @@ class UrlPrefix:
         return cls(*split(canonical))
 
     def covers(self, url: str) -> bool:
-        """Whether a URL lies at the prefix or below it; steps such as `..` are resolved first."""
+        """Return whether a URL is the prefix or below it; segments such as `..` are resolved first."""
         parts = split(_FORM.canonical(url) or "")
         own = self.path
         if (parts.scheme, parts.host, parts.port) != (self.scheme, self.host, self.port):
@@ -41,7 +41,7 @@ class UrlPrefix:
 
     @property
     def site(self) -> UrlPrefix:
-        """The whole site that the prefix lies on."""
+        """The prefix of the whole site."""
         return UrlPrefix(self.scheme, self.host, self.port, "/")
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""The XML file by which relevance is loaded in bulk: factors of URLs, what is first for a query (Ultra Search 5.4)."""
+"""The XML file of boosts: score factors of URLs, and the first hits of queries (Ultra Search 5.4)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ultracrawl.rules.attributes.list_file import ListFileError, read_whole
 
 
 def read_boosts(data: bytes) -> Boosts:
-    """Return what a file says.
+    """Parse a file of boosts.
 
-    The form is `<boost url="https://www.example.com/hr/*" factor="2"/>` for every query, and for what comes first for
-    one `<boost url="..." query="vacation request"/>`; several of them stand below `<boosts>`. Raises `ListFileError`.
+    The form is `<boost url="https://www.example.com/hr/*" factor="2"/>` for all queries, and
+    `<boost url="..." query="vacation request"/>` for the first hit of one query, several of them in `<boosts>`.
+    Raises `ListFileError`.
     """
     reader = _Reader()
     read_whole(data, reader)
@@ -23,7 +24,7 @@ def read_boosts(data: bytes) -> Boosts:
 
 
 class _Reader:
-    """Listens to the elements of a file."""
+    """Handler of the XML elements."""
 
     def __init__(self) -> None:
         self.factors: dict[str, float] = {}
@@ -31,27 +32,27 @@ class _Reader:
         self.place = "the beginning"
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
-        """Take the start of an element."""
+        """Handle the start of an element."""
         if name == "boost":
-            self._take_boost({key: value.strip() for key, value in attributes.items()})
+            self._add_boost({key: value.strip() for key, value in attributes.items()})
         elif name != "boosts":
             raise ListFileError(f"<{name}> is unknown, after {self.place}")
         return True
 
-    def _take_boost(self, said: Mapping[str, str]) -> None:
-        url, query = said.get("url", ""), said.get("query", "")
+    def _add_boost(self, attributes: Mapping[str, str]) -> None:
+        url, query = attributes.get("url", ""), attributes.get("query", "")
         if not url:
             raise ListFileError(f"a <boost> has no `url`, after {self.place}")
         self.place = f"the boost of {url}"
-        if bool(query) == ("factor" in said):
+        if bool(query) == ("factor" in attributes):
             raise ListFileError(f"{self.place} needs a `factor`, or the `query` for which it comes first")
         if query:
             self.first.setdefault(query, []).append(url)
         else:
-            self.factors[url] = _factor(said["factor"], self.place)
+            self.factors[url] = _factor(attributes["factor"], self.place)
 
     def end_element(self, name: str, text: str) -> None:
-        """Take the end of an element."""
+        """Ignore the end of an element."""
 
 
 def _factor(text: str, place: str) -> float:

@@ -1,4 +1,4 @@
-"""What raises documents among the hits, apart from what they say (Ultra Search 5.4)."""
+"""Boosts: score factors that do not depend on the content of documents (Ultra Search 5.4)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MOST_BOOST = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class Boosts:
-    """What raises documents among the hits."""
+    """Score factors of URLs, and the first hits of queries."""
 
     factors: Mapping[str, float] = field(default_factory=dict)
-    """Factors of the score by URL, or by the beginning of URLs with a trailing `*`."""
+    """Score factors by URL, or by URL prefix with a trailing `*`."""
     first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """URLs that come first, by query."""
+    """URLs of the first hits, by query."""

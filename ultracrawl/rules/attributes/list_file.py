@@ -1,4 +1,4 @@
-"""The XML file by which lists of values are loaded in bulk (Ultra Search 5.4)."""
+"""The XML file of lists of values (Ultra Search 5.4)."""
 
 from __future__ import annotations
 
@@ -8,28 +8,27 @@ from typing import Protocol
 from ultracrawl.content.xml import XmlEvents, XmlRefusedError, read_xml
 from ultracrawl.rules.attributes.schema import AttributeType, ListedValue, ValueList
 
-LARGEST = 64 << 20
-"""Bytes of a file that is read."""
+MAX_FILE_BYTES = 64 << 20
+"""Maximum size of a file in bytes."""
 _PARENTS = {"value": ("attribute",), "display": ("value",), "attribute": (None, "lists", "metadata")}
 
 
 class ListFileError(ValueError):
-    """The file cannot be used; the text says what is wrong, and where."""
+    """The file cannot be used; the text says what is wrong and where."""
 
 
 class BulkReader(XmlEvents, Protocol):
-    """Listens to the elements of a file that is loaded in bulk; may raise `ListFileError`."""
+    """Handler of the XML elements of a file; may raise `ListFileError`."""
 
     place: str
-    """What was read last, for who looks for a mistake."""
+    """The element read last, for error messages."""
 
 
 def read_value_lists(data: bytes) -> list[tuple[ValueList, AttributeType | None]]:
-    """Return the lists of a file in their order, each with the type that the file states.
+    """Parse a file of lists; returns the lists in their order, each with its type in the file.
 
     The form is `<attribute name="country" type="string"><value v="de"><display lang="en">Germany</display></value>
-    </attribute>`, several of them below `<lists>`. A file is taken as a whole or not at all: raises
-    `ListFileError`, also for a file with a DTD.
+    </attribute>`, several of them in `<lists>`. Raises `ListFileError` for any mistake, and for a file with a DTD.
     """
     reader = _Reader()
     read_whole(data, reader)
@@ -39,9 +38,9 @@ def read_value_lists(data: bytes) -> list[tuple[ValueList, AttributeType | None]
 
 
 def read_whole(data: bytes, reader: BulkReader) -> None:
-    """Read a file to its end. Raises `ListFileError` if it is too large, broken, or has a DTD."""
-    if len(data) > LARGEST:
-        raise ListFileError(f"the file has more than {LARGEST >> 20} MB")
+    """Parse a file completely. Raises `ListFileError` if it is too large, broken, or has a DTD."""
+    if len(data) > MAX_FILE_BYTES:
+        raise ListFileError(f"the file has more than {MAX_FILE_BYTES >> 20} MB")
     try:
         problem = read_xml(data, reader)
     except XmlRefusedError as error:
@@ -51,7 +50,7 @@ def read_whole(data: bytes, reader: BulkReader) -> None:
 
 
 class _Reader:
-    """Listens to the elements of a file."""
+    """Handler of the XML elements."""
 
     def __init__(self) -> None:
         self.lists: list[tuple[ValueList, AttributeType | None]] = []
@@ -64,7 +63,7 @@ class _Reader:
         self._language = ""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
-        """Take the start of an element."""
+        """Handle the start of an element."""
         parent = self._path[-1] if self._path else None
         if name in _PARENTS and parent not in _PARENTS[name]:
             raise ListFileError(f"<{name}> stands in the wrong place, after {self.place}")
@@ -74,7 +73,7 @@ class _Reader:
         if name == "attribute":
             self._begin_list(attributes)
         elif name == "value":
-            self._value = _needed(attributes, "v", f"a <value> of {self._name}")
+            self._value = _require(attributes, "v", f"a <value> of {self._name}")
             self._values.setdefault(self._value, {})
             self.place = f"the value `{self._value}` of {self._name}"
         elif name == "display":
@@ -82,7 +81,7 @@ class _Reader:
         return True
 
     def _begin_list(self, attributes: Mapping[str, str]) -> None:
-        self._name = _needed(attributes, "name", "an <attribute>")
+        self._name = _require(attributes, "name", "an <attribute>")
         self.place = f"the attribute {self._name}"
         kind = attributes.get("type", "").strip().lower()
         if kind and kind not in set(AttributeType):
@@ -91,19 +90,19 @@ class _Reader:
         self._values = {}
 
     def end_element(self, name: str, text: str) -> None:
-        """Take the end of an element."""
+        """Handle the end of an element."""
         self._path.pop()
         if name == "display":
-            shown = " ".join(text.split())
-            if not shown:
+            display_name = " ".join(text.split())
+            if not display_name:
                 raise ListFileError(f"a display name of {self.place} is empty")
-            self._values[self._value][self._language] = shown
+            self._values[self._value][self._language] = display_name
         elif name == "attribute":
             values = tuple(ListedValue(value, names) for value, names in self._values.items())
             self.lists.append((ValueList(self._name, values), self._type))
 
 
-def _needed(attributes: Mapping[str, str], name: str, element: str) -> str:
+def _require(attributes: Mapping[str, str], name: str, element: str) -> str:
     value = attributes.get(name, "").strip()
     if not value:
         raise ListFileError(f"{element} has no `{name}`")

@@ -1,4 +1,4 @@
-"""Document attributes that a source makes by rules: constants, templates, expressions over texts."""
+"""Document attributes computed by rules of a source: constants, templates, extraction by expression."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from ultracrawl.model import Document
 from ultracrawl.rules.urls.canonical import host_of
 
-_PLACE = re.compile(r"\{([^{}]*)\}")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[\w.:-]+")
-MOST_VALUES = 1000
-"""Values that one expression takes from one text."""
+MAX_VALUES = 1000
+"""Maximum number of values that one expression extracts from one text."""
 
 _FIELDS: Mapping[str, Callable[[Document], str]] = {
     "url": lambda document: document.url,
@@ -27,20 +27,20 @@ _FIELDS: Mapping[str, Callable[[Document], str]] = {
     "mimetype": lambda document: document.mimetype.partition(";")[0].strip().lower(),
 }
 FIELDS = frozenset(_FIELDS)
-"""What templates and expressions know of every document, beside its attributes."""
+"""Fields of every document that templates and expressions may use besides its attributes."""
 
 Values = Mapping[str, Sequence[str]]
 
 
-class Found(Protocol):
-    """One match of an expression, as `re` and RE2 have it."""
+class ExpressionMatch(Protocol):
+    """A match of an expression, of `re` or RE2."""
 
     def group(self, group: int = 0, /) -> str | None:
-        """Return the text of a group, None if it took no part."""
+        """Return the text of a group, None if it did not take part in the match."""
 
 
 class MadeValue(Protocol):
-    """A rule that gives one document attribute values; those of all rules of a name are kept."""
+    """A rule that computes values of one document attribute; values of several rules are added up."""
 
     @property
     def name(self) -> str:
@@ -48,10 +48,10 @@ class MadeValue(Protocol):
 
     @property
     def applies(self) -> Callable[[str], bool] | None:
-        """Tells by the access URL whether the rule holds for a document; None: for every one."""
+        """Returns for an access URL whether the rule applies; None: it always does."""
 
     def values(self, document: Document, attributes: Values) -> list[str]:
-        """Return the values for a document; `attributes` are its own and those made before."""
+        """Return the values for a document; `attributes` are its own and those of previous rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,18 @@ class Constant:
     name: str
     value: str
     applies: Callable[[str], bool] | None = None
-    """Tells by the URL whether the rule holds for a document; None: for every one."""
+    """Returns for an access URL whether the rule applies; None: it always does."""
 
     def values(self, document: Document, attributes: Values) -> list[str]:
-        """Return the value, as a list of one."""
+        """Return the value as a list of one."""
         return [self.value]
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text with places for values, `{host}/{title}`.
+    """A text with placeholders, such as `{host}/{title}`.
 
-    A place is filled by a field of the document, or by the first value of a document attribute. A document
+    A placeholder is a field of the document or a document attribute, of which the first value is used. A document
     that lacks one of them gets no value.
     """
 
@@ -81,35 +81,35 @@ class Template:
     applies: Callable[[str], bool] | None = None
 
     def values(self, document: Document, attributes: Values) -> list[str]:
-        """Return the text with its places filled, as a list of one, or nothing."""
-        places = {name: _first(name, document, attributes) for name in template_names(self.text)}
-        if not all(places.values()):
+        """Return the filled template as a list of one, or an empty list."""
+        names = {name: _first(name, document, attributes) for name in template_names(self.text)}
+        if not all(names.values()):
             return []
-        return [_PLACE.sub(lambda found: places[found[1].lower()], self.text)]
+        return [_PLACEHOLDER.sub(lambda match: names[match[1].lower()], self.text)]
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What an expression finds in a field or an attribute: its first group, or all of it if it has none."""
+    """Extracts the matches of an expression in a field or attribute: its first group, or the whole match."""
 
     name: str
     of: str
-    matches: Callable[[str], Sequence[Found]]
-    """Finds all places where the expression fits, at most `MOST_VALUES`."""
+    matches: Callable[[str], Sequence[ExpressionMatch]]
+    """Finds all matches in a text, at most `MAX_VALUES`."""
     groups: int
     applies: Callable[[str], bool] | None = None
 
     def values(self, document: Document, attributes: Values) -> list[str]:
-        """Return what is found, each once, in order."""
+        """Return the distinct matches in order."""
         texts = [_FIELDS[self.of](document)] if self.of in _FIELDS else attributes.get(self.of, ())
-        found = (match.group(1 if self.groups else 0) for text in texts for match in self.matches(text))
-        return list(dict.fromkeys(text for text in found if text))
+        extracted = (match.group(1 if self.groups else 0) for text in texts for match in self.matches(text))
+        return list(dict.fromkeys(value for value in extracted if value))
 
 
 def with_made(document: Document, rules: Sequence[MadeValue]) -> dict[str, list[str]]:
-    """Return the attributes of a document together with those that rules make, in the order of the rules.
+    """Return the attributes of a document and those computed by rules, applied in order.
 
-    Values that are made take the place of those that the document has under the same name.
+    Computed values replace the values that the document has under the same name.
     """
     attributes = dict(document.attributes)
     made: dict[str, list[str]] = {}
@@ -125,15 +125,15 @@ def with_made(document: Document, rules: Sequence[MadeValue]) -> dict[str, list[
 
 def template_names(text: str) -> frozenset[str]:
     """Return the names in a template, in lower case."""
-    return frozenset(name.lower() for name in _PLACE.findall(text))
+    return frozenset(name.lower() for name in _PLACEHOLDER.findall(text))
 
 
 def template_mistake(text: str) -> str:
-    """Return what is wrong with a template, or empty."""
-    rest = _PLACE.sub("", text)
+    """Return what is wrong with a template, empty if it is valid."""
+    rest = _PLACEHOLDER.sub("", text)
     if "{" in rest or "}" in rest:
         return "a brace has no partner"
-    wrong = next((name for name in _PLACE.findall(text) if not _NAME.fullmatch(name)), None)
+    wrong = next((name for name in _PLACEHOLDER.findall(text) if not _NAME.fullmatch(name)), None)
     return "" if wrong is None else f"`{{{wrong}}}` names no field or attribute"
 
 

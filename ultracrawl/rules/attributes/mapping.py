@@ -1,4 +1,4 @@
-"""From the document attributes of one source to typed search attributes (Ultra Search 5.2 to 5.5)."""
+"""The map from document attributes of one source to typed search attributes (Ultra Search 5.2 to 5.5)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ultracrawl.rules.attributes.values import convert, typed
 from ultracrawl.rules.urls.canonical import host_of
 
 DESCRIPTION_LENGTH = 200
-"""Characters of a description taken from the text (Ultra Search 5.5)."""
+"""Maximum number of characters of a description made from the text (Ultra Search 5.5)."""
 
 DEFAULT_MAPPING: Mapping[str, str] = MappingProxyType(
     {"author": "Author", "description": "Description", "subject": "Subject"}
 )
-"""Document attributes of a web page that are mapped unless the source maps them otherwise."""
+"""Default mapping of document attributes of web pages."""
 
 
 class Dropped(NamedTuple):
@@ -36,13 +36,13 @@ class Dropped(NamedTuple):
 
 @dataclass(slots=True)
 class MappedAttributes:
-    """The search attributes of one document, and what was left out; `len(dropped)` is the count."""
+    """The search attributes of one document, and the values that could not be converted."""
 
     values: dict[str, list[AttributeValue]] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
 
     def add(self, name: str, attribute: SearchAttribute, texts: Iterable[str]) -> None:
-        """Add the values of a document attribute, each once, in their order."""
+        """Add the distinct values of a document attribute in order."""
         for text in texts:
             value = convert(text, attribute.type)
             if value is not None:
@@ -54,12 +54,12 @@ class MappedAttributes:
 
 
 class AttributeMap:
-    """What of a source's documents becomes searchable, under which name and type.
+    """Maps the document attributes of a source to search attributes.
 
-    `mapping` leads from document attributes (case does not matter) to names in `schema`; it wins over
+    `mapping` maps document attributes (case-insensitive) to names in `schema`; it overrides
     `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a
-    search attribute that the schema lacks. `made` gives documents attributes beside those that they have.
-    `OTHER_FIELDS`, if the schema has it and `keeps_all` is set, holds those that no search attribute is for.
+    search attribute that the schema lacks. `made` are rules for computed attributes.
+    With `keeps_all`, `OTHER_FIELDS` (if in the schema) stores the attributes without a search attribute.
     """
 
     def __init__(
@@ -81,21 +81,21 @@ class AttributeMap:
         self._by_name = {name.casefold(): attribute for name, attribute in schema.items()}
 
     def map(self, document: Document) -> MappedAttributes:
-        """Return the search attributes of a document: the page's own first, then mapped ones."""
+        """Return the search attributes of a document: the basic ones first, then mapped ones."""
         mapped = MappedAttributes()
         for name, text in self._basics(document):
             mapped.add(name.lower(), self._schema[name], [text])
         attributes = with_made(document, self._made) if self._made else document.attributes
         for name, attribute in self._targets.items():
-            mapped.add(name, attribute, attributes.get(name) or _own(name, document))
+            mapped.add(name, attribute, attributes.get(name) or _field_values(name, document))
         if self._keeps_all:
-            self._keep(attributes, mapped)
+            self._keep_unmapped(attributes, mapped)
         if self._description_fallback and not mapped.values.get("Description"):
             mapped.add("text", self._schema["Description"], [first_words(document.text)])
         return mapped
 
-    def _keep(self, attributes: Mapping[str, Sequence[str]], mapped: MappedAttributes) -> None:
-        """Keep the attributes that are not mapped: under the name that they have, if the schema knows it."""
+    def _keep_unmapped(self, attributes: Mapping[str, Sequence[str]], mapped: MappedAttributes) -> None:
+        """Add the unmapped attributes: under their own name if the schema has it, else to `OTHER_FIELDS`."""
         for name, values in attributes.items():
             if name in self._targets or name == "title":
                 continue
@@ -104,18 +104,18 @@ class AttributeMap:
             mapped.add(name, known or OTHER_FIELDS, texts)
 
     def typed(self, given: Mapping[str, object]) -> MappedAttributes:
-        """Return search attributes that a program has set, in lists or alone, each value as one of its type."""
-        found = MappedAttributes()
+        """Convert search attributes set by a program, single values or lists, to the types of the schema."""
+        result = MappedAttributes()
         for name, values in given.items():
             attribute = self._schema.get(name)
-            kept = found.values.setdefault(name, []) if attribute else []
+            kept = result.values.setdefault(name, []) if attribute else []
             for value in listed(values):
-                made = typed(value, attribute.type) if attribute else None
-                if made is not None:
-                    kept.append(made)
+                converted = typed(value, attribute.type) if attribute else None
+                if converted is not None:
+                    kept.append(converted)
                 elif value is not None and value != "":
-                    found.dropped.append(Dropped(name, attribute or SearchAttribute(name), str(value)))
-        return found
+                    result.dropped.append(Dropped(name, attribute or SearchAttribute(name), str(value)))
+        return result
 
     def _basics(self, document: Document) -> tuple[tuple[str, str], ...]:
         return (
@@ -128,12 +128,12 @@ class AttributeMap:
 
 
 def listed(value: object) -> list[object]:
-    """Return what stands for several values as a list, and anything else as a list of one."""
+    """Return a collection of values as a list, and anything else as a list of one."""
     return list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
 
 
-def _own(name: str, document: Document) -> tuple[str, ...]:
-    """Return what a document has as a field and a source may map like META values; META of that name wins."""
+def _field_values(name: str, document: Document) -> tuple[str, ...]:
+    """Return a field of a document that can be mapped like META values, if there is no META of that name."""
     match name:
         case "title":
             return (document.title,)
@@ -146,9 +146,9 @@ def _own(name: str, document: Document) -> tuple[str, ...]:
 
 
 def first_words(text: str, length: int = DESCRIPTION_LENGTH) -> str:
-    """Return at most `length` characters from the start of `text`, cut at a word, white space folded."""
-    folded = " ".join(text[: 4 * length].split())
-    if len(folded) <= length:
-        return folded
-    cut = folded[: length + 1].rpartition(" ")[0]
-    return cut.rstrip() or folded[:length]
+    """Return at most `length` characters from the start of `text`, cut at a word, white space collapsed."""
+    collapsed = " ".join(text[: 4 * length].split())
+    if len(collapsed) <= length:
+        return collapsed
+    cut = collapsed[: length + 1].rpartition(" ")[0]
+    return cut.rstrip() or collapsed[:length]

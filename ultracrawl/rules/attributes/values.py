@@ -1,4 +1,4 @@
-"""Texts of document attributes as typed values of search attributes (Ultra Search 5.2)."""
+"""Conversion of texts to typed values of search attributes (Ultra Search 5.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.rules.attributes.schema import AttributeType
 
 
 def convert(text: str, kind: AttributeType) -> AttributeValue | None:
-    """Return a text as a value of a type, or None if it has no meaning in that type or is empty."""
+    """Convert a text to a type; None if it is empty or cannot be converted."""
     text = text.strip()
     if not text:
         return None
@@ -22,7 +22,7 @@ def convert(text: str, kind: AttributeType) -> AttributeValue | None:
 
 
 def typed(value: object, kind: AttributeType) -> AttributeValue | None:
-    """Return whatever a program gives as a value of a type, or None if it has no meaning in that type."""
+    """Convert any Python value to a type; None if it cannot be converted."""
     if isinstance(value, str):
         return convert(value, kind)
     if isinstance(value, datetime) and value.tzinfo is UTC and kind is AttributeType.DATE:
@@ -38,7 +38,7 @@ def typed(value: object, kind: AttributeType) -> AttributeValue | None:
 
 
 def parse_number(text: str) -> float | None:
-    """Return the number that a text is, with a decimal point and without separators; None otherwise."""
+    """Parse a number with a decimal point and without separators; None if it is not one."""
     try:
         number = float(text)
     except ValueError:
@@ -47,9 +47,9 @@ def parse_number(text: str) -> float | None:
 
 
 def parse_date(text: str) -> datetime | None:
-    """Return the moment a text names, in UTC: ISO 8601, or a date as HTTP headers have it (RFC 9110 5.6.7).
+    """Parse a date to UTC: ISO 8601 or the format of HTTP headers (RFC 9110 5.6.7); None if it is not one.
 
-    A time without a zone is taken to be UTC, a date without a time is its midnight. None for anything else.
+    A time without a zone is UTC, a date without a time is its midnight.
     """
     try:
         return as_utc(datetime.fromisoformat(text))

@@ -1,5 +1,5 @@
-"""The one list of stages that a link meets: the crawl runs it compiled, whoever explains runs it spelled out.
+"""The stages that decide whether a link is queued; crawls use a fast form, `explain` the list of decisions.
 
-`CandidateRules` (the list, in both forms), `ClosedStage` (new URLs are kept out altogether), `TrapStage` (guards
-against sites that make up URLs without end). The stages of the boundary come before those.
+`CandidateRules` has the list in both forms: the stages of the boundary, then `ClosedStage` (no new URLs) and
+`TrapStage` (protection from crawler traps).
 """

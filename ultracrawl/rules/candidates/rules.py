@@ -1,4 +1,4 @@
-"""The stages of a source in their order, spelled out and compiled: the boundary, and what keeps new URLs out."""
+"""The stages of a source in their order: the boundary, and the rules that reject new URLs."""
 
 from __future__ import annotations
 
@@ -10,65 +10,65 @@ from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.focus import FOCUSED
 
 INDEX_ONLY = "crawling_mode index-only"
-"""The rule that keeps out links to URLs that are not known yet."""
+"""The rule that rejects links to unknown URLs."""
 REFRESH_ONLY = "refresh_only"
-"""The rule that keeps out URLs that were never fetched, while the source or the disk is too full."""
-FOR_A_WHILE = frozenset({FOCUSED, REFRESH_ONLY})
-"""Rules that may let a URL in later in the same run, or from another page."""
+"""The rule that rejects URLs that were never fetched, while the source or the disk is too full."""
+TEMPORARY_RULES = frozenset({FOCUSED, REFRESH_ONLY})
+"""Rules that may admit a URL later in the same run, or from another page."""
 
 
-def query_rule(most: int | None) -> str:
-    """Return the rule that keeps out further queries of a path."""
-    return f"limits.query_variations {most}"
+def query_rule(limit: int | None) -> str:
+    """Return the rule that rejects further queries of a path."""
+    return f"limits.query_variations {limit}"
 
 
-def site_rule(most: int | None) -> str:
-    """Return the rule that keeps out further URLs of a site."""
-    return f"limits.urls_per_site {most}"
+def site_rule(limit: int | None) -> str:
+    """Return the rule that rejects further URLs of a site."""
+    return f"limits.urls_per_site {limit}"
 
 
 class ClosedStage:
-    """Nothing new is let in: by the crawling mode, by a limit of the run, or from a page in another language."""
+    """Rejects new URLs because of the crawling mode, a limit of the run, or the language of the page."""
 
     name = "new"
 
     def judge(self, candidate: Candidate) -> Decision | None:
-        """Return the refusal of a new URL; None for known ones and seeds, and where new ones are let in."""
+        """Return the refusal of a new URL; None for known URLs, seeds, and while new URLs are accepted."""
         if candidate.known or candidate.seed or not candidate.closed:
             return None
         return Decision(False, self.name, candidate.closed, "only URLs that are known already are asked for")
 
 
 class TrapStage:
-    """At most so many URLs are known of what a counter counts (`limits.query_variations`, `limits.urls_per_site`)."""
+    """Rejects new URLs when a count reaches its limit (`limits.query_variations`, `limits.urls_per_site`)."""
 
     name = "limit"
 
-    def __init__(self, counter: str, counted: str, most: int | None, rule: str) -> None:
-        """`counter` is one of `TrapCounts`."""
+    def __init__(self, counter: str, counted: str, limit: int | None, rule: str) -> None:
+        """`counter` is a field of `TrapCounts`, `counted` the text for it in the reason."""
         self._counter, self._counted = counter, counted
-        self._most, self._rule = most, rule
+        self._limit, self._rule = limit, rule
 
     def judge(self, candidate: Candidate) -> Decision | None:
-        """Return the refusal of another new URL; None as long as there are fewer, and for known URLs."""
+        """Return the refusal of a new URL if the limit is reached, else None."""
         number: int | None = getattr(candidate.counts, self._counter)
-        if not self._most or number is None or number < self._most or candidate.known or candidate.seed:
+        if not self._limit or number is None or number < self._limit or candidate.known or candidate.seed:
             return None
-        told = f"{number} {self._counted} are known; {self._most} are allowed"
-        return Decision(False, self.name, self._rule, told)
+        reason = f"{number} {self._counted} are known; {self._limit} are allowed"
+        return Decision(False, self.name, self._rule, reason)
 
 
-PATHS = 50_000
-"""Paths whose queries are counted."""
+MAX_PATHS = 50_000
+"""Maximum number of paths whose queries are counted."""
 
 
 class TrapGuard:
-    """Bounds sites that make up URLs without end: calendars, combinations of filters, session ids (FAST 5.1 B9, B11).
+    """Limits sites that generate URLs without end: calendars, filter combinations, session ids (FAST 5.1 B9, B11).
 
-    Counts the URLs of each site, and the queries of each path. Only URLs that are not known yet are counted, so a
-    navigation bar costs nothing. What is known already, by site and by path, is where counting begins: bounds hold over
-    all runs together. `paths` bounds the memory: when so many paths were met, only those that are full are
-    remembered, and counting of the others begins anew.
+    Counts the URLs of each site and the queries of each path. Only unknown URLs are counted, so repeated links cost
+    nothing. `known` and `queries` are the counts of earlier runs: limits apply to all runs together.
+    `max_paths` bounds the memory: when it is reached, only paths at their limit are kept, and counting of the
+    others restarts.
     """
 
     def __init__(
@@ -77,24 +77,24 @@ class TrapGuard:
         variations: int | None,
         known: Mapping[str, int],
         queries: Mapping[str, int] | None = None,
-        paths: int = PATHS,
+        max_paths: int = MAX_PATHS,
     ) -> None:
         self.per_site = per_site
         self.variations = variations
         self._sites = dict(known) if per_site else {}
         self._queries = dict(queries or {})
-        self._most_paths = paths
+        self._max_paths = max_paths
         self._site_rule, self._query_rule = site_rule(per_site), query_rule(variations)
 
     def counts_of(self, url: str, site: str) -> TrapCounts:
-        """Return what is counted now that concerns a URL."""
+        """Return the current counts for a URL."""
         return TrapCounts(
             self._sites.get(site, 0) if self.per_site else None,
             self._queries.get(url.partition("?")[0], 0) if self.variations and "?" in url else None,
         )
 
     def rejects(self, url: str, site: str) -> str | None:
-        """Count a new URL that is inside; returns the rule that excludes it, or None. Only what passes is counted."""
+        """Return the rule that rejects a new URL inside the boundary, or count it and return None."""
         path = url.partition("?")[0] if self.variations and "?" in url else None
         if path is not None and self.variations and self._queries.get(path, 0) >= self.variations:
             return self._query_rule
@@ -108,18 +108,18 @@ class TrapGuard:
         return None
 
     def _count_query(self, path: str) -> None:
-        if path not in self._queries and len(self._queries) >= self._most_paths:
+        if path not in self._queries and len(self._queries) >= self._max_paths:
             full = {
                 path: number for path, number in self._queries.items() if number >= (self.variations or 0)
             }
-            self._queries = full if len(full) < self._most_paths // 2 else {}
+            self._queries = full if len(full) < self._max_paths // 2 else {}
         self._queries[path] = self._queries.get(path, 0) + 1
 
 
 class CandidateRules:
-    """What decides over a link that has a URL: boundary, what keeps new URLs out, guards against endless sites.
+    """Decides whether the URL of a link is queued: boundary, rejection of new URLs, protection from traps.
 
-    `traps` counts what is let in; without it nothing is counted.
+    `traps` counts admitted URLs; without it nothing is counted.
     """
 
     def __init__(self, boundary: Boundary, traps: TrapGuard | None = None) -> None:
@@ -134,36 +134,36 @@ class CandidateRules:
             ),
             TrapStage("site_urls", "URLs of its site", per_site, site_rule(per_site)),
         )
-        """The list; the first refusal counts."""
+        """In their order; the first refusal decides."""
 
     def candidate(
         self, url: str, depth: int, parent: str, site: str, closed: str = "", *, rules_hold: bool = True
     ) -> Candidate:
-        """Return a new URL as it is found now, with what is counted now."""
+        """Return the candidate of a new URL with the current counts."""
         counts = self._traps.counts_of(url, site)
         return Candidate(url, depth, parent=parent, rules_hold=rules_hold, closed=closed, counts=counts)
 
     def known_rejects(self, known: Candidate) -> str | None:
-        """Return the rule that keeps out a URL that is known already, or a start URL: nothing is counted for these."""
+        """Return the rule that rejects a known URL or a start URL; these are not counted."""
         if known.rules_hold:
             return self._boundary.rejects(known.url, known.depth, seed=known.seed)
         return self._boundary.rejects_exempt(known.url, known.depth)
 
     def decisions(self, candidate: Candidate) -> Iterator[Decision]:
-        """Yield the answer of every stage that a candidate concerns, in order, also of those behind a refusal."""
-        answers = (stage.judge(candidate) for stage in self.stages)
-        return (answer for answer in answers if answer is not None)
+        """Yield the decisions of all stages that apply to a candidate, in order, including those after a refusal."""
+        decisions = (stage.judge(candidate) for stage in self.stages)
+        return (decision for decision in decisions if decision is not None)
 
     def refusal(self, candidate: Candidate) -> Decision | None:
-        """Return the first refusal of a candidate, None if it is let in."""
-        return next((one for one in self.decisions(candidate) if not one.accept), None)
+        """Return the first refusal of a candidate, None if it is admitted."""
+        return next((decision for decision in self.decisions(candidate) if not decision.accept), None)
 
     def rejects(
         self, url: str, depth: int, parent: str, site: str, closed: str = "", *, rules_hold: bool = True
     ) -> str | None:
-        """Return the rule that keeps a new URL out, or None, and count it then; the hot path.
+        """Return the rule that rejects a new URL, or count it and return None; the hot path.
 
-        It gives the rule of `refusal`, without making decisions; a test compares both.
+        Equal to the rule of `refusal`, but makes no `Decision`; a test compares both.
         """
         boundary = self._boundary
         rule = (
@@ -174,5 +174,5 @@ class CandidateRules:
         return rule or closed or self._traps.rejects(url, site)
 
     def holds_for_good(self, rule: str) -> bool:
-        """Tell whether a URL that a rule keeps out is kept out in the whole run, however it is found."""
-        return rule not in FOR_A_WHILE and not self._boundary.depends_on_route(rule)
+        """Return whether a rule rejects a URL for the whole run, however it is found."""
+        return rule not in TEMPORARY_RULES and not self._boundary.depends_on_route(rule)

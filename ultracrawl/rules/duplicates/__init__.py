@@ -1,5 +1,5 @@
-"""When two pages are one document, and which of their URLs stands for it; pure rules.
+"""Detection of duplicates, and the choice of the URL that is indexed.
 
-`Fingerprints` (what is compared, as 16 bytes a page), `simhash`, `distance` and `blocks` (texts that are nearly
-equal), `preference` and `UrlRanking` (which URL survives).
+`Fingerprints` (16 bytes per page), `simhash`, `distance` and `blocks` (near-duplicates), `preference` and
+`UrlRanking` (the order of the URLs of equal content).
 """

@@ -1,9 +1,9 @@
-"""Filters made of robot application functions, as the portal search robot has them; pure, no I/O.
+"""Filters of robot application functions, compatible with the portal search robot; without I/O.
 
-A robot has two filters (`FilterKind`), each a list of directives by `Phase`. `FilterCompiler` makes a `FilterProgram`
-of them once; it runs over a `View` of each `Resource`. `Robot` is what both filters share; `BUILT_IN` are the thirty
-functions, `own_function` makes one of yours, `filter_function` marks it. `read_soif` and `write_soif` exchange
-descriptions.
+A robot has two filters (`FilterKind`), each a list of directives by `Phase`. `FilterCompiler` compiles them to a
+`FilterProgram`, which runs over a `View` of each `Resource`. `Robot` is the state shared by both filters; `BUILT_IN`
+are the thirty functions; `own_function` wraps a user function, `filter_function` declares one. `read_soif` and
+`write_soif` exchange resource descriptions.
 """
 
 from ultracrawl.rules.filters.custom import (

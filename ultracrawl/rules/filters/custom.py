@@ -1,4 +1,4 @@
-"""Functions of your own, in Python: what the vendor's robot loaded from shared objects.
+"""User functions in Python, in place of the shared objects that the vendor's robot loaded.
 
 Such a function, for `Generate fn=by-department name=Sales`:
 
@@ -6,7 +6,7 @@ Such a function, for `Generate fn=by-department name=Sales`:
         csr.rd["department"] = [pb["name"]]
         return REQ_PROCEED
 
-One may say itself what it is called, where it may stand and what it takes; that is checked when definitions are read:
+A function may declare its name, phases and parameters, which are checked when definitions are read:
 
     @filter_function(under=["Generate"], needs=["name"])
     def by_department(pb, csf, csr):
@@ -40,7 +40,7 @@ Marked = TypeVar("Marked", bound=Callable[..., int | None])
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a function says of itself; `open`: it takes parameters that it does not name."""
+    """The declaration of a function; `open`: it also takes undeclared parameters."""
 
     name: str
     phases: frozenset[Phase]
@@ -55,18 +55,18 @@ def filter_function(
     needs: Iterable[str] = (),
     takes: Iterable[str] = (),
 ) -> Callable[[Marked], Marked]:
-    """Mark a function for use in filters; write the parentheses even if there is nothing in them.
+    """Declare a function for use in filters; use it with parentheses even without arguments.
 
-    `name` is the name for `fn=`, by default that of the function with `-` for `_`; `under` the directives where it
-    may stand; `needs` the parameters that have to be given, `takes` those that may be. Without either it takes all.
-    Raises `ValueError` for a directive that there is not.
+    `name` is the name for `fn=`, by default that of the function with `-` for `_`; `under` the allowed directives;
+    `needs` the required parameters, `takes` the optional ones. Without either it takes all parameters.
+    Raises `ValueError` for an unknown directive.
     """
     phases = frozenset(map(_phase, under))
-    parameters = (*(Parameter(one, required=True) for one in needs), *map(Parameter, takes))
+    parameters = (*(Parameter(parameter, required=True) for parameter in needs), *map(Parameter, takes))
 
     def mark(function: Marked) -> Marked:
-        called = name or function.__name__.replace("_", "-")
-        setattr(function, _ATTRIBUTE, Mark(called, phases, parameters, not parameters))
+        filter_name = name or function.__name__.replace("_", "-")
+        setattr(function, _ATTRIBUTE, Mark(filter_name, phases, parameters, not parameters))
         return function
 
     return mark
@@ -80,28 +80,29 @@ def _phase(word: str) -> Phase:
 
 
 def mark_of(function: object) -> Mark | None:
-    """Return what a function says of itself, None if it says nothing."""
-    found = getattr(function, _ATTRIBUTE, None)
-    return found if isinstance(found, Mark) else None
+    """Return the declaration of a function, None if it has none."""
+    mark = getattr(function, _ATTRIBUTE, None)
+    return mark if isinstance(mark, Mark) else None
 
 
 def marked_functions(module: ModuleType) -> Mapping[str, Callable[..., int | None]]:
-    """Return the marked functions of a module by the names that they go by in filters."""
-    return {mark.name: one for one in vars(module).values() if (mark := mark_of(one)) is not None}
+    """Return the declared functions of a module by their names in filters."""
+    return {mark.name: value for value in vars(module).values() if (mark := mark_of(value)) is not None}
 
 
 REQ_PROCEED, REQ_ABORTED, REQ_NOACTION, REQ_EXIT, REQ_RESTART = Answer
 
-LONGEST_REASON = 200
-"""Characters of an error that are kept."""
+MAX_REASON_LENGTH = 200
+"""Maximum number of characters kept of an error message."""
 
 _DENYING = frozenset({Answer.ABORTED, Answer.EXIT, Answer.RESTART})
 
 
 class ResourceHandle:
-    """The resource that a function of your own works on (`csr`).
+    """The resource passed to a user function (`csr`).
 
-    A function should read only the sources of its phase: the URL's before the fetch, headers and META data after it.
+    A function should use only sources available in its phase: those of the URL before the fetch, headers and META
+    data after it.
     """
 
     __slots__ = ("_view",)
@@ -116,25 +117,25 @@ class ResourceHandle:
 
     @property
     def rd(self) -> dict[str, list[str]]:
-        """The resource description in the making: fields with their values."""
+        """The resource description being built: fields with their values."""
         return self._view.rd
 
     @property
     def body(self) -> bytes:
-        """The body as it came, empty before the fetch."""
+        """The body of the response, empty before the fetch."""
         return self._view.resource.fetched.body if self._view.resource.fetched else b""
 
     def source(self, name: str) -> str:
-        """Return a source, empty if there is none."""
+        """Return the first value of a source, empty if there is none."""
         return self._view.value(source_name(name))
 
     def assign(self, name: str, *values: str) -> None:
-        """Give a source new values. Raises `TypeError` for what is no text."""
+        """Set the values of a source. Raises `TypeError` for values that are not strings."""
         _require_texts(f"source {name}", values)
         self._view.assign(source_name(name), *values)
 
     def spawn(self, url: str) -> None:
-        """Add a URL to those found in the resource. Raises `TypeError` for what is no text."""
+        """Add a URL to those found in the resource. Raises `TypeError` if it is not a string."""
         _require_texts("URL", [url])
         if url not in self._view.links:
             self._view.links.append(url)
@@ -146,13 +147,13 @@ def _require_texts(what: str, values: object) -> None:
 
 
 OwnFunction = Callable[[Mapping[str, str], FilterHandle, ResourceHandle], int | None]
-"""Your function; it answers with one of the REQ_ codes, None counts as REQ_PROCEED."""
+"""A user function; it returns one of the REQ_ codes, None counts as REQ_PROCEED."""
 
 
 def own_function(name: str, call: OwnFunction) -> Function:
-    """Return a function that directives may name. One that raises denies the resource, and the robot goes on.
+    """Wrap a user function for use in directives; if it raises, the resource is denied.
 
-    A function that is marked (`filter_function`) is checked by what it says of itself; others may stand anywhere.
+    A declared function (`filter_function`) is checked against its declaration; others are allowed in all phases.
     """
 
     def build(block: ParameterBlock, handle: FilterHandle, robot: Robot) -> Step:
@@ -163,8 +164,8 @@ def own_function(name: str, call: OwnFunction) -> Function:
                     answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
                 for field, values in view.rd.items():
                     _require_texts(f"field {field}", values)
-            except (Exception, SystemExit) as error:  # the edge to code of others: one resource is lost
-                failure = f"{type(error).__name__}: {' '.join(str(error).split())[:LONGEST_REASON]}"
+            except (Exception, SystemExit) as error:  # user code: its failure costs one resource
+                failure = f"{type(error).__name__}: {' '.join(str(error).split())[:MAX_REASON_LENGTH]}"
                 robot.log(f"{name}: {view.resource.url}: {failure}")
                 answer = Answer.ABORTED
             if answer in _DENYING and not view.cause:

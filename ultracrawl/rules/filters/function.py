@@ -1,4 +1,4 @@
-"""A robot application function: where it may stand, what it takes, how it becomes a step; and its robot."""
+"""Robot application functions: their phases, parameters and compilation to steps; the state of a robot."""
 
 from __future__ import annotations
 
@@ -18,78 +18,78 @@ from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import View
 
 REGEX_CACHE = 32
-"""Compiled expressions that are kept unless `setup-regex-cache` says otherwise."""
+"""Default number of cached compiled expressions, see `setup-regex-cache`."""
 
 
 class Rules(Protocol):
     """The site definitions and filter rules of a `filterrules.conf`."""
 
     def judge(self, url: str, media_type: str | None = None, depth: int = 0) -> Decision:
-        """Say whether a URL is inside; `media_type` is None before the fetch, `depth` its link steps."""
+        """Decide whether a URL is accepted; `media_type` is None before the fetch, `depth` its link steps."""
 
 
 Compile = Callable[[str], re2._Regexp]
 
 
 def expression_cache(size: int = REGEX_CACHE) -> Compile:
-    """Return what compiles expressions that were checked before, and keeps those that were used last."""
+    """Return an LRU-cached compile function for expressions that were checked before."""
     return lru_cache(size)(re2.compile)
 
 
-def _nothing_there(name: str, *_: object) -> Never:
+def _not_found(name: str, *_: object) -> Never:
     raise FileNotFoundError(name)
 
 
 @dataclass
 class Robot:
-    """The surroundings of the filters. Nothing in here does I/O by itself: whoever runs a robot hands it in."""
+    """The state shared by the filters of a robot. It performs no I/O; the caller passes the functions that do."""
 
-    read: Callable[[str], str] = _nothing_there
-    """Returns the text of a file, whose path is relative to the instance. Raises `OSError`."""
-    load_rules: Callable[[str], Rules] = _nothing_there
+    read: Callable[[str], str] = _not_found
+    """Returns the text of a file by its path relative to the instance. Raises `OSError`."""
+    load_rules: Callable[[str], Rules] = _not_found
     """Reads a file of filter rules, once for both filters. Raises `OSError`."""
     converts: bool = False
-    """Whether a filter has `convert-to-html`."""
-    summarize: Callable[[str, bytes], str] = _nothing_there
-    """Runs a summarizer on a body and returns what it prints. Raises `OSError`."""
+    """Whether a filter uses `convert-to-html`."""
+    summarize: Callable[[str, bytes], str] = _not_found
+    """Runs a summarizer on a body and returns its output. Raises `OSError`."""
     has_summarizers: bool = False
     """Whether the folder of the Harvest programs is in `PATH`."""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     log: Callable[[str], None] = lambda _: None
     limit: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Bounds the time of a function that somebody else wrote: raises `TimeoutError` in it."""
-    most_classifications: int = 10
+    """Limits the time of a user function: raises `TimeoutError` in it."""
+    max_classifications: int = 10
     hosts: set[str] = field(default_factory=set)
-    """Hosts that the robot took resources from in this run."""
+    """Hosts of the resources fetched in this run."""
     objects: int = 0
-    """Resources taken in this run."""
+    """Number of resources fetched in this run."""
     checksums: dict[str, str] = field(default_factory=dict)
     """The first URL of each MD5 checksum."""
     expressions: dict[str, Compile] = field(default_factory=dict)
-    """The cache of each filter."""
+    """Expression caches by filter."""
     extensions: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    """Media types by extension, of each filter."""
+    """Media types by extension, by filter."""
     rules: dict[str, Rules] = field(default_factory=dict)
-    """The filter rules of each filter."""
+    """The filter rules, by filter."""
     log_types: dict[str, str] = field(default_factory=dict)
-    """How much the log of decisions says of each filter: `terse`, `normal` or `verbose`."""
+    """The detail of the decision log (`terse`, `normal` or `verbose`), by filter."""
 
     def begin_run(self) -> None:
-        """Reset what is counted and remembered for one run."""
+        """Reset the state of the run."""
         self.hosts.clear()
         self.checksums.clear()
         self.objects = 0
 
     def note_conversion(self) -> None:
-        """Take note that a filter has `convert-to-html`."""
+        """Note that a filter uses `convert-to-html`."""
         self.converts = True
 
     def send_log_to(self, log: Callable[[str], None]) -> None:
-        """Have what filters say go there from now on."""
+        """Set the function that receives log messages of filters."""
         self.log = log
 
     def count(self, host: str) -> int:
-        """Count a resource that is going to be fetched; return its number in this run, from 1."""
+        """Count a resource to be fetched; returns its number in this run, from 1."""
         self.objects += 1
         self.hosts.add(host)
         return self.objects
@@ -106,7 +106,7 @@ SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False,
 
 
 class Form(Enum):
-    """How the text of a parameter is read."""
+    """The type of a parameter."""
 
     TEXT = "a text"
     NUMBER = "a whole number"
@@ -115,7 +115,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter that a function takes; its value is in `choices` if there are any, a number not below `least`."""
+    """A parameter of a function; `choices` are the allowed values (empty: any), `least` the minimum of a number."""
 
     name: str
     form: Form = Form.TEXT
@@ -124,7 +124,7 @@ class Parameter:
     least: int | None = None
 
     def problem(self, text: str) -> str:
-        """Return what is wrong with a value, empty if nothing is."""
+        """Return what is wrong with a value, empty if it is valid."""
         if self.choices and text not in self.choices:
             return f"`{text}` is none of {', '.join(self.choices)}"
         if self.form is Form.SWITCH and text.lower() not in SWITCHES:
@@ -142,7 +142,7 @@ class Parameter:
 
 
 class ParameterBlock(Mapping[str, str]):
-    """The pairs that a directive hands to its function; nobody can change them."""
+    """The read-only parameters that a directive passes to its function."""
 
     __slots__ = ("_pairs", "function", "line")
 
@@ -152,7 +152,7 @@ class ParameterBlock(Mapping[str, str]):
         self._pairs = dict(pairs)
 
     def __getitem__(self, name: str) -> str:
-        """Return a value as it was written. Raises `KeyError`."""
+        """Return a value as written. Raises `KeyError`."""
         return self._pairs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -164,18 +164,18 @@ class ParameterBlock(Mapping[str, str]):
         return len(self._pairs)
 
     def number(self, name: str, default: int | None = None) -> int | None:
-        """Return a value that was checked to be a whole number."""
+        """Return a value, already validated, as a number."""
         text = self._pairs.get(name)
         return default if text is None else int(text)
 
     def switch(self, name: str, default: bool = False) -> bool:
-        """Return a value that was checked to be a switch."""
+        """Return a value, already validated, as a boolean."""
         text = self._pairs.get(name)
         return default if text is None else SWITCHES[text.lower()]
 
 
 Step = Callable[[View], Answer]
-"""What a directive does for one resource."""
+"""A compiled directive: runs it for one resource."""
 
 ANYTHING = "*"
 
@@ -188,7 +188,7 @@ class FilterError(AdvisedError):
 
 @dataclass(frozen=True, slots=True)
 class FilterHandle:
-    """Where a directive stands: in which filter, and when that runs it. Functions of your own get it as `csf`."""
+    """The filter and phase of a directive. User functions get it as `csf`."""
 
     name: str
     kind: FilterKind
@@ -196,18 +196,18 @@ class FilterHandle:
 
 
 Build = Callable[[ParameterBlock, FilterHandle, Robot], Step]
-"""Makes the step of a directive, once. Raises `FilterError`."""
+"""Compiles a directive to a step. Raises `FilterError`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function that directives may name.
 
-    `reads` are the parameters whose value is a source: one that cannot exist in the phase makes the directive do
-    nothing, unless it is among those that the function knows by itself (`knows`). `makes` are the sources that it
-    gives values, or the parameters that name them; `ANYTHING`: whichever it likes. `once`: at most one enabled use
-    in a filter. `after`: a function that must have been used before in the same filter. `open`: it takes parameters
-    that are not listed.
+    `reads` are the parameters whose value is a source: if it is not available in the phase, the directive does
+    nothing, unless the function provides it itself (`knows`). `makes` are the sources that it
+    sets, or the parameters that name them; `ANYTHING`: any source. `once`: at most one enabled use
+    in a filter. `after`: a function that must be used before in the same filter. `open`: it takes unlisted
+    parameters.
     """
 
     name: str
@@ -222,25 +222,25 @@ class Function:
     open: bool = False
 
     def parameter(self, name: str) -> Parameter | None:
-        """Return the parameter of a name."""
-        return next((one for one in self.parameters if one.name == name), None)
+        """Return the parameter of a name, None if there is none."""
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
     @property
     def required(self) -> Sequence[str]:
-        """The names of the parameters that must be given."""
-        return [one.name for one in self.parameters if one.required]
+        """The names of the required parameters."""
+        return [parameter.name for parameter in self.parameters if parameter.required]
 
 
 def of_type(block: ParameterBlock, step: Step) -> Step:
-    """Let a step see only resources of the type that its directive names, if it names one."""
-    wanted = block.get("type", "").lower()
-    if not wanted:
+    """Restrict a step to resources of the type that its directive names, if it names one."""
+    media_type = block.get("type", "").lower()
+    if not media_type:
         return step
-    return lambda view: step(view) if view.type == wanted else Answer.NOACTION
+    return lambda view: step(view) if view.type == media_type else Answer.NOACTION
 
 
 def run(steps: Sequence[Step], view: View) -> Answer:
-    """Run steps in order until one denies or ends; return how it ended."""
+    """Run steps in order until one returns neither PROCEED nor NOACTION; return that answer, else PROCEED."""
     for step in steps:
         answer = step(view)
         if answer is not Answer.PROCEED and answer is not Answer.NOACTION:

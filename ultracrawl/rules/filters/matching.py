@@ -1,4 +1,4 @@
-"""Tests of a text that the console's rules are made of: is, contains, begins with, ends with, expression."""
+"""Text comparisons of the console's rules: is, contains, begins with, ends with, regular expression."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NOTHING_BEFORE = re.compile(r"(?:^|(?<=[(|]))\*")
 
 
 def expression_of(text: str, *, ignore_case: bool = False) -> str:
-    r"""Return the expression (RE2) that a text stands for. Raises `FilterError`.
+    r"""Return the RE2 expression for the text of a rule. Raises `FilterError`.
 
-    Printed files write "anything" as backslashes and a star; that, and a star that has nothing to repeat, means
-    `.*`. A single `\*` is a star. With `ignore_case` upper and lower case are the same in it.
+    Printed files write "anything" as backslashes and a star; that, and a star with nothing to repeat, mean
+    `.*`. A single `\*` is a literal star.
     """
     expression = _NOTHING_BEFORE.sub(".*", _ANYTHING.sub(".*", text))
     try:
@@ -49,7 +49,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One line of a rule: `source` (URL, protocol, host, path, type, or a field) compared with `string`."""
+    """A line of a rule: `source` (URL, protocol, host, path, type, or a field) compared with `string`."""
 
     source: str
     by: By
@@ -58,16 +58,16 @@ class Match:
 
     @property
     def text(self) -> str:
-        """What it is compared with: in lower case for a source whose case means nothing."""
+        """The text to compare with, in lower case for case-insensitive sources."""
         return self.string.lower() if self.source in CASELESS else self.string
 
     @property
     def expression(self) -> str:
-        """The expression (RE2) that the text stands for. Raises `FilterError`."""
+        """The RE2 expression. Raises `FilterError`."""
         return expression_of(self.string, ignore_case=self.source in CASELESS)
 
-    def compiled(self) -> Test:
-        """Return the test. Raises `FilterError`."""
+    def compile(self) -> Test:
+        """Compile the comparison to a test. Raises `FilterError`."""
         text = self.text
         match self.by:
             case By.IS:
@@ -79,26 +79,23 @@ class Match:
             case By.ENDS_WITH:
                 return lambda value: value.endswith(text)
             case By.REGEX:
-                covers: Test = re2.compile(self.expression).fullmatch
-                return covers
+                fullmatch: Test = re2.compile(self.expression).fullmatch
+                return fullmatch
 
 
 def any_of(matches: Iterable[Match]) -> Test:
-    """Return a test that passes if one of several about the same source does; those of one kind are made one.
-
-    Raises `FilterError`.
-    """
+    """Return a test that passes if any of several comparisons of one source does. Raises `FilterError`."""
     texts: dict[By, list[str]] = {by: [] for by in By}
     for match in matches:
         texts[match.by].append(match.expression if match.by is By.REGEX else match.text)
-    equal, inside = frozenset(texts[By.IS]), texts[By.CONTAINS]
-    heads, tails = tuple(texts[By.BEGINS_WITH]), tuple(texts[By.ENDS_WITH])
+    exact, substrings = frozenset(texts[By.IS]), texts[By.CONTAINS]
+    prefixes, suffixes = tuple(texts[By.BEGINS_WITH]), tuple(texts[By.ENDS_WITH])
     expressions = [re2.compile(text) for text in texts[By.REGEX]]
 
     def test(value: str) -> bool:
-        if value in equal or value.endswith(tails) or value.startswith(heads):
+        if value in exact or value.endswith(suffixes) or value.startswith(prefixes):
             return True
-        for text in inside:
+        for text in substrings:
             if text in value:
                 return True
         for expression in expressions:  # noqa: SIM110 - a generator costs more than the test itself

@@ -1,4 +1,4 @@
-"""When a filter's directives run, and what a function answers."""
+"""The phases of a filter, its kinds, and the result codes of functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Phase(StrEnum):
 
     @classmethod
     def named(cls, word: str) -> Phase | None:
-        """Return the phase of a directive, whose case does not matter."""
+        """Return the phase of a directive, ignoring case; None if there is none of that name."""
         return _BY_WORD.get(word.lower())
 
 
@@ -25,7 +25,7 @@ _BY_WORD = {phase.value.lower(): phase for phase in Phase}
 
 
 class FilterKind(StrEnum):
-    """Which of a robot's two filters one is; each decides for itself."""
+    """The two filters of a robot, which decide independently."""
 
     ENUMERATION = "enumeration"
     """Finds further URLs."""
@@ -34,20 +34,20 @@ class FilterKind(StrEnum):
 
     @property
     def forbids(self) -> Phase:
-        """The phase that belongs to the other kind."""
+        """The phase that only the other kind has."""
         return Phase.GENERATE if self is FilterKind.ENUMERATION else Phase.ENUMERATE
 
 
 class Answer(IntEnum):
-    """What a function says when it is done; the numbers are those of the vendor's interface for C."""
+    """The result of a function; the numbers are those of the vendor's C interface."""
 
     PROCEED = 0
-    """It did its work; the next directive follows."""
+    """Done; the next directive follows."""
     ABORTED = -1
-    """The resource is denied, or cannot be processed; this filter does nothing more with it."""
+    """The resource is denied or cannot be processed; this filter is done with it."""
     NOACTION = -2
-    """It did nothing; the next directive follows."""
+    """Nothing done; the next directive follows."""
     EXIT = -3
     """The robot ends its session."""
     RESTART = -4
-    """The robot begins its cycle anew."""
+    """The robot restarts its cycle."""

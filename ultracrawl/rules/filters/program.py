@@ -1,4 +1,4 @@
-"""A filter, compiled once: its directives become steps, so that a resource costs no parsing."""
+"""Compilation of filters: directives become steps, so that nothing is parsed per resource."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import BEFORE_FETCH, Resource, View, source_name
 
 OWN = frozenset({"fn", "enable"})
-"""Parameters that every directive takes and no function sees."""
+"""Parameters of every directive that are not passed to functions."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterLine:
-    """A directive as it was written; `word` in any case, pairs in their order, `fn` and `enable` among them."""
+    """A directive as written: `word` in any case, all pairs in order, including `fn` and `enable`."""
 
     word: str
     pairs: Sequence[tuple[str, str]]
@@ -42,15 +42,15 @@ class FilterLine:
 
 
 class NoteMistake(Protocol):
-    """Called with a mistake in a filter."""
+    """Receives mistakes in filters."""
 
     def __call__(self, line: int, key: str, problem: str, instead: str, *, fatal: bool = True) -> None:
-        """Note what is wrong in which line, and what to write instead."""
+        """Report a mistake in a line, and what to write instead."""
 
 
 @dataclass(slots=True)
 class FilterProgram:
-    """One of a robot's two filters. Each phase is run once a resource, Setup and Shutdown once a robot."""
+    """A compiled filter. Each phase runs once per resource, Setup and Shutdown once per robot."""
 
     name: str
     kind: FilterKind
@@ -63,20 +63,20 @@ class FilterProgram:
         return run(self.steps[Phase.SETUP], View(Resource("")))
 
     def judge(self, view: View) -> Answer:
-        """Run MetaData, which says whether the resource is fetched for this filter."""
+        """Run MetaData, which decides whether the resource is fetched for this filter."""
         return run(self.steps[Phase.METADATA], view)
 
     def inspect(self, view: View) -> Answer:
-        """Run Data, which says whether the fetched resource is used by this filter."""
+        """Run Data, which decides whether this filter uses the fetched resource."""
         return run(self.steps[Phase.DATA], view)
 
     def use(self, view: View) -> Answer:
-        """Run Enumerate or Generate: links go to `view.links`, fields to `view.rd`."""
+        """Run Enumerate or Generate, which add links to `view.links` and fields to `view.rd`."""
         answer = run(self.steps[Phase.ENUMERATE], view)
         return answer if answer is not Answer.PROCEED else run(self.steps[Phase.GENERATE], view)
 
     def trace(self, phase: Phase, view: View) -> Iterator[tuple[FilterLine, Answer]]:
-        """Run one phase directive by directive, up to the one that denies; yield what each answers."""
+        """Run the directives of one phase up to the one that denies; yield each with its answer."""
         for step, line in zip(self.steps[phase], self.lines[phase], strict=True):
             answer = step(view)
             yield line, answer
@@ -90,16 +90,16 @@ class FilterProgram:
 
 @dataclass(slots=True)
 class _Used:
-    """What the lines ahead of one have brought."""
+    """The functions used and the sources set by the previous lines."""
 
     functions: set[str] = field(default_factory=set)
     sources: set[str] = field(default_factory=set)
 
 
 class FilterCompiler:
-    """Makes programs; mistakes are reported to `note_mistake`, and their lines are left out.
+    """Compiles filters; reports mistakes to `note_mistake` and skips their lines.
 
-    `lost` are lines about functions that may be somewhere and cannot be had.
+    `lost` are notes about functions that exist but cannot be loaded; they are part of the advice.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class FilterCompiler:
         """Compile the directives of one filter."""
         program = FilterProgram(name, kind)
         placed = [(phase, line) for line in lines if (phase := self._phase(line, kind)) is not None]
-        placed.sort(key=lambda one: _ORDER[one[0]])
+        placed.sort(key=lambda item: _ORDER[item[0]])
         used = _Used()
         for phase, line in placed:
             step = self._compile(line, FilterHandle(name, kind, phase), used)
@@ -151,7 +151,7 @@ class FilterCompiler:
         good = self._checks(block, function, place)
         if not self._enabled(line, pairs) or (good and not self._in_order(block, function, used.functions)):
             return None
-        used.functions.add(function.name)  # also with a mistake in it: lines that need it are right
+        used.functions.add(function.name)  # even with a mistake: lines that depend on it are correct
         if not good or self._reads_too_early(block, function, place, used.sources):
             return None
         used.sources.update(source_name(block.get(name, name)) for name in function.makes)
@@ -226,7 +226,7 @@ class FilterCompiler:
 def _mistakes(
     block: ParameterBlock, function: Function, place: FilterHandle
 ) -> Iterable[tuple[str, str, str]]:
-    """Yield key, problem and remedy of each mistake in the parameters."""
+    """Yield key, problem and advice for each mistake in the parameters."""
     if place.phase not in function.phases:
         names = " or ".join(phase.value for phase in Phase if phase in function.phases)
         yield function.name, f"cannot stand under {place.phase.value}", f"write it under {names}"
@@ -241,19 +241,19 @@ def _mistaken_values(block: ParameterBlock, function: Function) -> Iterable[tupl
     for name, text in block.items():
         known: Parameter | None = function.parameter(name)
         if known is None:
-            takes = ", ".join(one.name for one in function.parameters) or "none"
+            takes = ", ".join(parameter.name for parameter in function.parameters) or "none"
             yield name, f"{function.name} takes no parameter `{name}`", f"it takes {takes}"
         elif problem := known.problem(text):
             yield name, problem, f"write {known.form.value}" if not known.choices else "write one of these"
 
 
 def _similar(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
+    from difflib import get_close_matches  # noqa: PLC0415 - only needed for a mistake
 
-    found = get_close_matches(name, list(known), 1)
+    matches = get_close_matches(name, list(known), 1)
     return (
-        f"did you mean `{found[0]}`"
-        if found
+        f"did you mean `{matches[0]}`"
+        if matches
         else "name a built-in function, or load your own with load-modules"
     )
 

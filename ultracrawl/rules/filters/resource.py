@@ -1,4 +1,4 @@
-"""What a filter sees of one resource: named sources, the description in the making, the links found."""
+"""Resources as filters see them: named sources, the description being built, the links found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ultracrawl.model import NO_CAUSE, Cause, CauseCode, LinkKind, Page
 from ultracrawl.model.page import Link
 
 UNKNOWN = "unknown"
-"""The type of a resource whose server named none, beside the one that its bytes show."""
+"""The type of a resource without a declared type, in addition to the one detected in its body."""
 
 BEFORE_FETCH = frozenset(
     {
@@ -30,7 +30,7 @@ BEFORE_FETCH = frozenset(
         "url",
     }
 )
-"""Sources that there are before the resource was fetched; all others are made, or come with the answer."""
+"""Sources available before the fetch; all others come from the response or from functions."""
 
 HEADER_SOURCES = (
     "content-charset",
@@ -40,10 +40,10 @@ HEADER_SOURCES = (
     "expires",
     "last-modified",
 )
-"""Sources that come with the answer; META tags of the same names do not replace them."""
+"""Sources from response headers; META tags of the same names do not replace them."""
 
 _HEADERS_ONLY = frozenset(HEADER_SOURCES) - {"expires", "last-modified"}
-"""Those that META tags do not give even if the header is missing: they speak of the answer, not of the page."""
+"""Sources that META tags never set: they describe the response, not the page."""
 
 LINKS = frozenset(
     {
@@ -58,17 +58,17 @@ LINKS = frozenset(
         LinkKind.NEXT,
     }
 )
-"""Where `enumerate-urls` looks for links."""
+"""The link kinds that `enumerate-urls` collects."""
 
 LOCAL_SCHEME = "file"
 LOCAL_HOST = "localhost"
-"""The host of files, whose URLs name none."""
+"""The host of `file` URLs."""
 _PORTS = {"http": "80", "https": "443", "ftp": "21"}
 CASELESS = frozenset({"host", "protocol", "type"})
-"""Sources whose case means nothing: they are in lower case, and compared without it."""
+"""Case-insensitive sources; their values are in lower case."""
 
 _ALIASES = {"enumeration-filter": "enumeration filter", "generation-filter": "generation filter"}
-_SHOWS_NONE = "application/octet-stream"
+_UNDETECTED = "application/octet-stream"
 _SCRIPTED_TYPE = "text/html; charset=utf-8"
 _Values = tuple[str, ...]
 
@@ -79,64 +79,64 @@ def named_host(parts: SplitResult) -> str:
 
 
 def source_name(name: str) -> str:
-    """Return the one spelling of a source's name; names are compared without case."""
+    """Return the normalised name of a source; names are case-insensitive."""
     name = name.lower()
     return _ALIASES.get(name, name)
 
 
 @dataclass(slots=True)
 class Fetched:
-    """An answer: header values by name in lower case, and the body without transfer and content coding."""
+    """A response: header values by name in lower case, and the body without transfer and content coding."""
 
     headers: Mapping[str, str]
     body: bytes
     converted: Page | None = None
-    """The page that a converter made of it, if one did."""
+    """The result of conversion, None if the body was not converted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """What the scripts of a page made of it, and where they wanted to lead the reader."""
+    """A page after its scripts were run, and the URLs to which they navigated."""
 
     html: bytes
     """In UTF-8."""
     targets: tuple[str, ...] = ()
     kept: bool = False
-    """It is read in place of the body; if not, only its links are."""
+    """Whether it replaces the body; else only its links are used."""
 
 
 @dataclass
 class Resource:
-    """A resource as both filters find it; what one of them assigns, the other does not see.
+    """A resource before filtering; each filter has a `View` of its own.
 
-    `robot` holds the sources that are the same for all resources: `csid` and the names of the two filters.
+    `robot` has the sources that are the same for all resources: `csid` and the names of the two filters.
     """
 
     url: str
     depth: int = 0
     robot: Mapping[str, str] = field(default_factory=dict)
     address: str = ""
-    """The numeric address of the host, if it is known."""
+    """The IP address of the host; empty if unknown."""
     fetched: Fetched | None = None
     scripted: Scripted | None = None
-    """What scripts made of the body, if they were run."""
+    """The page after its scripts, if they were run."""
     robots_name: str = "ultracrawl"
-    """The name by which META tags speak to the crawler."""
+    """The robot's name in META tags."""
     limits: PageLimits = DEFAULTS
-    """How much of a page is read."""
+    """Limits of parsing."""
     content: tuple[ContentRule, ...] = ()
-    """What of a page is its text."""
+    """Rules for the main content of pages."""
     read: Page | None = None
-    """What `page` is without scripts, if it was read already."""
+    """The page parsed from the body, if it was parsed already."""
     number: int = 0
-    """Its number among the resources of its run, from 1; 0 until it is known whether it is fetched."""
+    """Its number in the run, from 1; 0 until it is known whether it is fetched."""
 
     def note_number(self, number: int) -> None:
-        """Take the how-manieth of its run it is."""
+        """Set its number in the run."""
         self.number = number
 
     def note_fetched(self, fetched: Fetched) -> None:
-        """Take the answer."""
+        """Set the response."""
         self.fetched = fetched
 
     def note_page(
@@ -148,15 +148,15 @@ class Resource:
         limits: PageLimits,
         content: tuple[ContentRule, ...],
     ) -> None:
-        """Take what is known of the page, if anything is, and how it is read."""
+        """Set the parsed page, if there is one, and the options of parsing."""
         self.read, self.scripted = read, scripted
         self.robots_name, self.limits, self.content = robots_name, limits, content
 
     @cached_property
     def given(self) -> dict[str, _Values]:
-        """The sources that exist before the fetch."""
+        """The sources available before the fetch."""
         parts = urlsplit(self.url)
-        named = {
+        values = {
             "depth": str(self.depth),
             "host": named_host(parts),
             "ip": self.address,
@@ -165,65 +165,66 @@ class Resource:
             "url": self.url,
             **self.robot,
         }
-        return {name: (value,) for name, value in named.items() if value}
+        return {name: (value,) for name, value in values.items() if value}
 
     @cached_property
-    def found(self) -> dict[str, _Values]:
-        """The sources that come with the answer; META data gives way to headers."""
+    def from_response(self) -> dict[str, _Values]:
+        """The sources that come with the response; headers override META data."""
         if self.fetched is None:
             return {}
         headers = self.fetched.headers
-        found: dict[str, _Values] = {}
+        sources: dict[str, _Values] = {}
         if self.content_type in ("text/html", "application/xhtml+xml"):
-            found = {
+            sources = {
                 name: tuple(values) for name, values in self.page.meta.items() if name not in _HEADERS_ONLY
             }
-        found.update((name, (headers[name],)) for name in HEADER_SOURCES if headers.get(name))
+        sources.update((name, (headers[name],)) for name in HEADER_SOURCES if headers.get(name))
         _, _, charset = headers.get("content-type", "").partition("charset=")
         if charset:
-            found["content-charset"] = (charset.strip(" \"'"),)
-        found.setdefault("content-length", (str(len(self.fetched.body)),))
-        return found
+            sources["content-charset"] = (charset.strip(" \"'"),)
+        sources.setdefault("content-length", (str(len(self.fetched.body)),))
+        return sources
 
     @property
-    def named_type(self) -> str:
-        """The type that the server named, without parameters and in lower case; empty if it named none."""
-        named = self.fetched.headers.get("content-type", "") if self.fetched else ""
-        return named.partition(";")[0].strip().lower()
+    def declared_type(self) -> str:
+        """The media type of the Content-Type header in lower case without parameters; empty if there is none."""
+        header = self.fetched.headers.get("content-type", "") if self.fetched else ""
+        return header.partition(";")[0].strip().lower()
 
     @cached_property
     def content_type(self) -> str:
-        """The type that the server named, else what the bytes show, or `unknown`."""
-        if self.named_type or self.fetched is None:
-            return self.named_type or UNKNOWN
-        found = sniff_type(self.fetched.body)
-        return UNKNOWN if found == _SHOWS_NONE else found
+        """The declared type, else the one detected in the body, else `unknown`."""
+        if self.declared_type or self.fetched is None:
+            return self.declared_type or UNKNOWN
+        detected = sniff_type(self.fetched.body)
+        return UNKNOWN if detected == _UNDETECTED else detected
 
     @cached_property
     def page(self) -> Page:
-        """The body as a page, or what scripts made of it; parsed when it is first asked for."""
+        """The page parsed from the body, or from the result of its scripts; parsed on first access."""
         assert self.fetched is not None
         content_type = self.fetched.headers.get("content-type", "")
-        page = self.read or self._parsed(self.fetched.body, content_type)
+        page = self.read or self._parse(self.fetched.body, content_type)
         if self.scripted is None:
             return page
-        made = self._parsed(self.scripted.html, _SCRIPTED_TYPE)
-        links = (*made.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in self.scripted.targets))
+        rendered = self._parse(self.scripted.html, _SCRIPTED_TYPE)
+        links = (*rendered.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in self.scripted.targets))
         if not self.scripted.kept:
             return replace(page, links=links)
-        # What the server forbids is not undone by a script.
-        index, follow = made.robots.index and page.robots.index, made.robots.follow and page.robots.follow
-        return replace(made, links=links, robots=replace(made.robots, index=index, follow=follow))
+        # A script cannot lift what the original page forbids.
+        index = rendered.robots.index and page.robots.index
+        follow = rendered.robots.follow and page.robots.follow
+        return replace(rendered, links=links, robots=replace(rendered.robots, index=index, follow=follow))
 
-    def _parsed(self, body: bytes, content_type: str) -> Page:
+    def _parse(self, body: bytes, content_type: str) -> Page:
         assert self.fetched is not None
-        named = self.fetched.headers.get("x-robots-tag")
+        x_robots_tag = self.fetched.headers.get("x-robots-tag")
         return parse_html(
             body,
             url=self.url,
             content_type=content_type,
             link_kinds=LINKS,
-            x_robots_tag=(named,) if named else (),
+            x_robots_tag=(x_robots_tag,) if x_robots_tag else (),
             robots_name=self.robots_name,
             content=rule_for(self.url, self.content),
             limits=self.limits,
@@ -231,7 +232,7 @@ class Resource:
 
 
 class View:
-    """One filter's view of one resource. Sources are texts; some have several values."""
+    """One filter's view of one resource. Sources have text values, some several."""
 
     __slots__ = ("_own", "cause", "converted", "links", "rd", "resource")
 
@@ -243,16 +244,16 @@ class View:
         self.links: list[str] = []
         """URLs found, as written."""
         self.cause = NO_CAUSE
-        """Why the resource was denied; about a rule, as it is counted."""
+        """Why the resource was denied; its subject is the rule under which reports count it."""
         self.converted: Page | None = None
-        """What the body was converted to, if it was."""
+        """The result of conversion, None if the body was not converted."""
 
     def values(self, name: str) -> _Values:
-        """Return all values of a source; the name is one that `source_name` gave."""
+        """Return all values of a source by its normalised name (`source_name`)."""
         if name in self._own:
             return self._own[name] or ()
         resource = self.resource
-        known = resource.given.get(name) or (resource.found.get(name) if resource.fetched else None)
+        known = resource.given.get(name) or (resource.from_response.get(name) if resource.fetched else None)
         if known is None:
             return (resource.content_type,) if name == "type" and resource.fetched else ()
         return tuple(value.lower() for value in known) if name in CASELESS else known
@@ -263,17 +264,17 @@ class View:
         return values[0] if values else ""
 
     def assign(self, name: str, *values: str) -> None:
-        """Give a source new values."""
+        """Set the values of a source."""
         self._own[name] = tuple(value.lower() for value in values) if name in CASELESS else values
 
     def clear(self, name: str) -> None:
-        """Remove a source; what is fetched does not change by it."""
+        """Remove a source from this view."""
         self._own[name] = None
 
     def matches(self, name: str, test: Callable[[str], object]) -> bool:
         """Return whether a value of a source passes a test.
 
-        A host passes with or without its port, a type that no server named as what the bytes show or as `unknown`.
+        A host is tested with and without its port, an undeclared type as the detected type and as `unknown`.
         """
         values: Iterable[str] = self.values(name) or ("",)
         if name == "host":
@@ -282,7 +283,7 @@ class View:
             name == "type"
             and name not in self._own
             and self.resource.fetched
-            and not self.resource.named_type
+            and not self.resource.declared_type
         ):
             values = (*values, UNKNOWN)
         return any(test(value) for value in values)
@@ -294,20 +295,20 @@ class View:
 
     @property
     def type(self) -> str:
-        """The type by which functions choose resources."""
+        """The media type, or `unknown`."""
         return self.value("type") or UNKNOWN
 
     @property
     def page(self) -> Page:
-        """The page that the body is, or was converted to."""
+        """The converted page, else the page parsed from the body."""
         return self.converted or self.resource.page
 
     def add_field(self, name: str, value: str) -> None:
-        """Add a value to a field of the description; the same value is kept once."""
+        """Add a value to a field of the description, unless it has it."""
         values = self.rd.setdefault(name, [])
         if value not in values:
             values.append(value)
 
     def deny(self, rule: str, detail: str) -> None:
-        """Note what denies the resource, as it is counted, and why."""
+        """Set the cause of the denial: the rule under which reports count it, and the detail."""
         self.cause = Cause(CauseCode.FILTER, rule, detail)

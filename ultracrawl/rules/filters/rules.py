@@ -1,4 +1,4 @@
-"""Site definitions and filter rules: which servers a robot visits, and which parts of them."""
+"""Site definitions and filter rules: the servers that a robot visits, and the parts of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME, named_ho
 
 UNLIMITED = -1
 PROTOCOLS = ("http", "https", "ftp")
-"""Protocols of a host that names none."""
+"""Protocols of a host without protocols."""
 
 SITE_NOT_ALLOWED = "site not allowed"
 PROTOCOL_NOT_ALLOWED = "protocol not allowed"
@@ -25,36 +25,36 @@ FILTER_RULES = "filter rules"
 NUMBERED_WWW = re.compile(r"\Awww[0-9]+\.", re.ASCII)
 _PORTS = {"http": 80, "https": 443, "ftp": 21}
 _STAGE = "filter rules"
-_REMEMBERED = 256
-"""URLs whose answer is remembered, since both filters ask about each."""
+_MAX_CACHED = 256
+"""Maximum number of URLs whose decision is cached, since both filters ask about each URL."""
 
 
 class SiteKind(StrEnum):
     """Which hosts a site covers."""
 
     SERVER = "server"
-    """Those that it names."""
+    """The named hosts."""
     DOMAIN = "domain"
-    """Those that it names, and all below them."""
+    """The named hosts and their subdomains."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterRule:
-    """A reusable test; it matches if one of its lines does."""
+    """A reusable condition; it matches if one of its lines does."""
 
     name: str
     matches: tuple[Match, ...] = ()
     title: str = ""
     enabled: bool = True
     default: bool = True
-    """It is attached to sites that are made later."""
+    """Whether new sites use it."""
     includes: bool = False
-    """What matches is let in, and no further rule is asked."""
+    """Whether matching URLs are accepted without further rules; else they are refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteHost:
-    """A host of a site; without a port any, with the protocols that it may be visited by."""
+    """A host of a site, with its port (None: any) and the allowed protocols."""
 
     name: str
     port: int | None = None
@@ -63,7 +63,7 @@ class SiteHost:
 
 @dataclass(frozen=True, slots=True)
 class StartingPoint:
-    """A URL from which runs begin; `depth` None is that of the robot, -1 no limit."""
+    """A start URL; `depth` None is that of the robot, -1 no limit."""
 
     url: str
     depth: int | None = None
@@ -72,7 +72,7 @@ class StartingPoint:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A rule as a site uses it, with a switch of its own."""
+    """The use of a rule by a site, which can be switched off."""
 
     rule: str
     enabled: bool = True
@@ -80,7 +80,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class SiteDefinition:
-    """A site: its hosts, where its crawl begins, the rules in the order in which they are tried."""
+    """A site: its hosts, starting points, and rules in the order of application."""
 
     name: str
     kind: SiteKind = SiteKind.SERVER
@@ -92,7 +92,7 @@ class SiteDefinition:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule of one site, compiled: a test for each source that it looks at."""
+    """A compiled rule: one test per source."""
 
     name: str
     includes: bool
@@ -110,18 +110,17 @@ class _Rule:
 class _Site:
     order: int
     definition: SiteDefinition
-    steps: int
-    """Most link steps from a starting point."""
+    max_depth: int
+    """Maximum number of link steps from a starting point."""
     rules: list[_Rule] = field(default_factory=list)
 
 
 class SiteRules:
-    """All sites of a robot, compiled. The first enabled site that covers a URL decides; then its rules in order.
+    """The compiled sites of a robot. The first enabled site that covers a URL decides, by its rules in order.
 
-    Rules about the media type are passed over as long as it is not known. With `fold_www` a host `www2.x` of a site
-    is `www.x`, as its URLs are. URLs of a site may be as many link steps away as the deepest of its starting points
-    says; `depth` is that of starting points that say nothing, -1 no limit. Raises `FilterError` for expressions that
-    are none.
+    Rules about the media type are skipped while it is unknown. With `fold_www` a host `www2.x` of a site
+    is `www.x`, like in URLs. The maximum depth of a site is that of its deepest starting point;
+    `depth` is the default for starting points, -1 no limit. Raises `FilterError` for invalid expressions.
     """
 
     def __init__(
@@ -134,10 +133,10 @@ class SiteRules:
     ) -> None:
         self._exact: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._domains: dict[str, list[tuple[_Site, SiteHost]]] = {}
-        self._lately: dict[tuple[str, str | None, int], Decision] = {}
+        self._cache: dict[tuple[str, str | None, int], Decision] = {}
         known = {rule.name: _compiled(rule) for rule in rules if rule.enabled}
         for order, definition in enumerate(site for site in sites if site.enabled):
-            site = _Site(order, definition, _steps(definition, depth), list(_used(definition, known)))
+            site = _Site(order, definition, _max_depth(definition, depth), list(_enabled(definition, known)))
             for host in definition.hosts or (SiteHost(definition.name),):
                 table = self._domains if definition.kind is SiteKind.DOMAIN else self._exact
                 name = normalise_host(host.name)
@@ -146,26 +145,26 @@ class SiteRules:
                 )
 
     def judge(self, url: str, media_type: str | None = None, depth: int = 0) -> Decision:
-        """Say whether a URL is inside, and by which site and rule; both filters of a robot ask the same."""
-        asked = (url, media_type, depth)
-        decision = self._lately.get(asked)
+        """Decide whether a URL is accepted, and by which site and rule."""
+        key = (url, media_type, depth)
+        decision = self._cache.get(key)
         if decision is None:
-            if len(self._lately) >= _REMEMBERED:
-                self._lately.clear()
-            decision = self._lately[asked] = self._judge(url, media_type, depth)
+            if len(self._cache) >= _MAX_CACHED:
+                self._cache.clear()
+            decision = self._cache[key] = self._judge(url, media_type, depth)
         return decision
 
     def _judge(self, url: str, media_type: str | None, depth: int) -> Decision:
         parts = urlsplit(url)
-        found = self._site_of(parts)
-        if found is None:
+        match = self._site_of(parts)
+        if match is None:
             return _refused(SITE_NOT_ALLOWED, f"no enabled site covers {parts.netloc}")
-        site, host = found
+        site, host = match
         if parts.scheme not in host.protocols:
             return _refused(PROTOCOL_NOT_ALLOWED, f"{site.definition.name}: {parts.scheme}")
-        if depth > site.steps:
-            told = f"{site.definition.name}: more than {site.steps} link steps from its starting points"
-            return _refused(FILTER_RULES, told)
+        if depth > site.max_depth:
+            reason = f"{site.definition.name}: more than {site.max_depth} link steps from its starting points"
+            return _refused(FILTER_RULES, reason)
         values = _values(url, parts, media_type)
         for rule in site.rules:
             if rule.matches(values):
@@ -184,31 +183,30 @@ class SiteRules:
             labels = name.split(".")
             for at in range(len(labels)):
                 candidates += self._domains.get(".".join(labels[at:]), ())
-        covering = [one for one in candidates if one[1].port in (None, port)]
-        return min(covering, key=lambda one: one[0].order, default=None)
+        matches = [(site, host) for site, host in candidates if host.port in (None, port)]
+        return min(matches, key=lambda match: match[0].order, default=None)
 
 
-def _steps(site: SiteDefinition, default: int) -> int:
-    """Return how many link steps away the URLs of a site may be."""
+def _max_depth(site: SiteDefinition, default: int) -> int:
     depths = [default if start.depth is None else start.depth for start in site.starts if start.enabled]
-    most = depths or [default]
-    return sys.maxsize if UNLIMITED in most else max(most)
+    depths = depths or [default]
+    return sys.maxsize if UNLIMITED in depths else max(depths)
 
 
 def implicit_sites(sites: Iterable[SiteDefinition], starts: Iterable[str]) -> list[SiteDefinition]:
-    """Return a site for each host of some URLs that no site, enabled or not, names; older files name no sites.
+    """Return a site without rules for each host of start URLs that no site, enabled or not, names.
 
-    They use no rules but those that `SiteRules` is told of.
+    Older files have no site definitions.
     """
-    named = {normalise_host(host.name) for site in sites for host in site.hosts or (SiteHost(site.name),)}
-    made: dict[str, list[str]] = {}
+    known = {normalise_host(host.name) for site in sites for host in site.hosts or (SiteHost(site.name),)}
+    new_hosts: dict[str, list[str]] = {}
     for url in starts:
         host = normalise_host(named_host(urlsplit(url)))
-        if host and host not in named:
-            made.setdefault(host, []).append(url)
+        if host and host not in known:
+            new_hosts.setdefault(host, []).append(url)
     return [
         SiteDefinition(host, hosts=(_implicit_host(host),), starts=tuple(map(StartingPoint, urls)))
-        for host, urls in made.items()
+        for host, urls in new_hosts.items()
     ]
 
 
@@ -216,12 +214,12 @@ def _implicit_host(name: str) -> SiteHost:
     return SiteHost(name, protocols=(*PROTOCOLS, LOCAL_SCHEME) if name == LOCAL_HOST else PROTOCOLS)
 
 
-def _refused(rule: str, told: str) -> Decision:
-    return Decision(False, _STAGE, rule, told)
+def _refused(rule: str, reason: str) -> Decision:
+    return Decision(False, _STAGE, rule, reason)
 
 
 def _values(url: str, parts: SplitResult, media_type: str | None) -> dict[str, tuple[str, ...]]:
-    """Return what rules look at, by source; a host with and without its port, no type as long as it is not known."""
+    """Return the values that rules compare, by source: a host with and without port, no type if it is unknown."""
     host, port = named_host(parts), parts.port or _PORTS.get(parts.scheme)
     return {
         "url": (url,),
@@ -240,6 +238,6 @@ def _compiled(rule: FilterRule) -> _Rule:
     return _Rule(rule.name, rule.includes, tests)
 
 
-def _used(site: SiteDefinition, known: Mapping[str, _Rule]) -> Iterable[_Rule]:
-    """Yield the rules of a site that are on, in its order; sites share them."""
+def _enabled(site: SiteDefinition, known: Mapping[str, _Rule]) -> Iterable[_Rule]:
+    """Yield the enabled rules of a site in its order; sites share them."""
     return (known[use.rule] for use in site.uses if use.enabled and use.rule in known)

@@ -1,4 +1,4 @@
-"""What both filters of a source know of one resource."""
+"""The views of both filters on one resource."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FilterViews:
-    """What both filters know of one resource; None for a filter that denied it."""
+    """The views of both filters on one resource; None for a filter that denied it."""
 
     resource: Resource
     enumeration: View | None
     generation: View | None
     denied: bool = False
-    """Both filters denied it."""
+    """Whether both filters denied it."""
     cause: Cause = NO_CAUSE
-    """Why it gets no description, or why it is not looked at at all; about a rule, as it is counted."""
+    """Why it gets no description or was denied; its subject is the rule under which reports count it."""

@@ -1,7 +1,6 @@
-"""What a site asks of robots, and how strictly it is followed.
+"""robots.txt and robots directives.
 
-`RobotsRules` (the part of one robots.txt that concerns us), `RobotsRule` (one Allow or Disallow line),
-`RobotsPolicy` (what an answer, an error or a time-out for robots.txt means), `origin_of` (the key under which
-rules are kept), `IndexPermission` (whether a page lets itself be indexed; `expiry` is a reason against
-it), `Reservation` and `reservations_of` (uses that an owner reserves), `first_reserved` (the reservation that counts).
+* `rules.RobotsRules`: the rules of one robots.txt for one robot
+* `policy.RobotsPolicy`: the meaning of responses, errors and time-outs for robots.txt; `origin_of` is the cache key
+* `permission`: whether a page may be indexed by its directives, and the uses that its owner reserves
 """

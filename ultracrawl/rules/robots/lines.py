@@ -1,4 +1,4 @@
-"""The lines of a robots.txt, their groups, and which of them address a robot (RFC 9309 2.1 to 2.5)."""
+"""Parsing of robots.txt: lines, groups, and the groups that apply to a robot (RFC 9309 2.1 to 2.5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 PARSED_BYTES = 500 * 1024
-"""How much of a file is read; RFC 9309 section 2.5 asks for at least this."""
+"""Maximum number of bytes parsed; RFC 9309 section 2.5 requires at least this."""
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _TAG = re.compile(
@@ -19,8 +19,8 @@ _TAG = re.compile(
 )
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
-_LONGEST_DIRECTIVE = 2
-"""Words in the longest directive name, for lines without a colon."""
+_MAX_DIRECTIVE_WORDS = 2
+"""Maximum number of words of a directive name, for lines without a colon."""
 
 _AGENT = "user-agent"
 _RULES = frozenset({"allow", "disallow"})
@@ -47,12 +47,12 @@ _DIRECTIVES = {
     "sitemaps": "sitemap",
     "site-map": "sitemap",
 }
-"""Directive names with the misspellings that sites are known to use."""
+"""Directives by name, including common misspellings."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsLine:
-    """One understood line: its number (from 1), the directive's proper name and the value."""
+    """A parsed line: its number (from 1), the normalised directive name and the value."""
 
     number: int
     directive: str
@@ -61,41 +61,41 @@ class RobotsLine:
 
 @dataclass(slots=True)
 class RobotsGroup:
-    """The lines for some robots, by the names of their `User-agent` lines in lower case, blanks folded."""
+    """The lines for some robots, and their `User-agent` names in lower case with single blanks."""
 
     agents: list[str]
     lines: list[RobotsLine] = field(default_factory=list)
 
 
 def decode_robots(body: bytes) -> str:
-    """Return the text of a file, cut at `PARSED_BYTES`; bytes that are not UTF-8 become percent escapes."""
-    whole = body[:PARSED_BYTES]
+    """Decode a file, cut at `PARSED_BYTES`; bytes that are not UTF-8 become percent escapes."""
+    parsed = body[:PARSED_BYTES]
     if len(body) > PARSED_BYTES:
-        whole = whole[: max(whole.rfind(b"\n"), whole.rfind(b"\r")) + 1]
-    for mark, encoding in _BOMS:
-        if whole.startswith(mark):
-            return _escape(whole[len(mark) :], encoding)
-    return _escape(whole, "utf-8")
+        parsed = parsed[: max(parsed.rfind(b"\n"), parsed.rfind(b"\r")) + 1]
+    for bom, encoding in _BOMS:
+        if parsed.startswith(bom):
+            return _decode(parsed[len(bom) :], encoding)
+    return _decode(parsed, "utf-8")
 
 
-def _escape(body: bytes, encoding: str) -> str:
+def _decode(body: bytes, encoding: str) -> str:
     if encoding != "utf-8":
         return body.decode(encoding, "replace")
     text = body.decode(encoding, "surrogateescape")
-    return _UNDECODABLE.sub(lambda found: f"%{ord(found[0]) - 0xDC00:02X}", text)
+    return _UNDECODABLE.sub(lambda match: f"%{ord(match[0]) - 0xDC00:02X}", text)
 
 
 def read_lines(text: str) -> Iterator[RobotsLine]:
-    """Yield the understood lines; comments, blank lines and unknown directives are passed over.
+    """Yield the parsed lines; comments, blank lines and unknown directives are skipped.
 
-    Tags of HTML end a line: some editors wrap the file in a page, and its rules are meant all the same.
+    HTML tags end a line, because some editors wrap the file in a page.
     """
-    wrapped = "<" in text and _TAG.search(text) is not None
-    for number, whole in enumerate(_LINE_END.split(text), 1):
-        for raw in map(html.unescape, _TAG.split(whole)) if wrapped else (whole,):
+    is_html = "<" in text and _TAG.search(text) is not None
+    for number, raw_line in enumerate(_LINE_END.split(text), 1):
+        for raw in map(html.unescape, _TAG.split(raw_line)) if is_html else (raw_line,):
             line = raw.partition("#")[0].strip()
-            if line and (found := _split(line)):
-                yield RobotsLine(number, *found)
+            if line and (parsed := _split(line)):
+                yield RobotsLine(number, *parsed)
 
 
 def _split(line: str) -> tuple[str, str] | None:
@@ -105,24 +105,23 @@ def _split(line: str) -> tuple[str, str] | None:
     if colon and (not value or value[0].isspace()):
         return None
     words = line.split()
-    for count in range(1, _LONGEST_DIRECTIVE + 1):
+    for count in range(1, _MAX_DIRECTIVE_WORDS + 1):
         if directive := _DIRECTIVES.get(" ".join(words[:count]).lower()):
             return directive, " ".join(words[count:])
     return None
 
 
 def read_groups(lines: Iterable[RobotsLine]) -> list[RobotsGroup]:
-    """Sort Allow and Disallow lines into groups: a `User-agent` line after one of them opens a new group.
+    """Group Allow and Disallow lines: a `User-agent` line after one of them starts a new group.
 
-    Whatever stands between closes and opens nothing (RFC 9309 section 2.2.4).
+    Other lines neither end nor start a group (RFC 9309 section 2.2.4).
     """
     return _groups(line for line in lines if line.directive in _RULES or line.directive == _AGENT)
 
 
-def read_remarks(lines: Iterable[RobotsLine]) -> list[RobotsGroup]:
-    """Sort the other lines under the `User-agent` lines right above: a delay is for the robots listed so far."""
-    every = (line for line in lines if line.directive not in _SITE_WIDE)
-    groups = _groups(every)
+def read_extension_groups(lines: Iterable[RobotsLine]) -> list[RobotsGroup]:
+    """Group the other lines of robots (crawl delay, ...) by the `User-agent` lines directly above them."""
+    groups = _groups(line for line in lines if line.directive not in _SITE_WIDE)
     for group in groups:
         group.lines = [line for line in group.lines if line.directive not in _RULES]
     return groups
@@ -150,20 +149,20 @@ _EVERY_ROBOT = re.compile(r"\*(?:\s|$)")
 
 
 def robot_name(name: str) -> str:
-    """Return the name a group has to carry: lower case, blanks folded, without version and asterisk.
+    """Return a robot's name as groups use it: lower case, single blanks, without version and asterisk.
 
-    A whole User-Agent header is accepted: the robot is the one behind `(compatible;`, else the first product.
+    In a User-Agent header, the name is the one after `(compatible;`, else the first product.
     """
-    header = _COMPATIBLE.search(name)
-    spoken = header[1] if header else name
-    return " ".join(_VERSION.sub("", spoken.strip()).lower().replace("*", "").split())
+    compatible = _COMPATIBLE.search(name)
+    product = compatible[1] if compatible else name
+    return " ".join(_VERSION.sub("", product.strip()).lower().replace("*", "").split())
 
 
 def groups_for(groups: Iterable[RobotsGroup], name: str) -> list[RobotsGroup]:
-    """Return the groups that count for the robot `name` (from `robot_name`), in file order.
+    """Return the groups that apply to the robot `name` (from `robot_name`), in file order.
 
-    All groups of the longest matching agent count together; without any, all groups of `*`. An agent matches
-    if it is the name, or the name up to a hyphen (`news` addresses `news-images` if nothing is more exact).
+    These are all groups of the longest matching agent; if none matches, all groups of `*`. An agent matches
+    if it is the name, or the name up to a hyphen (`news` matches `news-images` if nothing is more specific).
     """
     best: list[RobotsGroup] = []
     best_score = 0
@@ -181,9 +180,9 @@ def _score(agent: str, name: str) -> int:
         return 1
     if not name:
         return 0
-    spoken = agent.replace("*", "").strip()
-    for candidate in (spoken, _VERSION.sub("", spoken), _leading_token(spoken)):
-        if candidate and _addresses(candidate, name):
+    agent_name = agent.replace("*", "").strip()
+    for candidate in (agent_name, _VERSION.sub("", agent_name), _leading_token(agent_name)):
+        if candidate and _matches(candidate, name):
             return 1 + len(candidate)
     return 0
 
@@ -193,5 +192,5 @@ def _leading_token(agent: str) -> str:
     return token[0] if token else ""
 
 
-def _addresses(candidate: str, name: str) -> bool:
+def _matches(candidate: str, name: str) -> bool:
     return candidate == name or (name.startswith(candidate) and name[len(candidate)] == "-")

@@ -1,11 +1,12 @@
-"""Paths of rules and of URLs, brought into one form in which Protego compares them (RFC 9309 section 2.2.2).
+"""Normalisation of the paths of rules and URLs for comparison by Protego (RFC 9309 section 2.2.2).
 
-The path of a rule goes the way of a URL into its canonical form, so backslashes, dot segments, a stray `%`, characters
+The path of a rule is canonicalised like a URL, so backslashes, dot segments, a stray `%`, characters
 outside ASCII and needless escapes are the same on both sides. Reserved characters that delimit nothing
-(`: @ ! ' ( ) , $ *`) count like their escapes; `/ ? # & = + ;` do not, but for `/` and `?` in a query.
+(`: @ ! ' ( ) , $ *`) are equal to their escapes; `/ ? # & = + ;` are not, except `/` and `?` in a query.
 
-Protego takes `?` and its like for their escapes, and a `$` at the end for a letter too. So the `%` of what is left
-escaped is escaped once more, on both sides, and the end of a URL is written out where rules speak of it.
+Protego treats `?` and similar characters as equal to their escapes, and a final `$` also as a letter. Therefore the
+`%` of remaining escapes is escaped again on both sides, and the end of a URL is marked explicitly if a rule refers
+to it.
 """
 
 from __future__ import annotations
@@ -22,25 +23,25 @@ _DATA = re.compile("%(?:2[1789C]|3A|40)")
 _DATA_OF_QUERY = re.compile("%(?:2F|3F)")
 _ESCAPED = re.compile("%(?!2[4A])")
 END = "%00"
-"""Follows a URL where rules speak of its end; no path has it."""
+"""Marks the end of a URL if rules refer to it; occurs in no path."""
 _WHOLE_URL = re.compile("https?://", re.IGNORECASE)
 _LAST_PERCENT = re.compile(r"%(?=\*|\Z)")
 _LETTERS = r"(?:[A-Za-z0-9_~?=&-]|/(?!\.)|(?<!/)\.)*"
-_SETTLED_RULE = re.compile(rf"/(?!\.){_LETTERS}")
-_SETTLED_URL = re.compile(rf"https?://[a-z0-9.:-]+(/(?!\.){_LETTERS})")
-"""Most of both: nothing in their paths has another spelling."""
+_PLAIN_RULE = re.compile(rf"/(?!\.){_LETTERS}")
+_PLAIN_URL = re.compile(rf"https?://[a-z0-9.:-]+(/(?!\.){_LETTERS})")
+"""The fast path for most rules and URLs: paths that are canonical as they are."""
 _HOME = "/index.html"
 
-# Characters that no URL holds (noncharacters of Unicode) mark places in a rule while it is made canonical.
+# Unicode noncharacters, which no URL contains, mark positions in a rule while it is canonicalised.
 _PERCENT, _PERCENT_MADE = "\ufdd0", "%EF%B7%90"
 _END, _END_MADE = "\ufdd1", "%EF%B7%91"
 _QUERY, _QUERY_MADE = "?\ufdd2", "?%EF%B7%92"
 
 
 def path_of(url: str) -> str:
-    """Return path and query of a URL as Protego is to compare them; empty for what is no URL."""
-    if settled := _SETTLED_URL.fullmatch(url):
-        return settled[1]
+    """Return path and query of a URL in the form for Protego; empty for an invalid URL."""
+    if plain := _PLAIN_URL.fullmatch(url):
+        return plain[1]
     canonical = _FORM.canonical(url, f"{_SITE}/")
     if canonical is None:
         return ""
@@ -49,9 +50,9 @@ def path_of(url: str) -> str:
 
 
 def patterns_of(value: str, *, allow: bool) -> Iterator[str]:
-    """Yield what Protego is told of the value of a rule; nothing unless it begins with a path or `*`.
+    """Yield the patterns for Protego of the value of a rule; none unless it begins with a path or `*`.
 
-    The `$` at the end of a Disallow line may also be meant as it stands. Who allows `/index.html` allows the folder.
+    A `$` at the end of a Disallow line may also be literal. Allowing `/index.html` allows the folder.
     """
     body = value.removesuffix("$")
     anchored = body != value
@@ -64,12 +65,12 @@ def patterns_of(value: str, *, allow: bool) -> Iterator[str]:
 
 
 def _forms_of_rule(body: str, *, anchored: bool) -> Iterator[str]:
-    """Yield canonical forms: two where an asterisk may reach into the query, in which other things are the same."""
+    """Yield canonical forms: two if `*` may extend into the query, which is normalised differently."""
     if _WHOLE_URL.match(body):
         body = f"/{body}"
     if not body.startswith(("/", "\\", "*")):
         return
-    if _SETTLED_RULE.fullmatch(body):
+    if _PLAIN_RULE.fullmatch(body):
         yield body
         return
     forms = [_form_of_rule(body, anchored=anchored)]
@@ -82,7 +83,7 @@ def _forms_of_rule(body: str, *, anchored: bool) -> Iterator[str]:
 def _form_of_rule(body: str, *, anchored: bool) -> str:
     """Return the canonical form of the path of a rule.
 
-    What follows a beginning is open, so a dot at its end makes no dot segment, and a `%` there may begin any escape.
+    A rule is a prefix, so a dot at its end is no dot segment, and a `%` there may begin any escape.
     """
     body = _LAST_PERCENT.sub(_PERCENT, body + "$" * anchored).removesuffix("$" * anchored)
     site = _SITE + "/" * body.startswith("*")
@@ -97,7 +98,7 @@ def _plain_query(path: str) -> str:
 
 
 def _compared(path: str) -> str:
-    """Return a canonical path as Protego is to see it; what `$` and `*` are escaped as it understands itself."""
+    """Return a canonical path in the form for Protego, which understands the escapes of `$` and `*` itself."""
     return _ESCAPED.sub("%25", _DATA.sub(_character, path)) if "%" in path else path
 
 

@@ -1,4 +1,4 @@
-"""Whether a page may be in the index, by what it says itself, and the uses that its owner reserves."""
+"""Permission to index a page by its directives, and the uses that its owner reserves."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ultracrawl.model.page import RobotsDirectives
 
 
 class Reservation(StrEnum):
-    """A use that a page may be withheld from; `robots.obey_reservations` names those that count."""
+    """A use that an owner may reserve; `robots.obey_reservations` names those that are obeyed."""
 
     SEARCH = "search"
-    """Being found by a search engine (`Content-Signal: search=no`)."""
+    """Search (`Content-Signal: search=no`)."""
     AI = "ai"
-    """Training models, or being read by one (`noai`, `noml`, `ai-train=no`, `ai-input=no`)."""
+    """Training of AI models, or input to them (`noai`, `noml`, `ai-train=no`, `ai-input=no`)."""
     AI_IMAGES = "ai-images"
-    """Training models on the images of the page (`noimageai`)."""
+    """Training of AI models on the images of the page (`noimageai`)."""
     TDM = "tdm"
     """Text and data mining (`tdm-reservation: 1`)."""
 
@@ -40,18 +40,18 @@ _USES = {
 def reservations_of(
     directives: Iterable[str] = (), tdm: Iterable[str] = (), signals: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """Return what a page reserves, as words (`noai`, `tdm-reservation`, `ai-train=no`), each once.
+    """Return the reservations of a page as words (`noai`, `tdm-reservation`, `ai-train=no`), each once.
 
     `directives` are robots directives in lower case, `tdm` the values of `tdm-reservation` in META and header,
-    `signals` those of Content-Signal for its site. One source that reserves is enough.
+    `signals` those of Content-Signal for its site. A reservation by any of them counts.
     """
-    found = [word for word in directives if word in _USES]
+    words = [word for word in directives if word in _USES]
     if any(value.strip() == "1" for value in tdm):
-        found.append(TDM_RESERVED)
+        words.append(TDM_RESERVED)
     for name, value in (signals or {}).items():
         if f"{name}={value}" in _USES:
-            found.append(f"{name}={value}")
-    return tuple(dict.fromkeys(found))
+            words.append(f"{name}={value}")
+    return tuple(dict.fromkeys(words))
 
 
 def first_reserved(words: Iterable[str], obeyed: frozenset[Reservation]) -> str:
@@ -65,13 +65,13 @@ _NO_SNIPPET = frozenset({"nosnippet", "max-snippet:0", "max-snippet: 0"})
 
 @dataclass(frozen=True, slots=True)
 class IndexPermission:
-    """What of a page's own wishes is obeyed: its directives (`meta`), and reservations of which uses."""
+    """Which requests of pages are obeyed: their directives (`meta`), and the reservations of which uses."""
 
     meta: bool = True
     reservations: frozenset[Reservation] = frozenset({Reservation.SEARCH})
 
     def refusal(self, directives: RobotsDirectives, reserved: Iterable[str], now: float) -> Cause:
-        """Return why a page stays out of the index, if it does; `now` is in seconds since the epoch."""
+        """Return why a page may not be indexed, or `NO_CAUSE`; `now` is in seconds since the epoch."""
         if not self.meta:
             return NO_CAUSE
         if not directives.index:
@@ -83,12 +83,12 @@ class IndexPermission:
         return NO_CAUSE if end is None or end > now else Cause(CauseCode.UNAVAILABLE_AFTER)
 
     def hides_text(self, directives: RobotsDirectives) -> bool:
-        """Return whether no piece of the page's text may be shown below a hit (`nosnippet`, `max-snippet: 0`)."""
+        """Return whether hits may not show text of the page (`nosnippet`, `max-snippet: 0`)."""
         return self.meta and not _NO_SNIPPET.isdisjoint(directives.others)
 
 
 def expiry(directives: RobotsDirectives) -> float | None:
-    """Return the moment of `unavailable_after` (seconds since the epoch), the earliest if there are several."""
+    """Return the time of `unavailable_after` in seconds since the epoch, the earliest if there are several."""
     moments = []
     for word in directives.others:
         name, _, value = word.partition(":")

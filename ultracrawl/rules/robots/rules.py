@@ -1,7 +1,7 @@
-"""The rules of one robots.txt for one robot: grouping and spelling are ours (RFC 9309), matching is Protego's.
+"""The rules of one robots.txt for one robot: grouping and normalisation here (RFC 9309), matching by Protego.
 
-Protego is given only the rules of the groups that address us, under the agent `*`, in the form of `robots.paths`: the
-longest that covers a URL counts, Allow wins a tie.
+Protego gets only the rules of the groups that apply to the robot, under the agent `*`, normalised by `robots.paths`:
+the longest match wins, Allow wins a tie.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ultracrawl.rules.robots.lines import (
     RobotsLine,
     decode_robots,
     groups_for,
+    read_extension_groups,
     read_groups,
     read_lines,
-    read_remarks,
     robot_name,
 )
 from ultracrawl.rules.robots.paths import END, path_of, patterns_of
@@ -33,7 +33,7 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 @dataclass(frozen=True, slots=True)
 class RobotsRule:
-    """One Allow or Disallow line that concerns us, with its place in the file."""
+    """An Allow or Disallow line that applies to the robot, with its line number."""
 
     allow: bool
     path: str
@@ -44,11 +44,11 @@ class RobotsRule:
 
 
 class RobotsRules:
-    """What one site's robots.txt asks of one robot; made by `parse`, `allow_all` or `deny_all`.
+    """The robots.txt of one site for one robot; create it by `parse`, `allow_all` or `deny_all`.
 
-    `crawl_delay` is in seconds, as is `request_rate`, for one request. `sitemaps` are URLs as written, each
+    `crawl_delay` and `request_rate` are seconds per request. `sitemaps` are URLs as written, each
     once. `content_signals` are the values of `Content-Signal` (`{"ai-train": "no"}`). `unavailable` says why
-    nothing may be fetched although no rule forbids it, else empty.
+    nothing may be fetched although no rule forbids it, else it is empty.
     """
 
     __slots__ = (
@@ -71,8 +71,8 @@ class RobotsRules:
     ) -> None:
         self.agent = robot_name(name)
         self.unavailable = unavailable
-        everything = tuple(lines)
-        groups = groups_for(read_groups(everything), self.agent)
+        all_lines = tuple(lines)
+        groups = groups_for(read_groups(all_lines), self.agent)
         self.rules = tuple(
             RobotsRule(line.directive == "allow", line.value, line.number)
             for group in groups
@@ -88,47 +88,48 @@ class RobotsRules:
             (entry for entry in patterns if not entry[1].allow), key=lambda entry: -len(entry[0])
         )
         self._runs: dict[tuple[int, int], Protego] = {}
-        remarks = [line for group in groups_for(read_remarks(everything), self.agent) for line in group.lines]
-        self.crawl_delay = _last(map(_seconds, _values(remarks, "crawl-delay")))
-        self.request_rate = _last(map(_rate, _values(remarks, "request-rate")))
+        extension_groups = groups_for(read_extension_groups(all_lines), self.agent)
+        extensions = [line for group in extension_groups for line in group.lines]
+        self.crawl_delay = _last(map(_seconds, _values(extensions, "crawl-delay")))
+        self.request_rate = _last(map(_rate, _values(extensions, "request-rate")))
         self.sitemaps = tuple(
-            dict.fromkeys(line.value for line in everything if line.directive == "sitemap" and line.value)
+            dict.fromkeys(line.value for line in all_lines if line.directive == "sitemap" and line.value)
         )
-        self.content_signals: Mapping[str, str] = dict(_signals(_values(remarks, "content-signal")))
+        self.content_signals: Mapping[str, str] = dict(_signals(_values(extensions, "content-signal")))
         self._accept = Decision(True, "robots", "robots.txt", remark or "no rule of robots.txt forbids it")
 
     @classmethod
     def parse(cls, body: bytes | str, *, name: str = "ultracrawl") -> RobotsRules:
-        """Read a robots.txt for the robot `name`; never raises, what cannot be read is passed over."""
+        """Parse a robots.txt for the robot `name`; never raises, invalid lines are skipped."""
         text = body if isinstance(body, str) else decode_robots(body)
         return cls(read_lines(text.removeprefix("\ufeff")), name=name)
 
     @classmethod
     def allow_all(cls, reason: str, *, name: str = "ultracrawl") -> RobotsRules:
-        """Return rules that forbid nothing, because of `reason` (`the site has no robots.txt`)."""
+        """Return rules that allow everything; `reason` says why (`the site has no robots.txt`)."""
         return cls((), name=name, remark=reason)
 
     @classmethod
     def deny_all(cls, reason: str, *, name: str = "ultracrawl") -> RobotsRules:
-        """Return rules that forbid everything for now, because of `reason` (`robots.txt timed out`)."""
+        """Return rules that forbid everything for now; `reason` says why (`robots.txt timed out`)."""
         return cls((), name=name, unavailable=reason)
 
     def ignored(self) -> RobotsRules:
-        """Return the same sitemaps and delays without any rule or signal: the source overrides robots.txt."""
-        free = RobotsRules.allow_all("robots.txt is not obeyed for this source", name=self.agent)
-        free.sitemaps = self.sitemaps
-        free.crawl_delay, free.request_rate = self.crawl_delay, self.request_rate
-        return free
+        """Return the sitemaps and delays without rules and signals, for a source that does not obey robots.txt."""
+        rules = RobotsRules.allow_all("robots.txt is not obeyed for this source", name=self.agent)
+        rules.sitemaps = self.sitemaps
+        rules.crawl_delay, rules.request_rate = self.crawl_delay, self.request_rate
+        return rules
 
     def blocks(self, url: str) -> bool:
-        """Return whether `url` must not be fetched: the cheap form of `allowed`, some microseconds."""
+        """Return whether `url` must not be fetched; the fast form of `allowed`, some microseconds."""
         if self.unavailable:
             return True
         path = self._path(url)
         return bool(path) and not self._matcher.can_fetch(path, "*")
 
     def allowed(self, url: str) -> Decision:
-        """Judge `url`; a rejection names the line that counts (`Disallow: /private`)."""
+        """Decide about `url`; a refusal names the deciding line (`Disallow: /private`)."""
         if not self.blocks(url):
             return self._accept
         if self.unavailable:
@@ -139,7 +140,7 @@ class RobotsRules:
         )
 
     def _path(self, url: str) -> str:
-        """Return what Protego is asked for a URL; empty where no rule counts, as for the file of the rules itself."""
+        """Return the URL to pass to Protego; empty if no rule applies, as for robots.txt itself."""
         path = path_of(url) if self.rules else ""
         return "" if not path or _ROBOTS.fullmatch(path) else f"{_SITE}{path}{self._end}"
 
@@ -154,7 +155,7 @@ class RobotsRules:
         return self._forbidding[low][1]
 
     def _matcher_of(self, low: int, high: int) -> Protego:
-        """Return the matcher of a run of rules, longest first, kept so that a rule is found by halving."""
+        """Return the cached matcher of a slice of the rules, for the binary search of the deciding rule."""
         if (low, high) not in self._runs:
             self._runs[low, high] = _protego(self._forbidding[low:high])
         return self._runs[low, high]
@@ -170,7 +171,7 @@ def _values(lines: Iterable[RobotsLine], directive: str) -> Iterator[str]:
 
 
 def _last(numbers: Iterable[float | None]) -> float | None:
-    """Return the last number of those that could be read."""
+    """Return the last valid number."""
     return next((number for number in reversed([*numbers]) if number is not None), None)
 
 
@@ -183,11 +184,11 @@ def _seconds(value: str) -> float | None:
 
 
 def _rate(value: str) -> float | None:
-    """Return the seconds for one request of a rate, as `1/10` or `30/1m 0600-0845`."""
-    found = _RATE.match(value)
-    if found is None or not int(found[1]):
+    """Return the seconds per request of a rate such as `1/10` or `30/1m 0600-0845`."""
+    match = _RATE.match(value)
+    if match is None or not int(match[1]):
         return None
-    return int(found[2]) * _UNITS[found[3].lower()] / int(found[1])
+    return int(match[2]) * _UNITS[match[3].lower()] / int(match[1])
 
 
 def _signals(values: Iterable[str]) -> Iterator[tuple[str, str]]:

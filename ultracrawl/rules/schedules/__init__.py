@@ -1,5 +1,5 @@
-"""When schedules launch their sources, and what a schedule is doing; pure rules.
+"""Schedules: their start times, run windows and states.
 
-`IntervalTimes` and `CalendarTimes` (the times of a schedule), `Step` (every second week, every third month),
-`RunWindow` (when crawls may run), `ScheduleEvent` and `next_status` (what a schedule does, and what can happen to it).
+`IntervalTimes` and `CalendarTimes` (start times), `Step` (every second week, every third month),
+`RunWindow` (when crawls may run), `ScheduleEvent` and `next_status` (the state machine).
 """

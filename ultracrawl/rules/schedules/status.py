@@ -1,4 +1,4 @@
-"""What a schedule is doing, and what can happen to it (Ultra Search 13.2)."""
+"""The state machine of a schedule (Ultra Search 13.2)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ultracrawl.model import ScheduleStatus as Status
 
 
 class ScheduleEvent(StrEnum):
-    """What happens to a schedule."""
+    """An event of a schedule."""
 
     LAUNCHED = "launched"
-    """Its time has come, or a person wants it now."""
+    """Started at its time or by a person."""
     BEGAN = "began"
-    """The first of its crawls is under way."""
+    """The first of its crawls has started."""
     ENDED = "ended"
     ENDED_PENDING = "ended with documents that wait"
     FAILED = "failed"
     PARTLY_FAILED = "partly failed"
     PUT_OFF = "put off"
-    """Its window has closed, or its runner ends: what is left goes on later."""
+    """Its run window has closed or its runner ends; the remaining crawls continue later."""
     APPROVED = "approved"
     """No documents wait for approval any more."""
     STOPPED = "stopped"
@@ -29,9 +29,9 @@ class ScheduleEvent(StrEnum):
 
 
 IDLE = frozenset({Status.SCHEDULED, Status.INDEXING_PENDING, Status.FAILED, Status.PARTIALLY_FAILED})
-"""It waits for its next time."""
+"""States in which a schedule waits for its next start time."""
 BUSY = frozenset({Status.LAUNCHING, Status.EXECUTING})
-"""It is launched, and not launched again."""
+"""States in which a schedule is not launched again."""
 
 _TABLE: dict[ScheduleEvent, dict[Status, Status]] = {
     ScheduleEvent.LAUNCHED: dict.fromkeys(IDLE | {Status.STOPPED}, Status.LAUNCHING),
@@ -50,5 +50,5 @@ _TABLE: dict[ScheduleEvent, dict[Status, Status]] = {
 
 
 def next_status(status: Status, event: ScheduleEvent) -> Status | None:
-    """Return what a schedule does after an event; None if that cannot happen to it."""
+    """Return the state after an event; None if the event is not possible in this state."""
     return _TABLE[event].get(status)

@@ -1,4 +1,4 @@
-"""The times at which a schedule is launched: a pure function of what is written, so that nothing shifts them."""
+"""The start times of schedules; they depend only on the definition, so that they do not drift."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ LAST_DAY = "last"
 """The last day of a month, whatever its number."""
 
 _EPOCH = date(1970, 1, 5).toordinal()
-"""A Monday: days and weeks are counted from it."""
+"""A Monday; days and weeks are counted from it."""
 _TIME_OF_DAY = re.compile(r"(\d{1,2})[:.](\d{2})")
 
 
 class ScheduleError(AdvisedError, ValueError):
-    """What stands for a time is none."""
+    """An invalid time or cron expression."""
 
 
 class ScheduleTimes(Protocol):
-    """The times of a schedule."""
+    """The start times of a schedule."""
 
     def next_after(self, moment: float) -> float:
-        """Return the first time after a moment, both in seconds since 1970."""
+        """Return the first start time after a moment, both in seconds since the epoch."""
 
 
 class Unit(StrEnum):
-    """What a schedule counts."""
+    """The unit of a step."""
 
     MINUTE = "minute"
     HOUR = "hour"
@@ -45,7 +45,7 @@ class Unit(StrEnum):
 
 
 _SECONDS = {Unit.MINUTE: 60.0, Unit.HOUR: 3600.0}
-_COUNTS: dict[Unit, Callable[[date], int]] = {
+_NUMBER_OF: dict[Unit, Callable[[date], int]] = {
     Unit.DAY: lambda day: day.toordinal() - _EPOCH,
     Unit.WEEK: lambda day: (day.toordinal() - _EPOCH) // 7,
     Unit.MONTH: lambda day: day.year * 12 + day.month - 1,
@@ -54,36 +54,36 @@ _COUNTS: dict[Unit, Callable[[date], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Every how many minutes, hours, days, weeks or months."""
+    """A number of minutes, hours, days, weeks or months."""
 
     number: int
     unit: Unit
 
     def __str__(self) -> str:
-        """Return it as definitions write it."""
+        """Return the step in the syntax of definitions."""
         return f"{self.number} {self.unit}{'s' if self.number > 1 else ''}"
 
     @property
-    def of_the_calendar(self) -> bool:
-        """Whether days are counted, each of which has times of its own."""
-        return self.unit in _COUNTS
+    def is_calendar_step(self) -> bool:
+        """Whether the unit is days, weeks or months."""
+        return self.unit in _NUMBER_OF
 
     def includes(self, day: date) -> bool:
-        """Return whether a day is one that counts; all schedules of a step count from the same day.
+        """Return whether a day is in the step; all schedules count from the same day.
 
-        Weeks begin on Monday. Months are counted from a January.
+        Weeks begin on Monday, months are counted from a January.
         """
-        return _COUNTS[self.unit](day) % self.number == 0
+        return _NUMBER_OF[self.unit](day) % self.number == 0
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalTimes:
-    """Every so many seconds, counted from the beginning of 1970 in UTC: summer time changes nothing."""
+    """Every `seconds` seconds since the epoch in UTC, regardless of summer time."""
 
     seconds: float
 
     def next_after(self, moment: float) -> float:
-        """Return the first time after a moment."""
+        """Return the first start time after a moment."""
         return (moment // self.seconds + 1) * self.seconds
 
 
@@ -91,8 +91,8 @@ class IntervalTimes:
 class CalendarTimes:
     """Times of days in a time zone, as cron expressions.
 
-    A time of day that does not exist, because summer time begins, is the moment at which it begins; one that exists
-    twice is the first of the two. Where minutes or hours are `*` or `*/n` true time counts, as in cron.
+    A time of day skipped at the beginning of summer time is that beginning; one that occurs
+    twice is the first of the two. If minutes or hours are `*` or `*/n`, elapsed time counts, as in cron.
     """
 
     expressions: tuple[str, ...]
@@ -101,20 +101,20 @@ class CalendarTimes:
     step: Step = Step(1, Unit.DAY)
 
     def next_after(self, moment: float) -> float:
-        """Return the first time after a moment."""
+        """Return the first start time after a moment."""
         local = datetime.fromtimestamp(moment, self.zone or UTC)
         return min(self._first(expression, local, moment) for expression in self.expressions)
 
     def _first(self, expression: str, local: datetime, moment: float) -> float:
-        for found in CronSim(expression, local):
-            if found.timestamp() > moment and self.step.includes(found.date()):
-                return found.timestamp()
+        for time in CronSim(expression, local):
+            if time.timestamp() > moment and self.step.includes(time.date()):
+                return time.timestamp()
         raise ScheduleError(f"`{expression}` has no time in the next 50 years", "write another one")
 
 
 def check_expression(expression: str) -> None:
-    """Raise `ScheduleError` for what is no cron expression of five fields, or never comes."""
-    if len(expression.split()) != 5:  # a sixth one for seconds would be understood
+    """Raise `ScheduleError` unless this is a cron expression of five fields that matches some time."""
+    if len(expression.split()) != 5:  # CronSim also accepts a sixth field for seconds
         raise ScheduleError(f"`{expression}` is no cron expression: it has not five fields", _FIELDS)
     try:
         next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
@@ -130,16 +130,16 @@ _FIELDS = "write minute, hour, day of the month, month and day of the week, as `
 
 def parse_time_of_day(text: str) -> tuple[int, int]:
     """Return hour and minute of `03:30`. Raises `ScheduleError`."""
-    found = _TIME_OF_DAY.fullmatch(text.strip())
-    if found is None or int(found[1]) > 23 or int(found[2]) > 59:
+    match = _TIME_OF_DAY.fullmatch(text.strip())
+    if match is None or int(match[1]) > 23 or int(match[2]) > 59:
         raise ScheduleError(f"`{text}` is no time of day", "write it as `03:30`, in quotes")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def calendar_times(
     step: Step, days: Iterable[str], times: Iterable[tuple[int, int]], zone: ZoneInfo | None
 ) -> CalendarTimes:
-    """Return the times of some days of a step: weekdays of weeks, days of months, none for days."""
+    """Return times on days of a step: `days` are weekdays for weeks, days of the month for months, empty for days."""
     chosen = tuple(days)
     month = ",".join("L" if day == LAST_DAY else day for day in chosen) if step.unit is Unit.MONTH else "*"
     week = ",".join(day.upper() for day in chosen) if step.unit is Unit.WEEK else "*"
@@ -148,5 +148,5 @@ def calendar_times(
 
 
 def interval_times(step: Step) -> IntervalTimes:
-    """Return the times of a step of minutes or hours."""
+    """Return the start times of a step of minutes or hours."""
     return IntervalTimes(step.number * _SECONDS[step.unit])

@@ -1,9 +1,8 @@
-"""URLs as the crawler compares, stores and shows them.
+"""Canonical URLs, their parts and keys.
 
-`UrlPolicy` (how a link as written becomes a canonical URL; `Canonical` is its explained answer), `url_key`
-(the 64-bit key of a canonical URL), `JoinedLinks` (a memory in front of a policy), `split`, `site_of`,
-`host_of`, `path_of` and `UrlParts` (its parts), `display_url`
-(the form for people), `unify` (percent-encoding in canonical form), `repeats` (path segments that repeat, the mark of
-an endless site), `widest_own_domain` (what the owner of a host has registered), `SESSION_PARAMETERS` and
-`TRACKING_PARAMETERS` (names that a source may have removed).
+* `canonical`: `UrlPolicy` makes canonical URLs of links; `url_key` is the 64-bit key of one; `split`, `site_of`,
+  `host_of`, `path_of` return its parts, `display_url` the form for people
+* `joined.JoinedLinks`: a cache in front of a policy
+* `parameters`: query parameters that are removed; `payloads`: POST bodies
+* `recursion`: repeated path segments, a sign of a crawler trap; `registrable`: the registrable domain of a host
 """

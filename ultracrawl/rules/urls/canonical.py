@@ -1,4 +1,4 @@
-"""Canonical URLs: one text for all spellings of one address, its parts, and the key by which it is stored."""
+"""Canonical URLs: one form for all spellings of a URL, its parts, and its storage key."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _host_and_port(authority: str) -> tuple[str, str]:
 
 
 def split(url: str) -> UrlParts:
-    """Cut a canonical URL into its parts.
+    """Split a canonical URL into its parts.
 
-    Other strings never raise; what is missing is empty, a port that is no number is 0.
+    Never raises for other strings: missing parts are empty, an invalid port is 0.
     """
     authority, path = _authority(url)
     scheme = url.partition(":")[0]
@@ -60,9 +60,9 @@ def split(url: str) -> UrlParts:
 
 
 def site_of(url: str) -> str:
-    """Return the site of a canonical URL: `host`, or `host:port` where the port is not the scheme's default.
+    """Return the site of a canonical URL: `host`, or `host:port` if the port is not the scheme's default.
 
-    The site is what a politeness delay and a queue belong to; http and https of one host on their default
+    The site is the unit of politeness delays and queues; http and https of one host on their default
     ports are one site.
     """
     start = url.find("://") + 3
@@ -87,9 +87,9 @@ def path_of(url: str) -> str:
 
 
 def display_url(url: str) -> str:
-    """Return a canonical URL with an international host name in its own script, for people to read.
+    """Return a canonical URL with its international host name in Unicode.
 
-    It is for showing only: two such names may look alike.
+    For display only: two such names may look alike.
     """
     host = host_of(url)
     if "xn--" not in host:
@@ -105,8 +105,8 @@ _MODULUS = 1 << 64
 def url_key(url: str, salt: int = 0) -> int:
     """Return the key of a URL: XXH3-64 of its UTF-8 as a signed 64-bit number, as SQLite stores integers.
 
-    Two URLs may share a key: who stores keys compares the stored URL and asks again with another `salt`
-    (0 to 2**64 - 1). Any string has a key; lone surrogates are encoded as they stand.
+    Two URLs may share a key: the caller compares the stored URL and tries again with another `salt`
+    (0 to 2**64 - 1). Any string has a key; lone surrogates are encoded with `surrogatepass`.
     """
     try:
         data = url.encode()
@@ -117,26 +117,26 @@ def url_key(url: str, salt: int = 0) -> int:
 
 
 MAX_LENGTH = 2083
-"""Longest canonical URL by default, in characters: what browsers and proxies of all ages pass on."""
+"""Default maximum length of a canonical URL in characters: the limit of old browsers and proxies."""
 
-_ORIGINS_KEPT = 4096
+_MAX_ORIGINS = 4096
 _PLAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;="
 _UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 _ODD = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?@!$&'()*+,;=]")
-_NEVER = ("javascript:", "mailto:", "data:", "tel:")
+_UNFETCHABLE = ("javascript:", "mailto:", "data:", "tel:")
 _BLANKS = "".join(map(chr, range(0x21)))
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*(?=:)")
 
 
 class Canonical(NamedTuple):
-    """A canonical URL, or None, with the decision that explains it."""
+    """A canonical URL or None, with the decision that explains it."""
 
     url: str | None
     decision: Decision
 
 
 class UrlRule(StrEnum):
-    """Rules that say why a link does not become a URL of a source."""
+    """Rules that refuse a link which has no canonical URL."""
 
     LENGTH = "URL too long"
     MALFORMED = "malformed URL"
@@ -152,38 +152,38 @@ class _Refused(Exception):  # noqa: N818 - control flow inside this module, neve
 
 @dataclass(frozen=True)
 class UrlPolicy:
-    """How links become canonical URLs in one source.
+    """Makes canonical URLs of links, with the settings of one source.
 
-    Parsing follows the WHATWG URL standard. On top of it: only `schemes` come out; fragment and user info
-    are dropped, as is the dot behind a host name; percent-encoding is unified (RFC 3986 6.2.2: unreserved
-    characters decoded, upper-case digits, characters that RFC 3986 has no place for encoded, a stray `%` is
-    `%25`). An empty query (`/a?`) stays apart from none (`/a`), as RFC 3986 6.2.3 asks; empty path segments
-    stay.
+    Parsing follows the WHATWG URL standard. In addition, only `schemes` are accepted; fragment, user info
+    and the dot after a host name are dropped; percent-encoding is normalised (RFC 3986 6.2.2: unreserved
+    characters decoded, upper-case digits, characters that RFC 3986 does not allow encoded, a stray `%` becomes
+    `%25`). An empty query (`/a?`) is kept apart from none (`/a`), as RFC 3986 6.2.3 requires; empty path segments
+    are kept.
     """
 
     sort_query_params: bool = False
-    """Put query parameters in the order of their names."""
+    """Sort query parameters by name."""
     remove_params: AbstractSet[str] = frozenset()
     """Names of query and path parameters to drop, `name` or `prefix*`, case ignored; none by default."""
     max_length: int = MAX_LENGTH
-    """Longer URLs are refused; counted in characters of the canonical form."""
+    """Maximum number of characters of the canonical form; longer URLs are refused."""
     keep_fragment: bool = False
     schemes: AbstractSet[str] = frozenset({"http", "https"})
-    """`ftp` and `file` may be added; other schemes have no canonical form here."""
+    """`ftp` and `file` may be added; no other scheme is supported."""
     _removed: RemovedParameters | None = field(init=False, repr=False, compare=False)
     _origins: set[str] = field(init=False, repr=False, compare=False, default_factory=set)
-    """Origins (`https://host:port`) met before that need no change: a bounded memory for the fast path."""
+    """Origins (`https://host:port`) known to be canonical: a bounded cache for the fast path."""
 
     def __post_init__(self) -> None:
         removed = RemovedParameters(self.remove_params) if self.remove_params else None
         object.__setattr__(self, "_removed", removed)
 
     def canonical(self, href: str, base: str | None = None) -> str | None:
-        """Return the canonical URL of a link as written, or None if it leads to nothing that can be fetched.
+        """Return the canonical URL of a link as written, or None if it cannot be fetched. Never raises.
 
-        `base` is the absolute URL that relative links are joined to. No string makes it raise.
+        `base` is the absolute URL that relative links are resolved against.
         """
-        if href.startswith(_NEVER):
+        if href.startswith(_UNFETCHABLE):
             return None
         if len(href) > self.max_length:
             return self.canonicalise(href, base).url
@@ -208,7 +208,7 @@ class UrlPolicy:
 
     @property
     def without_rewriting(self) -> UrlPolicy:
-        """The policy that gives the canonical form and nothing else: this one, unless it rewrites."""
+        """The policy that only makes the canonical form: this one, unless it rewrites."""
         return self
 
     @property
@@ -216,7 +216,7 @@ class UrlPolicy:
         return self.sort_query_params or self._removed is not None
 
     def canonicalise(self, href: str, base: str | None = None) -> Canonical:
-        """Return the canonical URL together with the decision that explains it, for `explain` and logs."""
+        """Return the canonical URL with the decision that explains it, for `explain` and logs."""
         try:
             url = self._finish(self._join(href, base))
         except _Refused as refused:
@@ -226,7 +226,7 @@ class UrlPolicy:
     def _join(self, href: str, base: str | None) -> str:
         href = href.strip(_BLANKS)
         if not self.keep_fragment:
-            # The "#" stays until it is parsed: blanks before it would count as blanks at the end.
+            # The "#" stays for the parser: without it, blanks before it would be stripped as trailing ones.
             href = "".join(href.partition("#")[:2])
         if len(href) > self.max_length + 1:
             raise _Refused(UrlRule.LENGTH, f"{len(href)} characters; {self.max_length} are allowed")
@@ -241,8 +241,8 @@ class UrlPolicy:
         return url if self.keep_fragment else url.partition("#")[0]
 
     def _finish(self, url: str) -> str:
-        scheme, found, rest = url.partition("://")
-        if scheme not in self.schemes or not found:
+        scheme, separator, rest = url.partition("://")
+        if scheme not in self.schemes or not separator:
             raise _Refused(UrlRule.SCHEME, f"only {', '.join(sorted(self.schemes))} URLs are taken")
         authority, _, path = rest.partition("/")
         clean = _clean_authority(authority)
@@ -256,7 +256,7 @@ class UrlPolicy:
         return result
 
     def _remember(self, origin: str) -> None:
-        if len(self._origins) >= _ORIGINS_KEPT:
+        if len(self._origins) >= _MAX_ORIGINS:
             self._origins.clear()
         self._origins.add(origin)
 
@@ -274,20 +274,20 @@ class UrlPolicy:
 
 
 def unify(text: str) -> str:
-    """Return a part of a URL with canonical percent-encoding; applying it again changes nothing."""
+    """Return a part of a URL with canonical percent-encoding; the function is idempotent."""
     return _ODD.sub(_unified, text)
 
 
 def _unified(match: re.Match[str]) -> str:
-    found = match[0]
-    if len(found) == 3:
-        character = chr(int(found[1:], 16))
-        return character if character in _UNRESERVED else found.upper()
-    return "".join(f"%{byte:02X}" for byte in found.encode())
+    text = match[0]
+    if len(text) == 3:
+        character = chr(int(text[1:], 16))
+        return character if character in _UNRESERVED else text.upper()
+    return "".join(f"%{byte:02X}" for byte in text.encode())
 
 
 def _clean_authority(authority: str) -> str:
-    """Return host and port without user info and without the dot behind a full name; empty if unusable."""
+    """Return host and port without user info and without the final dot of the host; empty if invalid."""
     authority = authority.rpartition("@")[2]
     host, colon, port = authority, "", ""
     if not authority.endswith("]") and ":" in authority:
@@ -299,7 +299,7 @@ def _clean_authority(authority: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """Resolve dot segments that came to light when a path parameter was removed (`/a/..;sid=1/b`)."""
+    """Resolve dot segments that result from the removal of a path parameter (`/a/..;sid=1/b`)."""
     return str(normalize_url("http://h" + path))[len("http://h") :]
 
 
@@ -311,4 +311,4 @@ def _scalars(text: str) -> str:
 
 
 DEFAULT_POLICY = UrlPolicy()
-"""The policy of a source that sets nothing."""
+"""The policy of a source without URL options."""

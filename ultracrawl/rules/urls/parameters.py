@@ -1,4 +1,4 @@
-"""Query parameters: which ones a source removes, and the order of the rest."""
+"""Removal and sorting of query parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SESSION_PARAMETERS = frozenset(
         "oscsid",
     }
 )
-"""Names that carry a visitor's session; nothing of the content depends on them on most sites."""
+"""Names of session identifiers; on most sites the content does not depend on them."""
 
 TRACKING_PARAMETERS = frozenset(
     {
@@ -27,13 +27,13 @@ TRACKING_PARAMETERS = frozenset(
         "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "mtm_*", "pk_*", "wt_mc", "wt_zmc",
     }
 )  # fmt: skip
-"""Names that tell a site where its visitor came from; they do not select content."""
+"""Names of tracking parameters; they do not select content."""
 
 _PATH_PARAMETER = re.compile(r";([^;/=]*)(?:=[^;/]*)?")
 
 
 class RemovedParameters:
-    """The compiled form of a set of names, each exact or, with a trailing `*`, a prefix; case is ignored."""
+    """A compiled set of parameter names, each exact or, with a trailing `*`, a prefix; case is ignored."""
 
     __slots__ = ("_exact", "_prefixes")
 
@@ -43,14 +43,14 @@ class RemovedParameters:
         self._prefixes = tuple(sorted(name[:-1] for name in lowered if name.endswith("*")))
 
     def covers(self, name: str) -> bool:
-        """Tell whether a parameter of that name is removed."""
+        """Return whether a parameter of that name is removed."""
         name = name.lower()
         return name in self._exact or name.startswith(self._prefixes)
 
     def without(self, path: str, query: str | None) -> tuple[str, str | None]:
-        """Return path and query without the removed parameters; a query that ends up empty becomes None.
+        """Return path and query without the removed parameters; an empty query becomes None.
 
-        Path parameters (`/page;jsessionid=1A2B`) count like those of the query.
+        Path parameters (`/page;jsessionid=1A2B`) are removed like query parameters.
         """
         if ";" in path:
             path = _PATH_PARAMETER.sub(lambda match: "" if self.covers(match[1]) else match[0], path)
@@ -65,15 +65,15 @@ class RemovedParameters:
 
 
 def separator_of(query: str) -> str:
-    """Return the separator of a query, `&` or `;`: the one that comes first."""
+    """Return the separator of a query, `&` or `;`, whichever occurs first."""
     ampersand, semicolon = query.find("&"), query.find(";")
     return ";" if semicolon >= 0 and (ampersand < 0 or semicolon < ampersand) else "&"
 
 
 def sorted_query(query: str) -> str:
-    """Return a query with its pairs in the order of their names; pairs of one name keep their order.
+    """Return a query with its pairs sorted by name; pairs of one name keep their order.
 
-    `&` and `;` both separate pairs; the one found first is used for all (FAST 5.1 B8).
+    `&` and `;` both separate pairs; the first one in the query replaces the other (FAST 5.1 B8).
     """
     separator = separator_of(query)
     pairs = query.replace(";" if separator == "&" else "&", separator).split(separator)

@@ -1,4 +1,4 @@
-"""Bodies that are sent by POST to some URLs (FAST 5.28)."""
+"""Bodies of POST requests by URL (FAST 5.28)."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from collections.abc import Mapping
 from ultracrawl.rules.urls.canonical import UrlPolicy
 
 PREFIX = "prefix:"
-"""Begins the name of a body that is for all URLs which begin so."""
+"""Prefix of the name of a body for all URLs that begin with the rest of the name."""
 
 
 class Payloads:
-    """Finds the body for a canonical URL: an exact URL wins, then the longest beginning.
+    """Finds the body for a canonical URL: an exact URL wins, then the longest prefix.
 
-    `bodies` are by URL or `prefix:` and the beginning of URLs, each brought into canonical form by `policy`;
-    so the beginning `https://h` is `https://h/`, and no other host begins so. Raises ValueError for what is no URL.
+    The keys of `bodies` are URLs, or `prefix:` and a URL prefix, brought into canonical form by `policy`;
+    so the prefix `https://h` is `https://h/` and matches no other host. Raises `ValueError` for an invalid URL.
     """
 
     def __init__(self, bodies: Mapping[str, str], policy: UrlPolicy) -> None:
         self._exact: dict[str, bytes] = {}
         prefixes: dict[str, bytes] = {}
         for name, body in bodies.items():
-            where = prefixes if name.startswith(PREFIX) else self._exact
+            table = prefixes if name.startswith(PREFIX) else self._exact
             url = policy.canonical(name.removeprefix(PREFIX).strip())
             if url is None or not url.startswith("http"):
                 raise ValueError(f"{name!r} is no URL that a body can be sent to")
-            where[url] = body.encode()
-        self._prefixes = sorted(prefixes.items(), key=lambda one: -len(one[0]))
+            table[url] = body.encode()
+        self._prefixes = sorted(prefixes.items(), key=lambda item: -len(item[0]))
 
     def __bool__(self) -> bool:
         return bool(self._exact or self._prefixes)
 
     def of(self, url: str) -> bytes | None:
-        """Return the body for a URL, None if it is asked for without one."""
+        """Return the body for a URL, None if it is requested by GET."""
         body = self._exact.get(url)
         if body is None and self._prefixes:
-            body = next((one for prefix, one in self._prefixes if url.startswith(prefix)), None)
+            body = next((payload for prefix, payload in self._prefixes if url.startswith(prefix)), None)
         return body

@@ -1,4 +1,4 @@
-"""Path segments that repeat: the mark of a site that links into itself without end."""
+"""Repeated path segments, a sign of a site that generates links to itself without end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from operator import eq
 
 
 def repeats(path: str, limit: int) -> bool:
-    """Tell whether a run of path segments is followed by `limit` or more direct copies of itself.
+    """Return whether a sequence of path segments is followed by `limit` or more direct copies of itself.
 
-    `path` may carry a query, which is not looked at. A run is one or more whole segments: `/widget/widget`
-    holds one copy of a run of one, `/a/b/a/b/a/b` two copies of a run of two. A limit of 0 switches the check
-    off (FAST 5.1 B9).
+    A query in `path` is ignored. A sequence is one or more whole segments: `/widget/widget`
+    has one copy of a sequence of one, `/a/b/a/b/a/b` two copies of a sequence of two. A limit of 0 disables the
+    check (FAST 5.1 B9).
     """
     if limit <= 0 or path.count("/") <= limit:
         return False

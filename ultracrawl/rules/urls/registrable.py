@@ -1,4 +1,4 @@
-"""The registrable domain of a host: what its owner has registered (`example.co.uk` of `www.example.co.uk`)."""
+"""The registrable domain of a host (`example.co.uk` for `www.example.co.uk`)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def _suffixes() -> TLDExtract:
 
 
 def widest_own_domain(host: str) -> str:
-    """Return the widest domain around a host that has one owner: cookies may be shared below it (RFC 6265, 5.3).
+    """Return the registrable domain of a host, below which cookies may be shared (RFC 6265, 5.3).
 
-    Domains below which anybody can have a site of his own (`github.io`) belong to nobody; of a name outside the list,
-    as intranets have them, the last two labels count. An address, `localhost` or a public suffix is returned as it is.
+    Private suffixes such as `github.io` count as public suffixes. For a name outside the public suffix list, as in
+    intranets, returns the last two labels. An IP address, `localhost` or a public suffix is returned unchanged.
     """
-    found = _suffixes().extract_str(host, include_psl_private_domains=True)
-    if found.ipv4 or found.ipv6:
+    result = _suffixes().extract_str(host, include_psl_private_domains=True)
+    if result.ipv4 or result.ipv6:
         return host
-    if found.suffix:
-        return found.top_domain_under_public_suffix or host
+    if result.suffix:
+        return result.top_domain_under_public_suffix or host
     return ".".join(host.split(".")[-2:])

@@ -9,10 +9,10 @@ from ultracrawl.content.html.main_content import ContentRule
 from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
 from ultracrawl.rules.attributes.making import (
     FIELDS,
-    MOST_VALUES,
+    MAX_VALUES,
     Constant,
+    ExpressionMatch,
     Extract,
-    Found,
     MadeValue,
     Template,
     template_names,
@@ -84,8 +84,8 @@ def _made(name: str, rule: ExtractRule) -> MadeValue | None:
         return None
     expression = compile_pattern(rule.regexp)
 
-    def matches(text: str) -> list[Found]:
-        return list(islice(expression.finditer(text), MOST_VALUES))
+    def matches(text: str) -> list[ExpressionMatch]:
+        return list(islice(expression.finditer(text), MAX_VALUES))
 
     return Extract(name, rule.of.lower(), matches, expression.groups, applies)
 

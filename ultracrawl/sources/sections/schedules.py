@@ -151,7 +151,7 @@ class TimesSection(Section):
             return CalendarTimes((self.cron,), self.zone)
         step = self.every
         assert step is not None
-        if not step.of_the_calendar:
+        if not step.is_calendar_step:
             return interval_times(step)
         days = self.on or {Unit.WEEK: ("mon",), Unit.MONTH: ("1",)}.get(step.unit, ())
         return calendar_times(step, days, [*map(parse_time_of_day, self.at)] or [_MIDNIGHT], self.zone)

@@ -1,4 +1,4 @@
-"""The functions that every robot has, by group; `BUILT_IN` has them by name."""
+"""The built-in functions of robots, by group; `BUILT_IN` has all by name."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Functions that allow or deny a resource, by its sources or by site definitions and filter rules."""
+"""Functions that allow or deny a resource by its sources, or by site definitions and filter rules."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from ultracrawl.rules.filters.resource import Resource, View, source_name
 from ultracrawl.rules.urls.canonical import host_of
 
 ALL = "all"
-"""The keyword that every text equals and begins with."""
+"""The keyword that matches every text."""
 FILTER_RULES = "filter rules"
 DUPLICATION = "duplication"
 _MAX_REASONS = {"depth": "depth", "hosts": "max hosts", "objects": "max objects"}
-"""How the reasons of `filter-by-max` begin."""
+"""The reasons of `filter-by-max` by source."""
 _UNITS = {"content-length": 1024}
-"""What one of `value` is: file sizes are in KB."""
+"""The unit of `value` by source: file sizes are in KB."""
 
 _COMPARED = (Parameter("src", required=True), Parameter("allow"), Parameter("deny"))
 
@@ -48,7 +48,7 @@ def _comparing(by: By) -> Build:
             _passes(by, source, block[name], place, robot) if name in block else None
             for name in ("deny", "allow")
         )
-        told = f"{block.function} src={block['src']}"
+        detail = f"{block.function} src={block['src']}"
 
         def step(view: View) -> Answer:
             refused = (denied is not None and view.matches(source, denied)) or (
@@ -56,7 +56,7 @@ def _comparing(by: By) -> Build:
             )
             if not refused:
                 return Answer.PROCEED
-            view.deny(FILTER_RULES, told)
+            view.deny(FILTER_RULES, detail)
             return Answer.ABORTED
 
         return step
@@ -69,11 +69,11 @@ def _max(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
     if place.phase is Phase.SETUP:
         raise FilterError("there is no resource under Setup", "write it under MetaData or Data")
     limit = int(block["value"]) * _UNITS.get(source, 1)
-    counted: dict[str, Callable[[Resource], int]] = {
+    counters: dict[str, Callable[[Resource], int]] = {
         "hosts": lambda resource: len(robot.hosts) + (host_of(resource.url) not in robot.hosts),
         "objects": lambda resource: resource.number or robot.objects + 1,
     }
-    count, group = counted.get(source), _MAX_REASONS.get(source, FILTER_RULES)
+    count, group = counters.get(source), _MAX_REASONS.get(source, FILTER_RULES)
 
     def step(view: View) -> Answer:
         number = count(view.resource) if count else _number(view.value(source))
@@ -117,7 +117,7 @@ def _setup(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
 
 def _process(_: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
     rules = robot.rules.get(place.name)
-    if rules is None:  # they could not be read, which was said
+    if rules is None:  # they could not be read, which was reported
         return nothing
     fetched = place.phase is Phase.DATA
 

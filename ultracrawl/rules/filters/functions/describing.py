@@ -1,4 +1,4 @@
-"""Functions that convert a resource, find further URLs in it, and fill its description."""
+"""Functions that convert a resource, extract URLs from it, and build its description."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import UNKNOWN, View, source_name
 from ultracrawl.rules.filters.soif import soif_fields
 
-FULL_TEXT, PARTIAL_TEXT, CONTENTS = "full-text", "partial-text", "toc"
-DEEPEST_HEADING = 6
+FULL_TEXT, PARTIAL_TEXT, TABLE_OF_CONTENTS = "full-text", "partial-text", "toc"
+MAX_HEADING_LEVEL = 6
 
 _GENERATE = frozenset({Phase.GENERATE})
 _TRUNCATE = Parameter("truncate", Form.NUMBER, least=0)
@@ -37,9 +37,9 @@ _TYPE = Parameter("type")
 _SOURCE, _TARGET = Parameter("src", required=True), Parameter("dst", required=True)
 
 
-def cut_bytes(text: str, most: int | None) -> str:
-    """Return the beginning of a text that takes at most so many bytes in UTF-8; no character is split."""
-    return text if most is None else text.encode()[:most].decode(errors="ignore")
+def cut_bytes(text: str, limit: int | None) -> str:
+    """Return the beginning of a text of at most `limit` bytes in UTF-8, without splitting a character."""
+    return text if limit is None else text.encode()[:limit].decode(errors="ignore")
 
 
 def _store(view: View, name: str, text: str) -> Answer:
@@ -50,18 +50,18 @@ def _store(view: View, name: str, text: str) -> Answer:
 
 
 def _full_text(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
-    most, target = block.number("truncate"), block.get("dst", FULL_TEXT)
-    return lambda view: _store(view, target, view.page.text[:most])
+    limit, target = block.number("truncate"), block.get("dst", FULL_TEXT)
+    return lambda view: _store(view, target, view.page.text[:limit])
 
 
 def _html_meta(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
-    most = block.number("truncate")
+    limit = block.number("truncate")
 
     def step(view: View) -> Answer:
         page = view.page
         titles = {"title": [page.title]} if page.title else {}
         for name, values in {**page.meta, **titles}.items():
-            kept = [text for value in values if (text := cut_bytes(value, most))]
+            kept = [text for value in values if (text := cut_bytes(value, limit))]
             if kept:
                 view.rd[name] = kept
         return Answer.PROCEED
@@ -70,17 +70,17 @@ def _html_meta(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
 
 
 def _html_text(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
-    most, skips = block.number("truncate"), block.switch("skip-headings")
+    limit, skip_headings = block.number("truncate"), block.switch("skip-headings")
 
     def step(view: View) -> Answer:
-        text = _without_headings(view.page) if skips else view.page.text
-        return _store(view, PARTIAL_TEXT, cut_bytes(text, most))
+        text = _without_headings(view.page) if skip_headings else view.page.text
+        return _store(view, PARTIAL_TEXT, cut_bytes(text, limit))
 
     return of_type(block, step)
 
 
 def _headings(page: Page) -> Iterator[Section]:
-    return (one for one in page.sections if one.level <= DEEPEST_HEADING)
+    return (section for section in page.sections if section.level <= MAX_HEADING_LEVEL)
 
 
 def _without_headings(page: Page) -> str:
@@ -92,13 +92,13 @@ def _without_headings(page: Page) -> str:
 
 
 def _html_contents(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
-    most, level = block.number("truncate"), block.number("level", DEEPEST_HEADING) or DEEPEST_HEADING
+    limit, level = block.number("truncate"), block.number("level", MAX_HEADING_LEVEL) or MAX_HEADING_LEVEL
 
     def step(view: View) -> Answer:
         if view.resource.fetched is None:
             return Answer.NOACTION
-        contents = "\n".join(one.title for one in _headings(view.page) if one.level <= level)
-        return _store(view, CONTENTS, cut_bytes(contents, most))
+        contents = "\n".join(heading.title for heading in _headings(view.page) if heading.level <= level)
+        return _store(view, TABLE_OF_CONTENTS, cut_bytes(contents, limit))
 
     return step
 
@@ -106,7 +106,7 @@ def _html_contents(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
 def _source(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     pairs = []
     for part in block["src"].split(","):
-        source, field = mapped(part)
+        source, field = parse_mapping(part)
         if not source:
             raise FilterError(f"`{block['src']}` names no sources", "write src=one,two or src=one->field")
         pairs.append((source_name(source), field or source))
@@ -146,8 +146,8 @@ def _function(name: str, build: Build, *parameters: Parameter) -> Function:
     return Function(name, _GENERATE, build, parameters)
 
 
-MOST_URLS = 1024
-"""URLs taken from one resource unless `max` says otherwise."""
+MAX_URLS = 1024
+"""Default maximum number of URLs extracted from one resource."""
 
 _MARKED = re.compile(r"URL:[ \t]*(\S+)")
 _TRAILING = ">),."
@@ -165,17 +165,17 @@ def _marked_urls(view: View) -> Iterator[str]:
     if fetched is None:
         return
     text = fetched.body.decode("utf-8", "replace") if view.converted is None else view.converted.text
-    yield from (url for found in _MARKED.finditer(text) if (url := found[1].rstrip(_TRAILING)))
+    yield from (url for match in _MARKED.finditer(text) if (url := match[1].rstrip(_TRAILING)))
 
 
 def _enumerating(find: Callable[[View], Iterable[str]]) -> Build:
     def build(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
-        most = block.number("max", MOST_URLS)
+        limit = block.number("max", MAX_URLS)
 
         def step(view: View) -> Answer:
             known = set(view.links)
             distinct = (url for url in dict.fromkeys(find(view)) if url not in known)
-            view.links.extend(islice(distinct, most))
+            view.links.extend(islice(distinct, limit))
             return Answer.PROCEED
 
         return of_type(block, step)
@@ -190,30 +190,30 @@ _ENUMERATE = frozenset({Phase.ENUMERATE})
 EXPIRES = "rd-expires"
 LAST_MODIFIED = "rd-last-modified"
 HTML = "text/html"
-MONTHS_KEPT = 3
-"""Months after which a description expires whose resource says nothing."""
+DEFAULT_EXPIRY_MONTHS = 3
+"""Months after which a description expires if the resource names no date."""
 
-_NO_BLANKS = re.compile(
+_NO_WORD_SPACING = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff00-\uff9f\U00020000-\U0003ffff]"
 )
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, with the marks that go with them."""
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese with their marks: scripts without blanks between words."""
 _DATA_AND_GENERATE = frozenset({Phase.DATA, Phase.GENERATE})
 
 
 def _convert(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
-    wanted = block["type"].lower()
+    media_type = block["type"].lower()
     robot.note_conversion()
 
     def step(view: View) -> Answer:
-        if view.resource.fetched is None or not view.matches("type", wanted.__eq__):
+        if view.resource.fetched is None or not view.matches("type", media_type.__eq__):
             return Answer.NOACTION
         page = view.resource.fetched.converted
-        if page is None and wanted == UNKNOWN and view.type.startswith("text/"):
-            view.assign("type", HTML)  # it is read as a page anyway
+        if page is None and media_type == UNKNOWN and view.type.startswith("text/"):
+            view.assign("type", HTML)  # text is parsed as a page anyway
             return Answer.PROCEED
         if page is None:
-            robot.log(f"convert-to-html: {view.resource.url} stays as it is ({wanted})")
+            robot.log(f"convert-to-html: {view.resource.url} stays as it is ({media_type})")
             return Answer.NOACTION
         view.converted = page
         view.assign("type", HTML)
@@ -224,11 +224,12 @@ def _convert(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
 
 def _copy(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     source, target = block["src"], block["dst"]
-    most, clean = block.number("truncate"), block.switch("clean")
+    limit, clean = block.number("truncate"), block.switch("clean")
 
     def step(view: View) -> Answer:
-        kept = [text for value in view.rd.get(source, ()) if (text := shortened(value, most, clean=clean))]
-        if not kept:  # what is there stays
+        values = view.rd.get(source, ())
+        kept = [text for value in values if (text := cut_characters(value, limit, clean=clean))]
+        if not kept:  # the old value of the target stays
             return Answer.NOACTION
         view.rd[target] = kept
         return Answer.PROCEED
@@ -236,28 +237,31 @@ def _copy(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     return step
 
 
-def shortened(text: str, most: int | None, *, clean: bool) -> str:
-    """Return at most `most` characters of a text; a clean cut leaves no part of a word.
+def cut_characters(text: str, limit: int | None, *, clean: bool) -> str:
+    """Return at most `limit` characters of a text; with `clean`, cut between words.
 
-    Words end at blanks of any kind, and with each character in scripts that write none between them.
+    Words end at white space, and after each character in scripts without blanks between words.
     """
-    if most is None or len(text) <= most:
+    if limit is None or len(text) <= limit:
         return text
     if not clean:
-        return text[:most]
-    while most and not _is_between_words(text[most - 1], text[most]):
-        most -= 1
-    return text[:most].rstrip()
+        return text[:limit]
+    end = limit
+    while end and not _is_between_words(text[end - 1], text[end]):
+        end -= 1
+    return text[:end].rstrip()
 
 
 def _is_between_words(before: str, after: str) -> bool:
-    if category(after).startswith("M"):  # it belongs to the character before it
+    if category(after).startswith("M"):  # a combining mark belongs to the character before it
         return False
-    return before.isspace() or after.isspace() or bool(_NO_BLANKS.match(before) or _NO_BLANKS.match(after))
+    if before.isspace() or after.isspace():
+        return True
+    return bool(_NO_WORD_SPACING.match(before) or _NO_WORD_SPACING.match(after))
 
 
 def _rename(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
-    pairs = [mapped(part) for part in block["src"].split(",")]
+    pairs = [parse_mapping(part) for part in block["src"].split(",")]
     if any(not old or not new for old, new in pairs):
         raise FilterError(
             f"`{block['src']}` maps no names", "write src=old->new, with commas between several"
@@ -272,8 +276,8 @@ def _rename(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     return step
 
 
-def mapped(text: str) -> tuple[str, str]:
-    """Return the two names of `old->new`; the second is empty without an arrow."""
+def parse_mapping(text: str) -> tuple[str, str]:
+    """Parse `old->new` to its two names; the second is empty without an arrow."""
     old, _, new = text.partition("->")
     return old.strip(), new.strip()
 
@@ -298,14 +302,14 @@ def _dated(default: str, moment: Callable[[View, Robot], datetime]) -> Callable[
 def _expiry(view: View, robot: Robot) -> datetime:
     for name in ("expires", EXPIRES):
         for value in view.values(name):
-            found = parse_http_date(value)
-            if found is not None:
-                return found
-    return months_after(robot.clock(), MONTHS_KEPT)
+            date = parse_http_date(value)
+            if date is not None:
+                return date
+    return months_after(robot.clock(), DEFAULT_EXPIRY_MONTHS)
 
 
 def months_after(moment: datetime, months: int) -> datetime:
-    """Return the same day so many months later, or the last day of a month that is shorter."""
+    """Return the same day `months` months later, or the last day of a shorter month."""
     years, month = divmod(moment.month - 1 + months, 12)
     year, month = moment.year + years, month + 1
     return moment.replace(year=year, month=month, day=min(moment.day, monthrange(year, month)[1]))

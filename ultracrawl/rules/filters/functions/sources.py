@@ -1,4 +1,4 @@
-"""Functions that give sources their values, and those that prepare it once, before any resource."""
+"""Functions that set sources, and their set-up functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETUP = frozenset({Phase.SETUP})
 
 
 def nothing(_: View) -> Answer:
-    """Do nothing for a resource."""
+    """Do nothing; the step of set-up functions."""
     return Answer.NOACTION
 
 
@@ -45,19 +45,17 @@ def _types(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
 
 
 def read_types(text: str) -> Mapping[str, str]:
-    """Return media types by extension from lines `type ext ext` or `type=... exts=a,b`."""
-    found: dict[str, str] = {}
+    """Parse media types by extension from lines `type ext ext` or `type=... exts=a,b`."""
+    types: dict[str, str] = {}
     for line in text.splitlines():
         words = line.partition("#")[0].split()
         if not words:
             continue
-        named = dict(word.split("=", 1) for word in words if "=" in word)
-        media_type = named.get("type", words[0]).strip('"')
-        extensions = named["exts"].strip('"').split(",") if "exts" in named else words[1:]
-        found.update(
-            (one.strip().lstrip(".").lower(), media_type.lower()) for one in extensions if one.strip()
-        )
-    return found
+        pairs = dict(word.split("=", 1) for word in words if "=" in word)
+        media_type = pairs.get("type", words[0]).strip('"').lower()
+        extensions = pairs["exts"].strip('"').split(",") if "exts" in pairs else words[1:]
+        types.update((name.strip().lstrip(".").lower(), media_type) for name in extensions if name.strip())
+    return types
 
 
 CLASSIFICATION = "classification"
@@ -84,7 +82,7 @@ def _assign(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
         values = view.values(source)
         if target == "type":
             if not values:
-                return Answer.NOACTION  # it is what the bytes show
+                return Answer.NOACTION  # the detected type stays
             values = tuple(value.partition(";")[0].strip() for value in values)
         return _assigned(view, target, values)
 
@@ -150,7 +148,7 @@ def _generating(by: By) -> Build:
 
 
 def _produce(view: View, target: str, value: str, robot: Robot, *, is_field: bool) -> None:
-    """Give a source, and under Generate a field, its value; classifications add up to their maximum."""
+    """Set a source, and under Generate a field; classifications are appended up to their maximum."""
     name = source_name(target)
     if target != CLASSIFICATION:
         view.assign(name, value)
@@ -158,7 +156,7 @@ def _produce(view: View, target: str, value: str, robot: Robot, *, is_field: boo
             view.rd[target] = [value]
         return
     known = view.values(name)
-    if value not in known and len(known) < robot.most_classifications:
+    if value not in known and len(known) < robot.max_classifications:
         view.assign(name, *known, value)
         if is_field:
             view.add_field(target, value)

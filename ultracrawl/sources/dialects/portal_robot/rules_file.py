@@ -195,7 +195,7 @@ def _match(directive: Directive, reader: _Reader, sources: Iterable[str], of: st
         return None
     match = Match(source, by, directive.get("string") or "", directive.line)
     try:
-        match.compiled()
+        match.compile()
     except FilterError as error:
         reader.wrong(directive.line, "string", error.problem, error.instead)
         return None

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ultracrawl.rules.duplicates.fingerprint import LARGEST_DISTANCE, SHINGLE
+from ultracrawl.rules.duplicates.fingerprint import MAX_DISTANCE, SHINGLE
 from ultracrawl.sources.header_rules import Expression
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Size
@@ -25,7 +25,7 @@ class DuplicatesSection(Section):
     """Number of leading bytes to compare. None: all."""
     near: bool = Field(default=False, examples=[True])
     """Treat pages with nearly equal texts as duplicates too."""
-    near_distance: int = Field(default=LARGEST_DISTANCE, ge=0, le=LARGEST_DISTANCE, examples=[2])
+    near_distance: int = Field(default=MAX_DISTANCE, ge=0, le=MAX_DISTANCE, examples=[2])
     """Bits (of 64) in which the simhashes of nearly equal texts may differ."""
     near_words: int = Field(default=20, ge=SHINGLE, le=100_000, examples=[50])
     """Texts with fewer words are compared exactly."""
