@@ -21,7 +21,7 @@ from ultracrawl.content.html.guards.attribute_limit import limit_attributes
 from ultracrawl.content.html.guards.formatting import limit_formatting
 from ultracrawl.content.html.guards.nesting import limit_nesting
 from ultracrawl.content.html.main_content import MAIN_CONTENT
-from ultracrawl.content.html.marks import with_edges
+from ultracrawl.content.html.marks import mark_block_edges
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.rules.robots.rules import RobotsRules
@@ -57,7 +57,7 @@ def measure(bodies: Sequence[bytes]) -> dict[str, float]:
         "attribute_limit": limit_attributes,
         "formatting_limit": limit_formatting,
         "nesting_limit": limit_nesting,
-        "edges": with_edges,
+        "edges": mark_block_edges,
         "tree": LexborHTMLParser,
         "floor": _floor,
         "parse_html": lambda body: parse_html(body, url=URL, content=MAIN_CONTENT),

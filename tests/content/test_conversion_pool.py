@@ -93,7 +93,7 @@ def test_a_signal_to_the_whole_group_ends_no_process_that_is_starting(sent: sign
 def test_a_process_is_replaced_after_many_documents(
     pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ultracrawl.content.service.pool._LONGEST_LIFE", 2)
+    monkeypatch.setattr("ultracrawl.content.service.pool._MAX_DOCUMENTS", 2)
     seen = set()
     for _ in range(4):
         pool.submit(PDF).result(20)
@@ -192,7 +192,7 @@ def test_memory_is_bounded_by_the_system() -> None:
 
 
 def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracrawl.content.service.process._OVERHEAD", -(10**9))
+    monkeypatch.setattr("ultracrawl.content.service.process._OVERHEAD_BYTES", -(10**9))
     process = ConversionProcess(ProcessLimits(20.0, 512 << 20))
     answer = process.convert(PDF)
     assert isinstance(answer, NotConverted)

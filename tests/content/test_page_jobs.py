@@ -8,7 +8,7 @@ import pytest
 
 from ultracrawl.content.html.selection import PagePicks, css_pick, xpath_pick
 from ultracrawl.content.limits import PageLimits
-from ultracrawl.content.reader import AnswerHead, PageReader
+from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.content.service.job import PageJob, PageLost, PageRead, ProcessLimits
 from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.model import LinkKind
@@ -31,19 +31,19 @@ HTML = """<!doctype html><html lang=en><head><title>A  title</title><base href="
 <p>see http://plain.example/page. <b>""" + "".join(
     f"<div><a href='/n{one}'>näme {one}</a> some more words</div>" for one in range(3000)
 )
-HEAD = AnswerHead("text/html", ("noarchive", "nosnippet"), "90; /refreshed")
+HEAD = PageHeaders("text/html", ("noarchive", "nosnippet"), "90; /refreshed")
 KINDS = frozenset(LinkKind)
 BODIES = {
-    "utf-8": (HTML.encode(), "text/html", AnswerHead("text/html; charset=utf-8")),
+    "utf-8": (HTML.encode(), "text/html", PageHeaders("text/html; charset=utf-8")),
     "headers": (HTML.encode(), "text/html", HEAD),
-    "another charset": (HTML.encode("cp1252"), "text/html", AnswerHead("text/html; charset=windows-1252")),
-    "utf-16": (HTML.encode("utf-16"), "text/html", AnswerHead()),
+    "another charset": (HTML.encode("cp1252"), "text/html", PageHeaders("text/html; charset=windows-1252")),
+    "utf-16": (HTML.encode("utf-16"), "text/html", PageHeaders()),
     "lone surrogates": (
         HTML.encode() + b"<a href='/\xed\xa0\x80'>\xed\xa0\x80&#xD800;</a>",
         "text/html",
         HEAD,
     ),
-    "xhtml": (HTML.replace("<h1>", "<title/><h1>").encode(), "application/xhtml+xml", AnswerHead()),
+    "xhtml": (HTML.replace("<h1>", "<title/><h1>").encode(), "application/xhtml+xml", PageHeaders()),
     "plain text": (HTML.encode(), "text/plain", HEAD),
     "one long word": (b"<p>" + b"x" * 400_000, "text/html", HEAD),
     "nothing": (b"", "text/html", HEAD),
@@ -60,7 +60,7 @@ def pool() -> Iterator[ConversionPool]:
 @pytest.mark.parametrize("limits", [PageLimits(), PageLimits(5000, 100, 2000)], ids=["whole", "in part"])
 @pytest.mark.parametrize(("body", "media_type", "head"), BODIES.values(), ids=BODIES)
 def test_a_page_is_the_same_whoever_reads_it(
-    pool: ConversionPool, body: bytes, media_type: str, head: AnswerHead, limits: PageLimits
+    pool: ConversionPool, body: bytes, media_type: str, head: PageHeaders, limits: PageLimits
 ) -> None:
     reader = PageReader(KINDS, ("*/*",), "robot", "iso-8859-2", jsonld=True, picks=PICKS, limits=limits)
     here = reader.read(body, "http://h.example/page", media_type, head)
@@ -79,7 +79,7 @@ def test_the_texts_of_rules_and_kinds_come_through(pool: ConversionPool) -> None
 
 
 def test_a_page_that_takes_too_long_costs_itself_only(pool: ConversionPool) -> None:
-    job = PageJob(b"<p>" * 300_000, "http://h/", "text/html", AnswerHead(), PageReader(), 0.001)
+    job = PageJob(b"<p>" * 300_000, "http://h/", "text/html", PageHeaders(), PageReader(), 0.001)
     answer = pool.submit(job).result(60)
     assert isinstance(answer, PageLost)
     assert "limits.seconds_per_page" in answer.reason
@@ -91,7 +91,7 @@ def test_a_page_that_needs_too_much_memory_costs_itself_only() -> None:
     body = b"<p>words and words</p>" * 1_000_000
     try:
         answer = pool.submit(
-            PageJob(body, "http://h/", "text/html", AnswerHead(), PageReader(), 60.0)
+            PageJob(body, "http://h/", "text/html", PageHeaders(), PageReader(), 60.0)
         ).result(60)
         assert isinstance(answer, PageLost)
         assert "memory" in answer.reason

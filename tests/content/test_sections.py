@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content.html.harvest import MOST_SECTIONS
+from ultracrawl.content.html.collector import MOST_SECTIONS
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.sections import LONGEST_ANCHOR, LONGEST_TITLE
 from ultracrawl.content.limits import PageLimits

@@ -10,11 +10,11 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.content.followed import DEFAULT_KINDS
-from ultracrawl.content.reader import AnswerHead, PageReader
+from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.sections.scope.links import LinksSection
 
-MARKUP: dict[str, str] = {
+MARKUP_TYPES: dict[str, str] = {
     "a": '<a href="/a">x</a>',
     "area": '<map><area href="/area"></map>',
     "frame": "",
@@ -42,7 +42,7 @@ MARKUP: dict[str, str] = {
 """One page has them all; `frame` stands in a frameset, where nothing else may."""
 
 FOUND: dict[str, set[str]] = {
-    **{name: {f"/{name}"} for name in MARKUP},
+    **{name: {f"/{name}"} for name in MARKUP_TYPES},
     "style": {"/style", "/style2"},
     "layer": {"/layer", "/ilayer"},
 }
@@ -52,9 +52,10 @@ FAST_NAMES = {"form": "action", "script_text": "script_java"}
 
 def everything(address: str) -> bytes:
     head = [
-        MARKUP[name] for name in ("canonical", "alternate", "next", "meta_refresh", "link", "meta", "style")
+        MARKUP_TYPES[name]
+        for name in ("canonical", "alternate", "next", "meta_refresh", "link", "meta", "style")
     ]
-    body = [text for text in MARKUP.values() if text not in head]
+    body = [text for text in MARKUP_TYPES.values() if text not in head]
     page = f"<!DOCTYPE html><html><head>{''.join(head)}</head><body>{''.join(body)}</body></html>"
     return page.replace("ADDRESS", address).encode()
 
@@ -75,14 +76,14 @@ def asked(site: Site) -> set[str]:
 def test_each_kind_is_an_option_with_the_default_of_the_rules() -> None:
     section = LinksSection()
     assert section.kinds == DEFAULT_KINDS
-    assert set(MARKUP) == {
+    assert set(MARKUP_TYPES) == {
         kind.name.lower() for kind in LinkKind if kind not in (LinkKind.REDIRECT, LinkKind.SITEMAP)
     }
 
 
-@pytest.mark.parametrize("name", MARKUP, ids=lambda name: f"fast_154_170-{FAST_NAMES.get(name, name)}")
+@pytest.mark.parametrize("name", MARKUP_TYPES, ids=lambda name: f"fast_154_170-{FAST_NAMES.get(name, name)}")
 def test_a_kind_is_read_if_and_only_if_it_is_on(name: str) -> None:
-    off = dict.fromkeys(MARKUP, False)
+    off = dict.fromkeys(MARKUP_TYPES, False)
     address = "http://h.example"
     body = everything(address) if name != "frame" else b'<frameset><frame src="/frame"></frameset>'
     for on in (True, False):
@@ -116,7 +117,7 @@ def test_the_default_kinds_are_followed_and_no_others(site: Site, url: str, work
 
 def test_all_kinds_switched_over(site: Site, url: str, workspace: Workspace) -> None:
     everything_served(site, url)
-    switched = {name: LinkKind[name.upper()] not in DEFAULT_KINDS for name in MARKUP}
+    switched = {name: LinkKind[name.upper()] not in DEFAULT_KINDS for name in MARKUP_TYPES}
     workspace.define(start_urls=[f"{url}/", f"{url}/frames"], links=switched)
     workspace.crawl()
     assert asked(site) == set().union(*(FOUND[name] for name, on in switched.items() if on))
@@ -215,10 +216,10 @@ def test_a_refresh_header_out_of_the_boundary_is_refused(site: Site, url: str, w
 
 def test_the_header_wins_over_meta() -> None:
     body = b'<meta http-equiv="refresh" content="9; url=/meta">'
-    page = PageReader().read(body, "http://h.example/", "text/html", AnswerHead(refresh="1; url=/header"))
+    page = PageReader().read(body, "http://h.example/", "text/html", PageHeaders(refresh="1; url=/header"))
     assert page is not None
     assert page.refresh == (1.0, "/header")
-    nonsense = PageReader().read(body, "http://h.example/", "text/html", AnswerHead(refresh="soon"))
+    nonsense = PageReader().read(body, "http://h.example/", "text/html", PageHeaders(refresh="soon"))
     assert nonsense is not None
     assert nonsense.refresh == (9.0, "/meta")
 

@@ -1,4 +1,4 @@
-"""What a zip file or an OLE compound file is: many formats are made of one of them."""
+"""Media types of formats that are zip files or OLE compound files."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ _CLASSES = {
     b"\x0b\x0d\x02\x00" + _CLASS_END: _OUTLOOK,
     bytes.fromhex("108D8164 9B4F CF11 86EA 00AA00B929E8"): _SLIDES,
 }
-"""What programs write into the root of a compound file."""
-_LARGEST_SECTOR = 12
-"""The exponent of its size; such files have sectors of 512 or 4,096 bytes ([MS-CFB] 2.2)."""
-_CENTRAL_DIRECTORY = 1 << 20
-"""How much of a zip file is looked through for names."""
+"""Class ids that programs write into the root of a compound file."""
+_MAX_SECTOR_EXPONENT = 12
+"""Sectors have 512 or 4,096 bytes ([MS-CFB] 2.2)."""
+_MAX_DIRECTORY_BYTES = 1 << 20
+"""Maximum bytes of a zip file that are searched for names."""
 _END_MARK, _END = b"PK\x05\x06", struct.Struct("<4s4H2LH")
-"""The record at the very end of a zip file, which says where its directory stands."""
-_LONGEST_END = _END.size + 0xFFFF
+"""The end of central directory record of a zip file."""
+_MAX_END_BYTES = _END.size + 0xFFFF
 
 
 def zip_type(body: bytes) -> str:
-    """Return the media type of a zip file: Office, OpenDocument and EPUB by what is in them, else plain zip."""
-    if body[30:38] == b"mimetype" and (found := _MIMETYPE_ENTRY.match(body, 38)):
+    """Return the media type of a zip file: Office, OpenDocument and EPUB by their members, else plain zip."""
+    if body[30:38] == b"mimetype" and (match := _MIMETYPE_ENTRY.match(body, 38)):
         size = int.from_bytes(body[22:26], "little")
-        return found[0][:size].decode() if size else found[0].decode().partition("PK")[0]
+        return match[0][:size].decode() if size else match[0].decode().partition("PK")[0]
     names = _directory(body)
-    if b"[Content_Types].xml" in names or b"[Content_Types].xml" in body[:_CENTRAL_DIRECTORY]:
+    if b"[Content_Types].xml" in names or b"[Content_Types].xml" in body[:_MAX_DIRECTORY_BYTES]:
         return next((name for member, name in _NAMES if member in names), "application/zip")
     return "application/epub+zip" if b"META-INF/container.xml" in names else "application/zip"
 
 
 def _directory(body: bytes) -> bytes:
-    """Return the directory of a zip file, which has the names of its members; its end if that cannot be told.
+    """Return the central directory of a zip file, or the end of the file if its record is invalid.
 
-    What stands before the directory may be whole zip files, such as the workbook of a chart in a presentation.
+    Other parts are not searched, since members may be zip files, such as the workbook of a chart in a presentation.
     """
-    at = body.rfind(_END_MARK, max(0, len(body) - _LONGEST_END))
+    at = body.rfind(_END_MARK, max(0, len(body) - _MAX_END_BYTES))
     if at >= 0 and len(body) - at >= _END.size:
         size = _END.unpack_from(body, at)[5]
         if 0 < size <= at:
-            return body[at - size : at][:_CENTRAL_DIRECTORY]
-    return body[-_CENTRAL_DIRECTORY:]
+            return body[at - size : at][:_MAX_DIRECTORY_BYTES]
+    return body[-_MAX_DIRECTORY_BYTES:]
 
 
 def ole_type(body: bytes) -> str:
-    """Return the media type of an OLE compound file by its class, else by its streams; the generic one without either.
+    """Return the media type of an OLE compound file by its root class, else by its stream names, else the generic one.
 
-    Streams are looked for anywhere, and may be those of a document inside, so the class of the root counts first.
+    Stream names are searched in the whole file, and may be those of an embedded document, so the class comes first.
     """
     by_class = _CLASSES.get(_root_class(body), "")
     return by_class or next(
@@ -77,21 +77,21 @@ def ole_type(body: bytes) -> str:
 
 
 def _root_class(body: bytes) -> bytes:
-    """Return the class in the root of a compound file, which is the first entry of its directory."""
+    """Return the class id in the root of a compound file, the first entry of its directory."""
     if len(body) < 512:
         return b""
     exponent, first = int.from_bytes(body[30:32], "little"), int.from_bytes(body[48:52], "little")
-    if exponent > _LARGEST_SECTOR:
+    if exponent > _MAX_SECTOR_EXPONENT:
         return b""
     root = (first + 1) << exponent
     return body[root + 80 : root + 96]
 
 
 def _entry(name: str) -> bytes:
-    """Return the name as a directory entry has it: padded with zeros, before its length."""
+    """Return the bytes of a name in a directory entry."""
     return name.encode("utf-16-le") + b"\0\0"
 
 
 def is_tar(head: bytes) -> bool:
-    """Return whether a file is a tar archive of POSIX or GNU."""
+    """Return whether a file is a POSIX or GNU tar archive."""
     return head[257:262] == b"ustar"

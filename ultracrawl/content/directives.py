@@ -17,16 +17,15 @@ def parse_directives(
 ) -> RobotsDirectives:
     """Combine META values and X-Robots-Tag header values for the robot `name`; the strictest wins.
 
-    `meta` holds only values meant for us. A header value may carry agents (`otherbot: noindex, nofollow`),
-    which hold up to the next agent; parts for other agents are passed over. Unknown directives are kept in
-    `others`.
+    `meta` only has values for this robot. A header value may name agents (`otherbot: noindex, nofollow`), each for the
+    directives up to the next agent; those for other agents are ignored. Unknown directives are kept in `others`.
     """
-    found = [word for value in meta for word in _words(value)]
+    directives = [word for value in meta for word in _words(value)]
     for value in x_robots_tag:
-        found.extend(_for_agent(_words(value), name.lower()))
-    if not found:
+        directives.extend(_for_agent(_words(value), name.lower()))
+    if not directives:
         return ALLOW_ALL
-    words = dict.fromkeys(found)
+    words = dict.fromkeys(directives)
     none = "none" in words
     return RobotsDirectives(
         index=not (none or "noindex" in words),
@@ -44,7 +43,7 @@ def _words(value: str) -> Iterator[str]:
         if waiting:
             word, waiting = f"{waiting}, {word}", ""
         if word.startswith("unavailable_after") and not _DIGIT.search(word):
-            waiting = word  # the date itself holds a comma: `Wed, 03 Dec 2025 ...`
+            waiting = word  # the date contains a comma: `Wed, 03 Dec 2025 ...`
         elif word:
             yield word
     if waiting:
@@ -52,13 +51,13 @@ def _words(value: str) -> Iterator[str]:
 
 
 def _for_agent(words: Iterable[str], name: str) -> Iterator[str]:
-    mine = True
+    applies = True
     for word in words:
         head, colon, rest = word.partition(":")
         if not colon or head.strip() in _WITH_VALUE:
             directive = word
         else:
-            mine = head.strip() in {name, "*"}
+            applies = head.strip() in {name, "*"}
             directive = rest.strip()
-        if mine and directive:
+        if applies and directive:
             yield directive

@@ -1,4 +1,4 @@
-"""What the names of files say of them, where no server names a type."""
+"""Media types by file name, for files without a declared type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from mimetypes import MimeTypes
 from ultracrawl.content.converters.registry import type_of_name
 
 _TYPES = MimeTypes()
-_MORE = {
+_ADDITIONAL = {
     "7z": "application/x-7z-compressed",
     "deb": "application/vnd.debian.binary-package",
     "dmg": "application/x-apple-diskimage",
@@ -23,15 +23,15 @@ _MORE = {
     "xz": "application/x-xz",
     "zst": "application/zstd",
 }
-"""Files that FTP servers are full of and that the table of Python does not know."""
-_PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
+"""Types of files common on FTP servers that Python's `mimetypes` lacks."""
+_COMPRESSED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 
 
 def media_type_of(url: str) -> str:
-    """Return the media type that the name of a file stands for, or empty."""
+    """Return the media type for the file name in a URL, or empty."""
     name = url.rpartition("/")[2].partition("?")[0].lower()
-    known = type_of_name(name) or _MORE.get(name.rpartition(".")[2] if "." in name else "", "")
+    known = type_of_name(name) or _ADDITIONAL.get(name.rpartition(".")[2] if "." in name else "", "")
     if known:
         return known
-    found, packed = _TYPES.guess_type(name)
-    return _PACKED.get(packed, "application/octet-stream") if packed else found or ""
+    media_type, compression = _TYPES.guess_type(name)
+    return _COMPRESSED.get(compression, "application/octet-stream") if compression else media_type or ""

@@ -1,4 +1,4 @@
-"""Which links are followed, and in what documents, unless a source says otherwise."""
+"""Defaults for the kinds of links that are followed, and for the media types of pages with links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT_KINDS = frozenset(
         LinkKind.META_REFRESH,
     }
 )
-"""What a source follows unless it says otherwise: ways from page to page, not the parts of one page."""
+"""Kinds of links followed by default: links between pages, not the resources of a page."""
 
 LINK_TYPES = ("text/*", XHTML, "x-application/wml")
-"""Media types whose links are followed unless a source says otherwise."""
+"""Media types of pages whose links are followed by default."""

@@ -1,4 +1,4 @@
-"""Listings of FTP servers: MLSD (RFC 3659), and what `ls -l` and DOS print. Nothing in them is trusted."""
+"""Parser for directory listings of FTP servers: MLSD (RFC 3659), and LIST in the formats of Unix and DOS."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 FTP_LISTING = "application/x-ftp-listing"
-"""The media type under which the download handler hands on the entries of a directory, a URL a line."""
+"""The media type of the download handler's response for a directory, one URL per line."""
 MAX_ENTRIES = 50_000
-"""Entries of one directory that are read."""
+"""Maximum entries of one directory."""
 
-_LONGEST_NAME = 1024
+_MAX_NAME_BYTES = 1024
 _MLSD = re.compile(rb"((?:[^;= ]+=[^;]*;)+) (.+)")
 _MLSD_KINDS = {b"file": False, b"dir": True}
 _UNIX = re.compile(
@@ -24,19 +24,19 @@ _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 
 
 class FtpEntry(NamedTuple):
-    """A file or directory in a listing; the name is in the bytes of the server."""
+    """A file or directory in a listing; the name is not decoded."""
 
     name: bytes
     is_directory: bool
 
 
 def parse_mlsd(data: bytes) -> list[FtpEntry]:
-    """Read a listing for machines; symbolic links and special files are left out."""
+    """Parse the reply to MLSD; symbolic links and special files are left out."""
     return _bounded(map(_mlsd_entry, data.splitlines()))
 
 
 def parse_list(data: bytes) -> list[FtpEntry]:
-    """Read a listing for people, in the form of Unix or of DOS; symbolic links are left out."""
+    """Parse the reply to LIST in the format of Unix or DOS; symbolic links are left out."""
     return _bounded(map(_list_entry, data.splitlines()))
 
 
@@ -46,43 +46,44 @@ def entry_urls(directory: str, entries: Iterable[FtpEntry]) -> list[str]:
 
 
 def is_ftp_listing(url: str, content_type: str) -> bool:
-    """Whether an answer is a listing; no web server can make its answer one."""
+    """Whether a response is a listing; a web server cannot forge one, because the URL has to be `ftp:`."""
     return content_type == FTP_LISTING and url.startswith("ftp:")
 
 
 def _mlsd_entry(line: bytes) -> FtpEntry | None:
-    found = _MLSD.fullmatch(line)
-    if found is None:
+    match = _MLSD.fullmatch(line)
+    if match is None:
         return None
-    facts = dict(fact.lower().split(b"=", 1) for fact in found[1].split(b";") if fact)
-    kind = _MLSD_KINDS.get(facts.get(b"type", b""))
-    return None if kind is None else FtpEntry(found[2], kind)
+    facts = dict(fact.lower().split(b"=", 1) for fact in match[1].split(b";") if fact)
+    is_directory = _MLSD_KINDS.get(facts.get(b"type", b""))
+    return None if is_directory is None else FtpEntry(match[2], is_directory)
 
 
 def _list_entry(line: bytes) -> FtpEntry | None:
-    found = _UNIX.fullmatch(line)
-    if found is not None:
-        kind = found["kind"]
-        return FtpEntry(found["name"], kind == b"d") if kind in b"-d" else None
-    found = _DOS.fullmatch(line)
-    return None if found is None else FtpEntry(found["name"], found["kind"] == b"<DIR>")
+    match = _UNIX.fullmatch(line)
+    if match is not None:
+        kind = match["kind"]
+        return FtpEntry(match["name"], kind == b"d") if kind in b"-d" else None
+    match = _DOS.fullmatch(line)
+    return None if match is None else FtpEntry(match["name"], match["kind"] == b"<DIR>")
 
 
 def _bounded(entries: Iterable[FtpEntry | None]) -> list[FtpEntry]:
-    """Return each usable entry once, in order of names; what could lead out of the directory is no name."""
-    found: dict[bytes, FtpEntry] = {}
+    """Return the valid entries, each name once, sorted by name."""
+    valid: dict[bytes, FtpEntry] = {}
     for entry in entries:
-        if entry is not None and _is_name(entry.name):
-            found.setdefault(entry.name, entry)
-            if len(found) >= MAX_ENTRIES:
+        if entry is not None and _is_file_name(entry.name):
+            valid.setdefault(entry.name, entry)
+            if len(valid) >= MAX_ENTRIES:
                 break
-    return sorted(found.values())
+    return sorted(valid.values())
 
 
-def _is_name(name: bytes) -> bool:
+def _is_file_name(name: bytes) -> bool:
+    """Whether a name is safe: it cannot lead out of the directory or inject FTP commands."""
     return (
         name not in (b".", b"..")
-        and len(name) <= _LONGEST_NAME
+        and len(name) <= _MAX_NAME_BYTES
         and not _CONTROL.search(name)
         and b"/" not in name
         and b"\\" not in name

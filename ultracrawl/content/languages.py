@@ -1,9 +1,9 @@
-"""Languages by code (ISO 639-1) and by English name, as definitions name them and as pages declare them."""
+"""Language codes (ISO 639-1) and English names of languages."""
 
 from __future__ import annotations
 
 UNKNOWN = "unknown"
-"""Stands for a language that cannot be told."""
+"""The code for a language that cannot be detected."""
 
 _NAMES = """
 aa Afar; ab Abkhazian; ae Avestan; af Afrikaans; ak Akan; am Amharic; an Aragonese; ar Arabic; as Assamese;
@@ -37,7 +37,7 @@ CODES: dict[str, str] = {
     for code, _, names in (entry.strip().partition(" ") for entry in _NAMES.replace("\n", " ").split(";"))
     for name in (code, *names.split(","))
 }
-"""The code of each language by its code and by its English names, all in lower case."""
+"""The code of each language by code and English names, all in lower case."""
 
 _OTHER_CODES = {
     "iw": "he",
@@ -54,14 +54,14 @@ _OTHER_CODES = {
     "kik": "ki",
     "gug": "gn",
 }
-"""Codes that mean a language of ISO 639-1 although they are not in it: withdrawn ones, and varieties."""
+"""Withdrawn codes, and codes of varieties, of languages of ISO 639-1."""
 
 _GROUPS = {"no": frozenset({"no", "nb", "nn"}), "nb": frozenset({"nb", "no"})}
-"""Norwegian means both of its written forms; what is called just Norwegian is mostly Bokmål."""
+"""Norwegian stands for both of its written forms; pages declared as Norwegian are mostly Bokmål."""
 
 
 def language_code(tag: str) -> str:
-    """Return the code of a language tag as pages declare it (`en-GB`, `de_AT`); empty if it says nothing."""
+    """Return the language code of a tag (`en-GB`, `de_AT`); empty if it names no language."""
     primary = tag.strip().lower().replace("_", "-").partition("-")[0]
     if primary in ("", "und", "zxx", "mul", "mis"):
         return ""
@@ -69,12 +69,12 @@ def language_code(tag: str) -> str:
 
 
 def same_language(code: str, other: str) -> bool:
-    """Return whether two codes may stand for one language: Norwegian is that of its written forms, too."""
+    """Return whether two codes may stand for the same language: Norwegian includes its written forms."""
     return code == other or code in _GROUPS.get(other, ()) or other in _GROUPS.get(code, ())
 
 
 def languages_meant(name: str) -> frozenset[str] | None:
-    """Return the codes that a code or an English name stands for, without regard to case; None for an unknown one."""
+    """Return the codes for a code or English name (case-insensitive); None for an unknown one."""
     word = " ".join(name.lower().split())
     if word == UNKNOWN:
         return frozenset({UNKNOWN})

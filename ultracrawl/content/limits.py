@@ -1,4 +1,4 @@
-"""How much of one page is read."""
+"""Limits for parsing one page."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-LARGE = 1 << 18
-"""Bytes from which on a page is read in a process of its own: smaller ones take some hundredths of a second."""
+LARGE_PAGE_BYTES = 1 << 18
+"""Pages from this size in bytes on are parsed in another process; smaller ones take some hundredths of a second."""
 
 
 class PageLimits(NamedTuple):
-    """Bounds of one page; what stands in front of a bound is read."""
+    """Limits of one page; content up to a limit is parsed."""
 
     nodes: int = 1_000_000
     """Tags and comments."""
     links: int = 10_000
     """Different links."""
     text: int = 5_000_000
-    """Characters of text, and as many of what links are called and of META values."""
+    """Characters of text, and as many of link texts and of META values."""
 
 
-DEFAULTS = PageLimits()
+DEFAULT_LIMITS = PageLimits()
 
 
-NODES = "limits.nodes_per_page {}: what stands behind them was left out"
-LINKS = "limits.links_per_page {}: further links were left out"
-TEXT = "conversion.text {}: what stands behind it was left out"
+NODES_CUT = "limits.nodes_per_page {}: what stands behind them was left out"
+LINKS_CUT = "limits.links_per_page {}: further links were left out"
+TEXT_CUT = "conversion.text {}: what stands behind it was left out"
 
 
-def reasons(*bounds: tuple[str, object, bool]) -> str:
-    """Return the texts of the bounds that left something out, as one; each is filled in with its value."""
+def join_reasons(*bounds: tuple[str, object, bool]) -> str:
+    """Join the messages of the exceeded limits; each bound is (message, value, is exceeded)."""
     return "; ".join([text.format(value) for text, value, cut in bounds if cut])
 
 
-def limit_nodes(body: bytes, most: int) -> tuple[bytes, bool]:
-    """Return the part of `body` with so many tags and comments, and whether it had more; nothing is parsed for it."""
-    if len(body) <= most or body.count(b"<") <= most:
+def limit_nodes(body: bytes, limit: int) -> tuple[bytes, bool]:
+    """Return `body` up to `limit` tags and comments, and whether it was cut; nothing is parsed for it."""
+    if len(body) <= limit or body.count(b"<") <= limit:
         return body, False
-    end = next(islice(re.finditer(b"<", body), most, None)).start()
+    end = next(islice(re.finditer(b"<", body), limit, None)).start()
     return body[:end], True
 
 
-def limit_text(text: str, most: int) -> tuple[str, bool]:
-    """Return the first characters of a text, up to the end of a word, and whether it had more."""
-    if len(text) <= most:
+def limit_text(text: str, limit: int) -> tuple[str, bool]:
+    """Return at most `limit` characters of a text, cut at a word boundary, and whether it was cut."""
+    if len(text) <= limit:
         return text, False
-    end = text.rfind(" ", 0, most + 1)
-    return text[: end if end > 0 else most], True
+    end = text.rfind(" ", 0, limit + 1)
+    return text[: end if end > 0 else limit], True

@@ -1,4 +1,4 @@
-"""Mailboxes of the kind mbox (RFC 4155): where their messages are, however large they are."""
+"""Splits mbox files (RFC 4155) of any size into messages."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable, Iterator
 
 _CHUNK = 1 << 20
-_KEPT = 1100
-"""Bytes that are looked at again together with the next ones: more than a line between messages has."""
+_OVERLAP = 1100
+"""Bytes that are searched again with the next chunk: more than the longest separator line."""
 _SEPARATOR = re.compile(rb"\nFrom [^\r\n]{0,998}\r?\n")
 _BLANK_LINE = (b"\n\n", b"\n\r\n")
 
 
 def message_spans(read: Callable[[int], bytes]) -> Iterator[tuple[int, int]]:
-    """Yield where each message begins and ends in what `read` returns piece by piece; memory is that of a piece."""
-    data, position = b"\n\n", -2  # as if a blank line stood before the beginning
+    """Yield the start and end of each message in the chunks of `read`; only one chunk is kept in memory."""
+    data, position = b"\n\n", -2  # as if the file started with a blank line
     begun, last = -1, -3
-    while piece := read(_CHUNK):
-        data += piece
+    while chunk := read(_CHUNK):
+        data += chunk
         for line in _SEPARATOR.finditer(data):
             at = position + line.start()
             if at <= last or not data.endswith(_BLANK_LINE, 0, line.start() + 1):
@@ -25,7 +25,7 @@ def message_spans(read: Callable[[int], bytes]) -> Iterator[tuple[int, int]]:
             if begun >= 0:
                 yield begun, at + 1
             last, begun = at, position + line.end()
-        passed = max(len(data) - _KEPT, 0)
+        passed = max(len(data) - _OVERLAP, 0)
         data, position = data[passed:], position + passed
     if begun >= 0:
         yield begun, position + len(data)

@@ -1,4 +1,4 @@
-"""Media types: what the server declares, what the bytes are, and which of the two to believe."""
+"""Media types: parses the declared type, detects the type of a body, and decides between the two."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import lru_cache
 from ultracrawl.content.containers import is_tar, ole_type, zip_type
 
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
-"""RFC 6838, 4.2: what is longer is no type, so what is remembered by types stays small."""
+"""RFC 6838, 4.2; the maximum length bounds caches that have types as keys."""
 _SNIFFED_BYTES = 1445
-"""The resource header of the WHATWG MIME sniffing standard."""
+"""Size of the resource header in the WHATWG MIME sniffing standard."""
 
 ARCHIVES = (
     "application/zip",
@@ -46,10 +46,10 @@ _SIGNED_PREFIXES = (
     "application/vnd.oasis.",
     "image/",
 )
-"""Formats that show in their first bytes what they are."""
-_PACKED = frozenset({"application/msword", "application/epub+zip"})
-_PACKED_PREFIXES = ("application/vnd.ms-", "application/vnd.openxmlformats-")
-"""Formats made of zip or OLE files, which plain text can never be."""
+"""Formats with a signature in their first bytes."""
+_CONTAINED = frozenset({"application/msword", "application/epub+zip"})
+_CONTAINED_PREFIXES = ("application/vnd.ms-", "application/vnd.openxmlformats-")
+"""Formats that are zip or OLE files, and so never plain text."""
 
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),
@@ -83,10 +83,10 @@ _SIGNATURES = (
 )
 _SIGNED_STARTS = frozenset(signature[:1] for signature, _ in _SIGNATURES)
 _WORDLIKE = (b"BM", b"BZh", b"ID3", b"fLaC", b"wOFF", b"wOF2")
-"""Signatures that a text may begin with (`BMW ...`); they count only before bytes that no text has."""
+"""Signatures that a text may start with (`BMW ...`); they only count if binary bytes follow."""
 _BY_FORM_TYPE = {b"WEBP": "image/webp", b"WAVE": "audio/wave", b"AVI ": "video/avi"}
 _MARKUP = re.compile(
-    # A comment ends at its first end and nowhere else (`?>`): else the ways to cut many of them are tried, all 2^n.
+    # The atomic group `(?>` prevents exponential backtracking over many comments.
     rb"\s*(?:<!--(?>.*?-->)\s*)*"
     rb"<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]",
     re.IGNORECASE | re.DOTALL,
@@ -109,10 +109,10 @@ _MESSAGE = re.compile(
     rb"(?:[!-9;-~]+:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){1,50}",
     re.IGNORECASE,
 )
-"""The beginning of a message as mail servers write it; a text that merely has a colon in it is none."""
+"""The headers of a message as mail servers write them; a text with a colon is not enough."""
 _MAIL = frozenset({"message/rfc822", "application/mbox"})
-_ALIKE = (_MAIL, frozenset({"application/gzip", "application/x-gzip"}))
-"""Pairs of types whose difference is no lie."""
+_EQUIVALENT = (_MAIL, frozenset({"application/gzip", "application/x-gzip"}))
+"""Types that count as equal when the declared one is checked."""
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -123,7 +123,7 @@ def declared_type(content_type: str) -> str:
 
 
 def sniff_type(body: bytes) -> str:
-    """Return the media type that the first bytes show; `application/octet-stream` if they show none."""
+    """Return the media type of the first bytes; `application/octet-stream` if it cannot be detected."""
     head = body[:_SNIFFED_BYTES]
     if head[:1] in _SIGNED_STARTS:
         for signature, name in _SIGNATURES:
@@ -139,7 +139,7 @@ def sniff_type(body: bytes) -> str:
 
 
 def _inside(name: str, body: bytes) -> str:
-    """Return what a container holds, if it is one of the formats that are made of containers."""
+    """Return the type of the format inside a zip or OLE container; other types are returned unchanged."""
     if name == "application/zip":
         return zip_type(body)
     return ole_type(body) if name == "application/x-ole-storage" else name
@@ -150,7 +150,7 @@ def _sniff_text(head: bytes) -> str:
         if head.startswith(mark):
             head = head[len(mark) :].replace(b"\0", b"")
             break
-    if head.startswith((b"<\0", b"\0<")):  # UTF-16 without a mark
+    if head.startswith((b"<\0", b"\0<")):  # UTF-16 without a byte order mark
         head = head.replace(b"\0", b"")
     if _MARKUP.match(head):
         return "text/html"
@@ -164,12 +164,12 @@ def _sniff_text(head: bytes) -> str:
 
 
 def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> str:
-    """Return the type to go by.
+    """Return the declared or the detected media type.
 
-    The declared type counts, with three exceptions: none was declared, or one that says nothing
-    (`application/octet-stream`); text was declared and the bytes are binary (Ultra Search status 1009); a format that
-    shows in its bytes was declared (PDF, Office, archives, images, JSON, XML, mail) and they are another for certain.
-    With `detect` (FAST `force_mimetype_detection`) what is found wins unless it is generic.
+    The declared type wins, with three exceptions: it is missing or generic (`application/octet-stream`); it is text and
+    the bytes are binary (Ultra Search status 1009); it has a signature (PDF, Office, archives, images, JSON, XML, mail)
+    and the bytes are certainly of another format. With `detect` (FAST `force_mimetype_detection`) the detected type
+    wins unless it is generic.
     """
     declared = declared_type(content_type)
     if not detect and is_certain(declared):
@@ -177,41 +177,44 @@ def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> s
         return _checked(declared, body) if signed else declared
     if not detect and declared.startswith("text/") and body[:_SNIFFED_BYTES].lstrip().startswith(b"<?xml"):
         return declared  # XML is text, whatever its root is
-    wide = "utf-16" in content_type.lower()
-    found = sniff_type(body[: 2 * _SNIFFED_BYTES].replace(b"\0", b"") if wide else body)
-    if found in _MAIL and declared.startswith("text/"):
-        return declared  # a text that begins like a message is a text
-    says_nothing = not declared or (declared in _GENERIC and declared != "text/plain")
-    if not declared or ((detect or says_nothing) and found not in _GENERIC):
-        return found
-    lies = declared.startswith("text/") and not found.startswith("text/") and not found.endswith("xml")
-    return found if lies and body else declared
+    is_utf16 = "utf-16" in content_type.lower()
+    sniffed = sniff_type(body[: 2 * _SNIFFED_BYTES].replace(b"\0", b"") if is_utf16 else body)
+    if sniffed in _MAIL and declared.startswith("text/"):
+        return declared  # texts may start like a message
+    is_generic = not declared or (declared in _GENERIC and declared != "text/plain")
+    if not declared or ((detect or is_generic) and sniffed not in _GENERIC):
+        return sniffed
+    is_wrong = (
+        declared.startswith("text/") and not sniffed.startswith("text/") and not sniffed.endswith("xml")
+    )
+    return sniffed if is_wrong and body else declared
 
 
 def _checked(declared: str, body: bytes) -> str:
-    """Return the declared type of a format with a signature, or what is there instead (a page, an older format)."""
-    found = sniff_type(body)
-    if declared.endswith("xml") and (found.startswith("text/") or found.endswith("xml")):
+    """Return the declared type of a format with a signature, or the type of the bytes if they differ for certain."""
+    sniffed = sniff_type(body)
+    if declared.endswith("xml") and (sniffed.startswith("text/") or sniffed.endswith("xml")):
         return declared
-    if {declared, found} in _ALIKE:
+    if {declared, sniffed} in _EQUIVALENT:
         return declared
-    if found == "text/plain" and (declared in _PACKED or declared.startswith(_PACKED_PREFIXES)):
-        return found  # comma separated values that are called a workbook
-    return declared if found in _UNCERTAIN or (found in _GENERIC_CONTAINERS and declared != found) else found
+    if sniffed == "text/plain" and (declared in _CONTAINED or declared.startswith(_CONTAINED_PREFIXES)):
+        return sniffed  # for example CSV declared as a workbook
+    is_doubtful = sniffed in _UNCERTAIN or (sniffed in _GENERIC_CONTAINERS and declared != sniffed)
+    return declared if is_doubtful else sniffed
 
 
 def is_certain(declared: str) -> bool:
-    """Return whether `effective_type` goes by this declared type whatever the bytes are (without `detect`)."""
+    """Return whether a declared type is neither missing, generic nor text, so that the bytes hardly matter."""
     return bool(declared) and not declared.startswith("text/") and declared not in _GENERIC
 
 
 def type_matches(name: str, patterns: Iterable[str]) -> bool:
-    """Return whether a media type is one of `patterns`; `*` stands for a whole field (`text/*`, `*/*`)."""
+    """Return whether a media type matches one of `patterns`; `*` replaces a whole part (`text/*`, `*/*`)."""
     return _matches(name, tuple(patterns))
 
 
 @lru_cache(maxsize=1024)
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     main, _, _ = name.partition("/")
-    wanted = {pattern.partition(";")[0].strip().lower() for pattern in patterns}
-    return not wanted.isdisjoint({name.lower(), f"{main.lower()}/*", "*/*"})
+    types = {pattern.partition(";")[0].strip().lower() for pattern in patterns}
+    return not types.isdisjoint({name.lower(), f"{main.lower()}/*", "*/*"})

@@ -1,4 +1,4 @@
-"""From an answer to a page, by the rules of one source: which kinds of documents are read, and how."""
+"""Parses the body of a response into a `Page` by the options of a source."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.html.refresh import parse_refresh
 from ultracrawl.content.html.selection import PagePicks
-from ultracrawl.content.limits import DEFAULTS, LARGE, LINKS, PageLimits, reasons
+from ultracrawl.content.limits import DEFAULT_LIMITS, LARGE_PAGE_BYTES, LINKS_CUT, PageLimits, join_reasons
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
 
-MARKUP = frozenset(
+MARKUP_TYPES = frozenset(
     {
         "text/html",
         XHTML,
@@ -32,49 +32,49 @@ MARKUP = frozenset(
         "text/x-hdml",
     }
 )
-"""Media types that are read as HTML; those of mobile phones are near enough to it."""
+"""Media types parsed as HTML; those for mobile phones are similar enough."""
 
 _NO_KINDS: frozenset[LinkKind] = frozenset()
 
 
-class AnswerHead(NamedTuple):
-    """The headers that say something about the page; values as received."""
+class PageHeaders(NamedTuple):
+    """The response headers that are used for parsing; values as received."""
 
     content_type: str = ""
     x_robots_tag: Sequence[str] = ()
     refresh: str = ""
 
 
-_NO_HEAD = AnswerHead()
+_NO_HEAD = PageHeaders()
 
 
 @dataclass(frozen=True, slots=True)
 class PageReader:
-    """Reads answers into pages. Links of the kinds `link_kinds` are taken from pages of the types `link_types`."""
+    """Parses bodies into pages; extracts links of the kinds `link_kinds` from pages of the types `link_types`."""
 
     link_kinds: frozenset[LinkKind] = DEFAULT_KINDS
     link_types: tuple[str, ...] = LINK_TYPES
     robots_name: str = "ultracrawl"
     default_charset: str = ""
     jsonld: bool = False
-    """Read JSON-LD of pages, as attributes."""
+    """Extract attributes from JSON-LD."""
     picks: PagePicks | None = None
     content: tuple[ContentRule, ...] = ()
-    """What of a page is its text; the first rule that is for the page counts."""
-    limits: PageLimits = DEFAULTS
+    """Rules that select the text of a page; the first one that applies to its URL counts."""
+    limits: PageLimits = DEFAULT_LIMITS
 
     def reads(self, media_type: str) -> bool:
-        """Tell whether documents of a media type can be read."""
-        return media_type in MARKUP or media_type.startswith("text/")
+        """Return whether documents of a media type can be parsed without a converter."""
+        return media_type in MARKUP_TYPES or media_type.startswith("text/")
 
     def is_large(self, body: bytes, media_type: str) -> bool:
-        """Tell whether reading a page takes so long that everything else would wait for it."""
-        return len(body) >= LARGE and self.reads(media_type)
+        """Return whether a page is large enough to be parsed in another process."""
+        return len(body) >= LARGE_PAGE_BYTES and self.reads(media_type)
 
-    def read(self, body: bytes, url: str, media_type: str, head: AnswerHead = _NO_HEAD) -> Page | None:
-        """Return the page, or None if documents of this media type cannot be read."""
+    def read(self, body: bytes, url: str, media_type: str, head: PageHeaders = _NO_HEAD) -> Page | None:
+        """Parse a body; return None if its media type needs a converter."""
         kinds = self.link_kinds if type_matches(media_type, self.link_types) else _NO_KINDS
-        if media_type in MARKUP:
+        if media_type in MARKUP_TYPES:
             page = parse_html(
                 body,
                 url=url,
@@ -104,8 +104,8 @@ class PageReader:
             return None
         return _refreshed(page, head.refresh, kinds) if head.refresh else page
 
-    def page_of(self, conversion: Conversion, media_type: str, head: AnswerHead = _NO_HEAD) -> Page:
-        """Return the page of a document that a converter has read."""
+    def page_of(self, conversion: Conversion, media_type: str, head: PageHeaders = _NO_HEAD) -> Page:
+        """Return the page of a converted document."""
         kinds = self.link_kinds if type_matches(media_type, self.link_types) else _NO_KINDS
         links = [Link(href, LinkKind.A) for href in conversion.links] if LinkKind.A in kinds else []
         if LinkKind.TEXT in kinds:
@@ -118,15 +118,15 @@ class PageReader:
             meta=conversion.metadata,
             robots=parse_directives((), head.x_robots_tag, name=self.robots_name),
             links=kept,
-            truncated=reasons(
+            truncated=join_reasons(
                 ("{}", conversion.truncated, bool(conversion.truncated)),
-                (LINKS, self.limits.links, len(kept) < len(links)),
+                (LINKS_CUT, self.limits.links, len(kept) < len(links)),
             ),
         )
 
 
 def _refreshed(page: Page, header: str, kinds: frozenset[LinkKind]) -> Page:
-    """Return the page with the Refresh header in place of META refresh, as browsers take it."""
+    """Return the page with the Refresh header, which overrides META refresh as in browsers."""
     refresh = parse_refresh(header)
     if refresh is None:
         return page

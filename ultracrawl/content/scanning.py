@@ -1,12 +1,12 @@
-"""Expressions over all bytes of a page: RE2 goes over them once, in C, whatever an expression looks for."""
+"""Regular expressions on whole bodies: RE2 matches in linear time."""
 
 from __future__ import annotations
 
 import re2
 
 
-def one_pass(pattern: str) -> re2._Regexp[bytes]:
-    """Return an expression to search bodies with, upper and lower case alike."""
+def compile_for_bodies(pattern: str) -> re2._Regexp[bytes]:
+    """Compile a case-insensitive expression for bodies."""
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.case_sensitive = False

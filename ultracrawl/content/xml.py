@@ -1,8 +1,8 @@
-"""Reading untrusted XML: no DTD, no entities, nothing fetched.
+"""Parser for untrusted XML: no DTDs, no entities, no external resources.
 
-`guarded_parser` and `parse` are what every reader of XML goes through: they hold the one guard against DTDs.
-`read_xml` joins events to elements with their text and mends common mistakes, for sitemaps, feeds and lists;
-`stream_xml` hands over events in document order, for documents of any size.
+All readers of XML use `guarded_parser` and `parse`, which refuse DTDs. `read_xml` passes elements with their text and
+repairs common mistakes, for sitemaps, feeds and lists; `stream_xml` passes events in document order, for documents of
+any size.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _AMPERSAND = re.compile(
 )
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _PLAIN_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[\]<>]*>")
-_PROLOG = 4096
-_CHUNK = 1 << 16
-_MOST_NAMES = 1000
+_PROLOG_BYTES = 4096
+_CHUNK_BYTES = 1 << 16
+_MAX_NAMES = 1000
 
 
 class XmlError(ValueError):
-    """The document is not read, or not to its end; `line` counts from 1."""
+    """The document was not parsed, or not to its end; `line` counts from 1."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(problem)
@@ -35,7 +35,7 @@ class XmlError(ValueError):
 
 
 class XmlRefusedError(XmlError):
-    """The document brings a DTD."""
+    """The document has a DTD."""
 
 
 class XmlBrokenError(XmlError):
@@ -43,36 +43,36 @@ class XmlBrokenError(XmlError):
 
 
 class XmlEvents(Protocol):
-    """Called for the elements of a document; `name` is without its namespace prefix, in lower case."""
+    """Receives the elements of a document; names without namespace prefix, in lower case."""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
-        """Take the start of an element; return False to stop reading here."""
+        """Handle the start of an element; return False to stop parsing."""
 
     def end_element(self, name: str, text: str) -> None:
-        """Take the end of an element with the text that stood directly in it."""
+        """Handle the end of an element with its own text (without that of its children)."""
 
 
 class XmlHandler(Protocol):
-    """Called for a stream of events; names come without their prefix, in lower case."""
+    """Receives a stream of events; element names without prefix, in lower case."""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Take the start of an element; names of attributes are as written."""
+        """Handle the start of an element; names of attributes are as written."""
 
     def end_element(self, name: str) -> None:
-        """Take the end of an element."""
+        """Handle the end of an element."""
 
     def text(self, data: str) -> None:
-        """Take characters, in document order."""
+        """Handle characters, in document order."""
 
 
-TakeElement = Callable[[str, Mapping[str, str], str, Sequence[tuple[str, Mapping[str, str]]]], None]
+ElementCallback = Callable[[str, Mapping[str, str], str, Sequence[tuple[str, Mapping[str, str]]]], None]
 
 
 def guarded_parser(encoding: str | None, *, bare_doctype: bool = False) -> expat.XMLParserType:
-    """Return a parser that raises `XmlRefusedError` at a DOCTYPE, before anything of it is used.
+    """Return a parser that raises `XmlRefusedError` at a DOCTYPE, before any of it is processed.
 
-    `bare_doctype` lets one pass that neither declares nor refers to anything. So no entity is ever replaced, and
-    nothing else is opened. `encoding` wins over what the document declares.
+    So no entity is expanded, and no resource is opened. `bare_doctype` allows a DOCTYPE without declarations and
+    references. `encoding` overrides the declaration of the document.
     """
     parser = expat.ParserCreate(encoding)
 
@@ -91,7 +91,7 @@ def guarded_parser(encoding: str | None, *, bare_doctype: bool = False) -> expat
 
 
 def parse(parser: expat.XMLParserType, data: bytes, *, final: bool = True) -> None:
-    """Send bytes through a parser. Raises `XmlBrokenError`, after the events before the break."""
+    """Parse bytes. Raises `XmlBrokenError` after the events before the error."""
     try:
         parser.Parse(data, final)
     except expat.ExpatError as error:
@@ -99,15 +99,14 @@ def parse(parser: expat.XMLParserType, data: bytes, *, final: bool = True) -> No
 
 
 def read_xml(data: bytes, listener: XmlEvents, *, content_type: str = "") -> str:
-    """Send the elements of `data` to `listener`; return what is wrong with the document, or empty.
+    """Send the elements of `data` to `listener`; return the error in the document, or empty.
 
-    Bare ampersands, HTML entities and control characters are mended. Reading ends at the first other
-    mistake, and what was read until then counts. Raises `XmlRefusedError` on a DOCTYPE that declares or
-    refers to anything.
+    Bare ampersands, HTML entities and control characters are repaired. Parsing ends at the first other error, after
+    the elements before it. Raises `XmlRefusedError` for a DOCTYPE with declarations or references.
     """
     charset = find_charset(data, content_type)
     text = _DECLARATION.sub("", data.decode(charset, "replace").lstrip("\ufeff"), count=1).lstrip()
-    text = _AMPERSAND.sub(_mend, _FORBIDDEN.sub("", text))
+    text = _AMPERSAND.sub(_repair_entity, _FORBIDDEN.sub("", text))
     reader = _ElementReader(listener)
     try:
         parse(reader.parser, text.encode("utf-8", "replace"))
@@ -119,19 +118,19 @@ def read_xml(data: bytes, listener: XmlEvents, *, content_type: str = "") -> str
     return ""
 
 
-def _mend(found: re.Match[str]) -> str:
-    meaning = html5.get(f"{found[1]};") if found[1] else None
-    if meaning is None or meaning in "&<":
-        return "&amp;" + found[0][1:]
-    return meaning
+def _repair_entity(match: re.Match[str]) -> str:
+    character = html5.get(f"{match[1]};") if match[1] else None
+    if character is None or character in "&<":
+        return "&amp;" + match[0][1:]
+    return character
 
 
 class _EnoughError(Exception):
-    """The listener needs no further elements."""
+    """The listener stopped parsing."""
 
 
 class _ElementReader:
-    """Joins expat's small events to elements with their text."""
+    """Combines expat's events to elements with their text."""
 
     def __init__(self, listener: XmlEvents) -> None:
         self._listener = listener
@@ -153,8 +152,8 @@ class _ElementReader:
         self._listener.end_element(name, "".join(texts))
 
     def close_open_elements(self) -> None:
-        """End what a broken document left open, so that its last entry is not lost."""
-        self.parser.buffer_text = False  # hands over the text that it holds back
+        """End the elements that a broken document left open, so that its last entry is not lost."""
+        self.parser.buffer_text = False  # flushes the buffered text
         while self._open:
             self._end("")
 
@@ -166,16 +165,16 @@ class _ElementReader:
 def stream_xml(
     data: bytes, handler: XmlHandler, check_time: Callable[[], None], encoding: str | None = None
 ) -> None:
-    """Send the events of `data` to `handler`; `encoding` wins over what the document declares.
+    """Send the events of `data` to `handler`; `encoding` overrides the declaration of the document.
 
-    `check_time` is called now and then, and may raise. Raises `XmlBrokenError`, after the events before the break,
-    and `XmlRefusedError` for declarations of entities. A DOCTYPE that declares nothing itself is dropped, and nothing
-    that it refers to is read. Entities that are declared nowhere are read as those of HTML, or passed over.
+    `check_time` is called after each chunk, and may raise. Raises `XmlBrokenError` after the events before the error,
+    and `XmlRefusedError` for entity declarations. A DOCTYPE without declarations is removed, and nothing that it refers
+    to is opened. Undeclared entities are expanded if HTML has them, and else ignored.
     """
-    data = _PLAIN_DOCTYPE.sub(b"", data[:_PROLOG], count=1) + data[_PROLOG:]
+    data = _PLAIN_DOCTYPE.sub(b"", data[:_PROLOG_BYTES], count=1) + data[_PROLOG_BYTES:]
     parser = _streaming_parser(handler, encoding)
-    for at in range(0, len(data), _CHUNK):
-        parse(parser, data[at : at + _CHUNK], final=False)
+    for at in range(0, len(data), _CHUNK_BYTES):
+        parse(parser, data[at : at + _CHUNK_BYTES], final=False)
         check_time()
     parse(parser, b"")
 
@@ -192,8 +191,7 @@ def _streaming_parser(handler: XmlHandler, encoding: str | None) -> expat.XMLPar
         parser.ExternalEntityParserCreate(context).Parse(b" ", True)
         return 1
 
-    # A DTD that might stand elsewhere makes an unknown entity a gap, not an error; it is never looked for: what
-    # is read in its place is empty.
+    # With a foreign DTD unknown entities are skipped and not errors; an empty one is read in its place.
     parser.UseForeignDTD(True)
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
     parser.ExternalEntityRefHandler = read_nothing
@@ -202,39 +200,39 @@ def _streaming_parser(handler: XmlHandler, encoding: str | None) -> expat.XMLPar
 
 
 class ElementHandler:
-    """Hands over each element at its end, for small parts of documents.
+    """Passes each element to a callback at its end, for small parts of documents.
 
-    `take` gets its name and attributes, the text right before its end, and the elements around it, the root first.
+    The callback gets name, attributes, the text right before the end tag, and the ancestors, the root first.
     """
 
-    def __init__(self, take: TakeElement) -> None:
-        self._take = take
+    def __init__(self, on_element: ElementCallback) -> None:
+        self._on_element = on_element
         self._open: list[tuple[str, Mapping[str, str]]] = []
         self._texts: list[str] = []
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Begin an element."""
+        """Start an element."""
         self._open.append((name, attributes))
         self._texts.clear()
 
     def end_element(self, name: str) -> None:
-        """Hand over an element."""
+        """Pass an element to the callback."""
         text = "".join(self._texts)
         self._texts.clear()
         _, attributes = self._open.pop()
-        self._take(name, attributes, text, self._open)
+        self._on_element(name, attributes, text, self._open)
 
     def text(self, data: str) -> None:
-        """Take characters."""
+        """Add characters."""
         self._texts.append(data)
 
 
 class _LocalNames(dict[str, str]):
-    """Local names by qualified ones; kept, as long as there are few of them."""
+    """Cache of local names by qualified names, up to `_MAX_NAMES`."""
 
     def __missing__(self, qualified: str) -> str:
         name = local_name(qualified)
-        if len(self) < _MOST_NAMES:
+        if len(self) < _MAX_NAMES:
             self[qualified] = name
         return name
 

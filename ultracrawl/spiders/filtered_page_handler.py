@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.reader import AnswerHead, PageReader
+from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.listing.answers import describe
@@ -136,7 +136,7 @@ class FilteredPageHandler:
             reader = PageReader(LINKS, ("*/*",), robots_name, content=own.content, limits=own.limits)
             headers = headers_of(response)
             robots_tag = headers.get("x-robots-tag")
-            head = AnswerHead(headers.get("content-type", ""), (robots_tag,) if robots_tag else ())
+            head = PageHeaders(headers.get("content-type", ""), (robots_tag,) if robots_tag else ())
             page = await self._converter.large_page(visit, response.body, visit.url, head, reader)
             if page is None:
                 return iter(())

@@ -12,7 +12,7 @@ import pytest
 from ultracrawl.content.converters import markdown
 from ultracrawl.content.service.frames import LENGTH
 from ultracrawl.content.service.job import Job
-from ultracrawl.content.service.worker import _Conversation
+from ultracrawl.content.service.worker import _JobRun
 from ultracrawl.model import Conversion
 
 
@@ -53,7 +53,7 @@ def test_a_member_that_breaks_its_converter_is_left_out(
 @pytest.mark.parametrize("broken", [PanicException("index out of range")], indirect=True)
 def test_a_conversion_process_goes_on_after_it(broken: BaseException) -> None:
     answers = io.BytesIO()
-    _Conversation(answers).run(Job(b"# egret", "text/markdown"))
+    _JobRun(answers).run(Job(b"# egret", "text/markdown"))
     frame = json.loads(answers.getvalue()[LENGTH.size :])
     assert frame["status"] == 903
     assert str(broken) in str(frame["reason"])

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from support.context import made_context
 
-from ultracrawl.content.reader import AnswerHead, PageReader
+from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.content.service.job import Converted, Job
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.results import FetchResult
@@ -55,7 +55,7 @@ def test_the_crawl_waits_when_too_much_waits(
 
     async def run() -> None:
         tasks = [
-            asyncio.ensure_future(converter.page(visit, bytes(size), AnswerHead())) for _ in range(count)
+            asyncio.ensure_future(converter.page(visit, bytes(size), PageHeaders())) for _ in range(count)
         ]
         await asyncio.sleep(0)
         assert converter.congested is congested

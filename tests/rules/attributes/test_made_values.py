@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ultracrawl.content.reader import AnswerHead
+from ultracrawl.content.reader import PageHeaders
 from ultracrawl.model import Document
 from ultracrawl.sources import Loaded, compile_source, load_project, require
 
@@ -29,7 +29,7 @@ def load(tmp_path: Path, **source: Any) -> Loaded:
 def made(tmp_path: Path, url: str = URL, **source: Any) -> dict[str, Any]:
     project = require(load(tmp_path, **source))
     rules = compile_source(project.sources["shop"], project)
-    page = rules.reader.read(HTML, url, "text/html", AnswerHead("text/html"))
+    page = rules.reader.read(HTML, url, "text/html", PageHeaders("text/html"))
     assert page is not None
     document = Document(
         url, url, "shop", page.title, page.text, "en", "text/html", attributes={**page.meta, **page.picked}

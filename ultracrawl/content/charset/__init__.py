@@ -1,1 +1,1 @@
-"""From bytes to text: which encoding a body has, and who says so."""
+"""Detects the encoding of bodies and decodes them."""

@@ -1,4 +1,4 @@
-"""Names of character encodings as the web uses them (WHATWG Encoding Standard), as Python codecs."""
+"""Maps the encoding labels of the web (WHATWG Encoding Standard) to Python codecs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from w3lib.encoding import resolve_encoding
 
 FALLBACK = "cp1252"
-"""What browsers assume for bytes without a declared encoding."""
+"""The encoding that browsers assume if none is declared."""
 
 _CODEC_NAMES = (
     "utf-8 utf-16-le utf-16-be cp866 cp874 cp949 cp932 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 "
@@ -57,9 +57,9 @@ _LABELS = {
 
 @lru_cache(maxsize=512)
 def codec_of(label: str) -> str:
-    """Return the codec for a label such as `ISO-8859-1` (which means `cp1252`), or empty for an unknown one.
+    """Return the codec for a label such as `ISO-8859-1` (which means `cp1252`), empty for an unknown one.
 
-    Only encodings of the web are answered: a page cannot choose `utf-7`, `hex` or `unicode_escape`.
+    Only web encodings are known: a page cannot choose `utf-7`, `hex` or `unicode_escape`.
     """
     name = label.strip().lower()
     if not _LABEL.fullmatch(name):

@@ -1,4 +1,4 @@
-"""Which encoding the first bytes of a page declare (HTML Standard, "prescan a byte stream")."""
+"""Finds the encoding that a page declares in its first bytes (HTML Standard, "prescan a byte stream")."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import lru_cache
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
 
 PRESCAN_BYTES = 16384
-"""How far a declaration is looked for; the standard asks for 1024 and lets the parser find later ones."""
-_BEGINNING = 1024
-"""Within so many bytes most pages declare it."""
+"""Bytes searched for a declaration; the standard requires 1024 and lets the parser find later ones."""
+_HEAD_BYTES = 1024
+"""Most pages declare the encoding within these bytes."""
 
 _TOKEN = re.compile(rb"<(?:!--|(meta)[\s/]|(/?[a-z][^\s/>]*)|([!/?]))", re.IGNORECASE)
 _COMMENT_END = re.compile(rb"-->")
@@ -20,16 +20,16 @@ _ATTRIBUTE = re.compile(
 )
 _ATTRIBUTES_END = re.compile(rb"[\s/]*>")
 _CONTENT_CHARSET = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
-_WORDS = re.compile(rb""">[^<>"'=]+<""")
-"""What pages differ in before they declare it: what stands between two tags, which holds no declaration."""
+_TEXT_BETWEEN_TAGS = re.compile(rb""">[^<>"'=]+<""")
+"""Text between two tags: it contains no declaration, but differs between pages, which would spoil the cache."""
 _XML = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 def declared_in_html(body: bytes) -> str:
     """Return the codec that a META element near the start declares, or empty."""
-    beginning = body[:_BEGINNING]
-    if (at := beginning.lower().find(b"charset")) >= 0:
-        if codec := _declared_at_first(_WORDS.sub(b"><", beginning[: beginning.find(b">", at) + 1])):
+    head = body[:_HEAD_BYTES]
+    if (at := head.lower().find(b"charset")) >= 0:
+        if codec := _declared_in_head(_TEXT_BETWEEN_TAGS.sub(b"><", head[: head.find(b">", at) + 1])):
             return codec
     elif b"charset" not in body[:PRESCAN_BYTES].lower():
         return ""
@@ -43,24 +43,24 @@ def _declared_in(head: bytes) -> str:
     return ""
 
 
-_declared_at_first = lru_cache(maxsize=256)(_declared_in)
-"""Pages of a site begin alike, up to their declaration."""
+_declared_in_head = lru_cache(maxsize=256)(_declared_in)
+"""Cached, since pages of a site start alike up to their declaration."""
 
 
 def declared_in_xml(body: bytes) -> str:
     """Return the codec that an XML declaration at the very start names, or empty."""
-    found = _XML.match(body[:PRESCAN_BYTES])
-    if found is None:
+    match = _XML.match(body[:PRESCAN_BYTES])
+    if match is None:
         return ""
-    codec = codec_of((found[1] or found[2] or b"").decode("latin-1"))
+    codec = codec_of((match[1] or match[2] or b"").decode("latin-1"))
     return "utf-8" if codec.startswith("utf-16") else codec
 
 
 @lru_cache(maxsize=256)
 def charset_parameter(value: str) -> str:
     """Return the codec in the `charset` parameter of a Content-Type value, or empty."""
-    found = _CONTENT_CHARSET.search(value)
-    return codec_of(found[1] or found[2] or found[3] or "") if found else ""
+    match = _CONTENT_CHARSET.search(value)
+    return codec_of(match[1] or match[2] or match[3] or "") if match else ""
 
 
 def _metas(head: bytes) -> Iterator[dict[bytes, bytes]]:
@@ -79,15 +79,15 @@ def _metas(head: bytes) -> Iterator[dict[bytes, bytes]]:
 
 
 def _attributes(head: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
-    found: dict[bytes, bytes] = {}
+    attributes: dict[bytes, bytes] = {}
     while not (end := _ATTRIBUTES_END.match(head, position)):
         attribute = _ATTRIBUTE.match(head, position)
         if attribute is None or attribute.end() >= len(head):
             return {}, len(head)
         value = attribute[2] or attribute[3] or attribute[4] or b""
-        found.setdefault(attribute[1].lower(), value)
+        attributes.setdefault(attribute[1].lower(), value)
         position = attribute.end()
-    return found, end.end()
+    return attributes, end.end()
 
 
 def _declared_by(attributes: dict[bytes, bytes]) -> str:

@@ -10,7 +10,7 @@ from ultracrawl.content.converters.registry import converter_for, missing, type_
 from ultracrawl.content.followed import XHTML
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import sniff_type
-from ultracrawl.content.reader import MARKUP
+from ultracrawl.content.reader import MARKUP_TYPES
 from ultracrawl.content.text import parse_text
 from ultracrawl.content.xml import XmlBrokenError, XmlRefusedError
 from ultracrawl.errors import is_panic
@@ -71,7 +71,7 @@ def add_member(source: Source, sink: Sink) -> None:
     media_type = _member_type(source)
     inner = sink.inner()
     try:
-        if media_type in MARKUP:
+        if media_type in MARKUP_TYPES:
             add_html(source.body, inner, source.content_type, xml=media_type == XHTML)
         elif converter_for(media_type) is not None:
             _add_converted(source._replace(media_type=media_type), inner)

@@ -1,1 +1,1 @@
-"""Feeds and sitemaps: what they name, with dates."""
+"""Parsers for feeds and sitemaps."""

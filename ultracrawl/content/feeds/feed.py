@@ -1,4 +1,4 @@
-"""RSS 0.9x, 1.0, 2.0 and Atom feeds: what they name, with titles, texts and dates (no DTD, no entities)."""
+"""Parser for RSS 0.9x, 1.0, 2.0 and Atom feeds (no DTD, no entities)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ultracrawl.model.dates import read_lastmod
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 XML_TYPES = frozenset({"text/xml", "application/xml", "application/x-rss+xml", "text/rss+xml"})
 MAX_ENTRIES = 10_000
-"""Entries read from one feed."""
+"""Maximum entries of one feed."""
 
-_LONGEST_TEXT = 20_000
-_HEAD = 4096
+_MAX_FIELD_CHARS = 20_000
+_HEAD_BYTES = 4096
 _ROOT = re.compile(
-    # A comment ends at its first end and nowhere else (`?>`): else the ways to cut many of them are tried, all 2^n.
+    # The atomic group `(?>` prevents exponential backtracking over many comments.
     rb"(?:\s|<\?[^>]*\?>|<!--(?>.*?-->)|<!doctype[^>\[]*>)*<(?:[\w-]+:)?(?:rss|feed|rdf|channel)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
@@ -32,7 +32,7 @@ _TEXTS = ("encoded", "content", "description", "summary")
 
 
 class FeedEntry(NamedTuple):
-    """What a feed says of one page; `date` is in seconds since the epoch, 0 if it is not said."""
+    """An entry of a feed; `date` in seconds since the epoch, 0 if unknown."""
 
     url: str
     title: str = ""
@@ -42,7 +42,7 @@ class FeedEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A feed as it was read; `problem` says what is wrong with it, as far as it was read at all."""
+    """A parsed feed; `problem` is the error at which parsing ended, if any."""
 
     title: str = ""
     description: str = ""
@@ -51,22 +51,22 @@ class Feed:
 
     @property
     def text(self) -> str:
-        """The words of the feed, for an index: description, then title and text of each entry."""
+        """The text for the index: description, then title and text of each entry."""
         parts = [self.description, *(part for entry in self.entries for part in (entry.title, entry.text))]
         return "\n".join(map(plain_text, filter(None, parts)))
 
 
 def is_feed(content_type: str, body: bytes) -> bool:
-    """Whether an answer is a feed: by its media type, or by the root element of what may be XML."""
+    """Whether a response is a feed: by its media type, or by the root element if it may be XML."""
     declared = declared_type(content_type)
     if declared in FEED_TYPES:
         return True
     may_be = not declared or declared in XML_TYPES or declared in ("text/plain", "application/octet-stream")
-    return may_be and _ROOT.match(body[:_HEAD].removeprefix(b"\xef\xbb\xbf")) is not None
+    return may_be and _ROOT.match(body[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
-    """Read the feed found at `url`; never raises. A hostile one (DTD, entities) gives no entries."""
+    """Parse the feed at `url`; never raises. A feed with a DTD or entities has no entries."""
     reader = _Reader(url)
     try:
         problem = read_xml(body, reader, content_type=content_type)
@@ -89,14 +89,14 @@ def plain_text(markup: str) -> str:
 
 @dataclass(slots=True)
 class _Entry:
-    """Fields of the entry that is being read, the first value of each, and where it stands in the tree."""
+    """The current entry: the first value of each field, and its depth in the tree."""
 
     depth: int
     fields: dict[str, str] = field(default_factory=dict)
 
 
 class _Reader:
-    """Listens to the elements of a feed; namespaces are not looked at."""
+    """Receives the elements of a feed; namespaces are ignored."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -108,7 +108,7 @@ class _Reader:
         self.entries: list[FeedEntry] = []
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
-        """Take the start of an element; False when enough was read."""
+        """Handle the start of an element; return False to stop parsing."""
         self._depth += 1
         if self._depth == 1:
             self.known_root = name in _ROOTS
@@ -123,18 +123,18 @@ class _Reader:
         return len(self.entries) < MAX_ENTRIES
 
     def end_element(self, name: str, text: str) -> None:
-        """Take the end of an element: a field of the entry or of the feed, or the entry itself."""
+        """Handle the end of an element: a field of the entry or of the feed, or the entry itself."""
         entry, text = self._entry, text.strip()
         if entry is not None and self._depth == entry.depth:
             self._close(entry)
             self._entry = None
         elif entry is not None and text and self._depth == entry.depth + 1:
-            entry.fields.setdefault(name, text[:_LONGEST_TEXT])
+            entry.fields.setdefault(name, text[:_MAX_FIELD_CHARS])
         elif entry is None and text and self._depth <= 3:
             if name == "title":
-                self.title = self.title or plain_text(text[:_LONGEST_TEXT])
+                self.title = self.title or plain_text(text[:_MAX_FIELD_CHARS])
             elif name in ("description", "subtitle"):
-                self.description = self.description or text[:_LONGEST_TEXT]
+                self.description = self.description or text[:_MAX_FIELD_CHARS]
         self._depth -= 1
 
     def _close(self, entry: _Entry) -> None:
@@ -145,7 +145,7 @@ class _Reader:
             link = guid
         try:
             url = urljoin(self._url, link) if link else ""
-        except ValueError:  # a link that is no URL names no page
+        except ValueError:  # the link is no URL
             return
         if not url:
             return

@@ -1,4 +1,4 @@
-"""Sitemaps as sites really serve them, and a short way through those that are written as the protocol shows."""
+"""Tolerant parser for sitemaps, with a fast path for those that look like the example of the protocol."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from ultracrawl.content.xml import XmlRefusedError, read_xml
 from ultracrawl.model.dates import NO_LASTMOD, LastMod, read_lastmod
 
 MAX_UNZIPPED = 50 * 1024 * 1024
-"""Bytes a compressed document may unfold to; the sitemap protocol's own limit."""
+"""Maximum bytes of a decompressed sitemap; the limit of the sitemap protocol."""
 
 _GZIP = zlib.MAX_WBITS | 16
 _MAX_MEMBERS = 1000
 
 
 def is_gzip(data: bytes) -> bool:
-    """Return whether `data` begins like a gzip stream."""
+    """Return whether `data` starts like a gzip stream."""
     return data.startswith(b"\x1f\x8b")
 
 
 def unzip(data: bytes, limit: int = MAX_UNZIPPED) -> tuple[bytes, bool]:
-    """Return the unfolded data, at most `limit` bytes, and whether anything was cut off or broken.
+    """Return the decompressed data, at most `limit` bytes, and whether it is truncated or broken.
 
-    What could be unfolded before an error is kept.
+    Data before an error is returned.
     """
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     left = limit
     for _ in range(_MAX_MEMBERS):
         stream = zlib.decompressobj(_GZIP)
         try:
-            piece = stream.decompress(data, left)
+            chunk = stream.decompress(data, left)
         except zlib.error:
-            return b"".join(pieces), True
-        pieces.append(piece)
-        left -= len(piece)
+            return b"".join(chunks), True
+        chunks.append(chunk)
+        left -= len(chunk)
         if not stream.eof or left <= 0:
-            return b"".join(pieces), True
+            return b"".join(chunks), True
         data = stream.unused_data
         if not is_gzip(data):
             break
-    return b"".join(pieces), False
+    return b"".join(chunks), False
 
 
-MOST_HEAD = 20_000
-"""Characters before the first entry that are looked at."""
+MAX_HEAD_CHARS = 20_000
+"""Maximum characters before the first entry."""
 
 _HEAD = re.compile(
     r"\ufeff?\s*(?:<\?xml\s[^<>]*\?>\s*)?(?:<\?xml-stylesheet\s[^<>]*\?>\s*|<!--(?:[^-]|-[^-])*-->\s*)*"
@@ -62,41 +62,40 @@ _ENTRY = re.compile(
     r"(?:<changefreq>([^<]*)</changefreq>\s*)?(?:<priority>([^<]*)</priority>\s*)?</url>\s*"
 )
 _TAIL = re.compile(r"</urlset>\s*(?:<!--(?:[^-]|-[^-])*-->\s*)*\Z")
-_UNTIDY = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&(?!amp;)|]]>")
+_IRREGULAR = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&(?!amp;)|]]>")
 
 Fields = tuple[str, str, str, str]
-"""`loc`, `lastmod`, `changefreq` and `priority` of an entry as written, empty where it has none."""
+"""`loc`, `lastmod`, `changefreq` and `priority` of an entry as written; empty if missing."""
 
 
 def regular_entries(data: bytes, content_type: str = "") -> list[Fields] | None:
-    """Return the entries of a sitemap that holds nothing but plain entries in the usual order, else None.
+    """Return the entries of a sitemap that only has plain entries in the usual order, about a microsecond each.
 
-    None means that a parser has to look at it: there are other elements, mistakes, or no sitemap at all.
-    It takes about a microsecond an entry.
+    None means that the XML parser has to read it: it has other elements or mistakes, or is no sitemap.
     """
     text = data.decode(find_charset(data, content_type), "replace")
-    head = _HEAD.match(text, 0, MOST_HEAD)
-    if head is None or _UNTIDY.search(text):
+    head = _HEAD.match(text, 0, MAX_HEAD_CHARS)
+    if head is None or _IRREGULAR.search(text):
         return None
     entries: list[Fields] = []
     at = head.end()
-    for found in _contiguous(text, at):
-        entries.append((found[1].strip(), found[2] or "", found[3] or "", found[4] or ""))
-        at = found.end()
+    for entry in _contiguous(text, at):
+        entries.append((entry[1].strip(), entry[2] or "", entry[3] or "", entry[4] or ""))
+        at = entry.end()
     return entries if _TAIL.match(text, at) else None
 
 
 def _contiguous(text: str, at: int) -> Iterator[re.Match[str]]:
     """Yield matches that follow each other without a gap."""
-    match = _ENTRY.match
-    found = match(text, at)
-    while found is not None:
-        yield found
-        found = match(text, found.end())
+    match_entry = _ENTRY.match
+    match = match_entry(text, at)
+    while match is not None:
+        yield match
+        match = match_entry(text, match.end())
 
 
 MAX_URLS = 50_000
-"""Entries read from one file; the protocol's own limit."""
+"""Maximum entries of one file; the limit of the protocol."""
 
 _MAX_URL_LENGTH = 8192
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
@@ -104,7 +103,7 @@ _STARTS_XML = ("<", "\ufeff<")
 
 
 class SitemapKind(StrEnum):
-    """What a file turned out to be; `UNKNOWN` holds nothing."""
+    """The format of a file; `UNKNOWN` has no entries."""
 
     URLS = "urlset"
     INDEX = "index"
@@ -123,12 +122,12 @@ class SitemapUrl(NamedTuple):
     priority: float | None = None
     alternates: tuple[tuple[str, str], ...] = ()
     changed_by: float = 0.0
-    """The latest moment that `lastmod` may mean, in seconds since the epoch; 0 without one."""
+    """The latest time that `lastmod` may mean, in seconds since the epoch; 0 without `lastmod`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What one file holds: pages in `urls`, further sitemaps in `children`, mistakes in `problem`."""
+    """A parsed file: pages in `urls`, further sitemaps in `children`, the error in `problem`."""
 
     kind: SitemapKind
     urls: tuple[SitemapUrl, ...] = ()
@@ -137,10 +136,9 @@ class Sitemap:
 
 
 def parse_sitemap(data: bytes, url: str, content_type: str = "") -> Sitemap:
-    """Read the sitemap found at `url`; never raises.
+    """Parse the sitemap at `url`; never raises.
 
-    A broken file gives the entries before the break, a hostile one (DTD, entities) gives none; both say so
-    in `problem`.
+    A broken file has the entries before the error, one with a DTD or entities has none; both have a `problem`.
     """
     problem = ""
     if is_gzip(data):
@@ -165,14 +163,14 @@ def parse_sitemap(data: bytes, url: str, content_type: str = "") -> Sitemap:
 def _regular(entries: list[Fields], problem: str) -> Sitemap:
     if len(entries) > MAX_URLS:
         problem = f"more than {MAX_URLS} entries"
-    made = (_plain(entry) for entry in entries[:MAX_URLS])
-    return Sitemap(SitemapKind.URLS, tuple(entry for entry in made if entry is not None), problem=problem)
+    urls = (_regular_url(entry) for entry in entries[:MAX_URLS])
+    return Sitemap(SitemapKind.URLS, tuple(url for url in urls if url is not None), problem=problem)
 
 
-def _plain(fields: Fields) -> SitemapUrl | None:
+def _regular_url(fields: Fields) -> SitemapUrl | None:
     loc, lastmod, changefreq, priority = fields
     if "&" in loc or "#" in loc or not loc.startswith("http"):
-        loc = _mended(loc.replace("&amp;", "&"))
+        loc = _repaired(loc.replace("&amp;", "&"))
     if not _is_url(loc):
         return None
     moment, latest = read_lastmod(lastmod) if lastmod else NO_LASTMOD
@@ -182,7 +180,7 @@ def _plain(fields: Fields) -> SitemapUrl | None:
 def _parse_text(data: bytes, content_type: str, problem: str) -> Sitemap:
     text, _ = decode(data, content_type)
     lines = (line.strip() for line in text.splitlines())
-    urls = tuple(SitemapUrl(loc) for loc in map(_mended, lines) if _is_url(loc))
+    urls = tuple(SitemapUrl(loc) for loc in map(_repaired, lines) if _is_url(loc))
     if not urls:
         return Sitemap(SitemapKind.UNKNOWN, problem=problem or "neither XML nor a list of URLs")
     if len(urls) > MAX_URLS:
@@ -190,8 +188,8 @@ def _parse_text(data: bytes, content_type: str, problem: str) -> Sitemap:
     return Sitemap(SitemapKind.TEXT, urls[:MAX_URLS], problem=problem)
 
 
-def _mended(loc: str) -> str:
-    """Return a location without fragment, with its scheme, escaped once instead of twice."""
+def _repaired(loc: str) -> str:
+    """Return a location without fragment, with a scheme, and without double escapes of `&`."""
     loc = loc.partition("#")[0].replace("&amp;", "&")
     return f"http://{loc}" if loc.startswith("www.") else loc
 
@@ -219,7 +217,7 @@ _DATES = ("lastmod", "updated", "modified", "pubdate", "date", "published")
 
 @dataclass(slots=True)
 class _Entry:
-    """The fields of the entry that is being read, first value of each, and its depth in the tree."""
+    """The current entry: the first value of each field, and its depth in the tree."""
 
     depth: int
     is_sitemap: bool
@@ -228,7 +226,7 @@ class _Entry:
 
 
 class _Collector:
-    """Turn the elements of any of the XML kinds into entries; namespaces are not looked at."""
+    """Receives the elements of all XML formats and makes entries of them; namespaces are ignored."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -240,7 +238,7 @@ class _Collector:
         self.children: list[SitemapUrl] = []
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
-        """Take the start of an element; False when enough entries have been read."""
+        """Handle the start of an element; return False to stop parsing."""
         self._depth += 1
         if self._depth == 1:
             self._kind = _ROOTS.get(name, SitemapKind.UNKNOWN)
@@ -248,19 +246,19 @@ class _Collector:
         if self._entry is None and name in _ENTRIES[self._kind]:
             self._entry = _Entry(self._depth, name == "sitemap")
         elif self._entry is not None and name == "link" and "href" in attributes:
-            self._take_link(self._entry, attributes)
+            self._add_link(self._entry, attributes)
         self._full = len(self.urls) + len(self.children) >= MAX_URLS
         return not self._full
 
     def end_element(self, name: str, text: str) -> None:
-        """Take the end of an element: a field of the entry, or the entry itself."""
+        """Handle the end of an element: a field of the entry, or the entry itself."""
         entry = self._entry
         if entry is not None and self._depth == entry.depth:
             entry.fields.setdefault("text", text.strip())
             self._close(entry)
             self._entry = None
         elif entry is not None and self._depth == entry.depth + 1 and text.strip():
-            if name == "loc" and "loc" in entry.fields:  # an end tag was forgotten: this is the next entry
+            if name == "loc" and "loc" in entry.fields:  # an end tag is missing: this is the next entry
                 self._close(entry)
                 self._entry = entry = _Entry(entry.depth, entry.is_sitemap)
             entry.fields.setdefault(name, text.strip())
@@ -269,14 +267,14 @@ class _Collector:
         self._depth -= 1
 
     def result(self, problem: str) -> Sitemap:
-        """Return what was read; nothing at all counts as unknown only if the root was."""
+        """Return the parsed sitemap."""
         if self._kind is SitemapKind.UNKNOWN and not problem:
             problem = "the XML is no sitemap and no feed"
         if self._full:
             problem = f"more than {MAX_URLS} entries"
         return Sitemap(self._kind, tuple(self.urls), tuple(self.children), problem)
 
-    def _take_link(self, entry: _Entry, attributes: Mapping[str, str]) -> None:
+    def _add_link(self, entry: _Entry, attributes: Mapping[str, str]) -> None:
         rel = attributes.get("rel", "alternate").lower()
         if self._kind is SitemapKind.ATOM and rel == "alternate":
             entry.fields.setdefault("link", attributes["href"].strip())
@@ -284,11 +282,11 @@ class _Collector:
             entry.alternates.append((attributes.get("hreflang", ""), attributes["href"].strip()))
 
     def _close(self, entry: _Entry) -> None:
-        loc = _mended(self._location(entry))
+        loc = _repaired(self._location(entry))
         if not _is_url(loc):
             return
         moment, latest = _lastmod(entry.fields)
-        made = SitemapUrl(
+        url = SitemapUrl(
             loc,
             moment,
             _changefreq(entry.fields.get("changefreq", "")),
@@ -296,7 +294,7 @@ class _Collector:
             tuple(entry.alternates),
             latest,
         )
-        (self.children if entry.is_sitemap else self.urls).append(made)
+        (self.children if entry.is_sitemap else self.urls).append(url)
 
     def _location(self, entry: _Entry) -> str:
         fields = entry.fields
@@ -305,14 +303,14 @@ class _Collector:
         link = fields.get("link") or fields.get("guid", "")
         try:
             return urljoin(self._url, link) if link else ""
-        except ValueError:  # a link that is no URL names no page
+        except ValueError:  # the link is no URL
             return ""
 
 
 def _lastmod(fields: Mapping[str, str]) -> LastMod:
     for name in _DATES:
-        if name in fields and (found := read_lastmod(fields[name])).moment:
-            return found
+        if name in fields and (lastmod := read_lastmod(fields[name])).moment:
+            return lastmod
     return NO_LASTMOD
 
 

@@ -1,1 +1,1 @@
-"""HTML pages: from bytes to a `Page`, with one parse and one walk."""
+"""Parser for HTML pages: one parse and one walk over the tree."""

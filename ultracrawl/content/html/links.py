@@ -1,4 +1,4 @@
-"""Where links hide: one reader for each kind, chosen per source (FAST `link_extraction`)."""
+"""Link extraction: one reader for each kind of link, selected by the source (FAST `link_extraction`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from functools import lru_cache
 from ada_url import join_url
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.harvest import Harvest, as_written, declared_base
+from ultracrawl.content.html.collector import PageCollector, as_written, declared_base
 from ultracrawl.content.html.srcset import parse_srcset
 from ultracrawl.content.html.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
 
-Reader = Callable[[Harvest, LexborNode], None]
+Reader = Callable[[PageCollector, LexborNode], None]
 
 _SERIES = frozenset(
     {"next", "prev", "previous", "start", "first", "last", "contents", "index", "chapter", "up"}
@@ -32,79 +32,79 @@ _PAGE_PATH = re.compile(
 _TRAILING = ".,;:!?)]'\""
 
 
-def read_a(found: Harvest, node: LexborNode) -> None:
-    """Keep the link of `<a>` with its text."""
+def read_a(collector: PageCollector, node: LexborNode) -> None:
+    """Collect the link of `<a>` with its text."""
     attributes = node.attrs
     href = attributes.get("href")
-    if not href or (href in found.seen and not found.watch_nofollow):
+    if not href or (href in collector.seen and not collector.watch_nofollow):
         return
     href = as_written(href)
-    nofollow = found.watch_nofollow and "nofollow" in (attributes.get("rel") or "").lower().split()
-    if found.is_new(href, LinkKind.A, nofollow):
+    nofollow = collector.watch_nofollow and "nofollow" in (attributes.get("rel") or "").lower().split()
+    if collector.is_new(href, LinkKind.A, nofollow):
         text = ""
-        if found.text_budget > 0:
+        if collector.text_budget > 0:
             text = node.text()
-            found.text_budget -= len(text)
-        found.links.append(Link(href, LinkKind.A, " ".join(text.split()), nofollow))
+            collector.text_budget -= len(text)
+        collector.links.append(Link(href, LinkKind.A, " ".join(text.split()), nofollow))
 
 
-def read_area(found: Harvest, node: LexborNode) -> None:
-    """Keep the link of `<area>`; its text is the `alt` text."""
+def read_area(collector: PageCollector, node: LexborNode) -> None:
+    """Collect the link of `<area>`; its text is the `alt` text."""
     attributes = node.attributes
     nofollow = "nofollow" in (attributes.get("rel") or "").lower().split()
-    found.add(attributes.get("href"), LinkKind.AREA, attributes.get("alt") or "", nofollow)
+    collector.add(attributes.get("href"), LinkKind.AREA, attributes.get("alt") or "", nofollow)
 
 
-def read_img(found: Harvest, node: LexborNode) -> None:
-    """Keep `src`, `srcset` and `longdesc` of `<img>`, `<source>` and `<input type=image>`."""
+def read_img(collector: PageCollector, node: LexborNode) -> None:
+    """Collect `src`, `srcset` and `longdesc` of `<img>`, `<source>` and `<input type=image>`."""
     attributes = node.attributes
-    found.add(attributes.get("src"), LinkKind.IMG, attributes.get("alt") or "")
+    collector.add(attributes.get("src"), LinkKind.IMG, attributes.get("alt") or "")
     for url in parse_srcset(attributes.get("srcset") or ""):
-        found.add(url, LinkKind.IMG)
-    found.add(attributes.get("longdesc"), LinkKind.IMG)
+        collector.add(url, LinkKind.IMG)
+    collector.add(attributes.get("longdesc"), LinkKind.IMG)
 
 
-def read_object(found: Harvest, node: LexborNode) -> None:
-    """Keep `data` of `<object>`, resolved against its `codebase`."""
-    _add_with_codebase(found, node, "data", LinkKind.OBJECT)
+def read_object(collector: PageCollector, node: LexborNode) -> None:
+    """Collect `data` of `<object>`, resolved against its `codebase`."""
+    _add_with_codebase(collector, node, "data", LinkKind.OBJECT)
 
 
-def read_applet(found: Harvest, node: LexborNode) -> None:
-    """Keep `code` and `archive` of `<applet>`, resolved against its `codebase`."""
-    _add_with_codebase(found, node, "code", LinkKind.APPLET)
-    _add_with_codebase(found, node, "archive", LinkKind.APPLET)
+def read_applet(collector: PageCollector, node: LexborNode) -> None:
+    """Collect `code` and `archive` of `<applet>`, resolved against its `codebase`."""
+    _add_with_codebase(collector, node, "code", LinkKind.APPLET)
+    _add_with_codebase(collector, node, "archive", LinkKind.APPLET)
 
 
-def read_form(found: Harvest, node: LexborNode) -> None:
-    """Keep the bare `action` of a form that is sent by GET."""
+def read_form(collector: PageCollector, node: LexborNode) -> None:
+    """Collect the `action` of a form with method GET, without its fields."""
     attributes = node.attributes
     if (attributes.get("method") or "get").strip().lower() == "get":
-        found.add(attributes.get("action"), LinkKind.FORM)
+        collector.add(attributes.get("action"), LinkKind.FORM)
 
 
-def read_style(found: Harvest, node: LexborNode) -> None:
-    """Keep `url(...)` and `@import` inside `<style>`."""
+def read_style(collector: PageCollector, node: LexborNode) -> None:
+    """Collect `url(...)` and `@import` in `<style>`."""
     for match in _CSS_URL.finditer(node.text()):
-        found.add(match[1] or match[2], LinkKind.STYLE)
+        collector.add(match[1] or match[2], LinkKind.STYLE)
 
 
-def read_script_text(found: Harvest, node: LexborNode) -> None:
-    """Keep string literals of a script that are absolute URLs, absolute paths or names of pages."""
+def read_script_text(collector: PageCollector, node: LexborNode) -> None:
+    """Collect string literals of a script that are absolute URLs, absolute paths or names of pages."""
     for match in _LITERAL.finditer(node.text()):
         if _PAGE_PATH.match(match[1]):
-            found.add(match[1], LinkKind.SCRIPT_TEXT)
+            collector.add(match[1], LinkKind.SCRIPT_TEXT)
 
 
-def read_card(found: Harvest, node: LexborNode) -> None:
-    """Keep the three event links of a WML `<card>`."""
+def read_card(collector: PageCollector, node: LexborNode) -> None:
+    """Collect the three event links of a WML `<card>`."""
     attributes = node.attributes
     for name in ("onenterforward", "onenterbackward", "ontimer"):
-        found.add(attributes.get(name), LinkKind.CARD)
+        collector.add(attributes.get(name), LinkKind.CARD)
 
 
 @lru_cache(maxsize=256)
 def kind_of_rel(rel: str) -> LinkKind | None:
-    """Return the kind of a `<link>` by its `rel`, or None if it leads to no document."""
+    """Return the kind of a `<link>` by its `rel`, or None if it links to no document."""
     words = frozenset(rel.lower().split())
     if words & _CONNECTION_HINTS:
         return None
@@ -118,20 +118,20 @@ def kind_of_rel(rel: str) -> LinkKind | None:
 
 
 def wholly_absolute(content: str) -> str:
-    """Return the URL that a META value as a whole is, or empty."""
-    found = _WHOLLY_ABSOLUTE.fullmatch(content)
-    return found[1] if found else ""
+    """Return a META value if it is an absolute URL as a whole, else an empty string."""
+    match = _WHOLLY_ABSOLUTE.fullmatch(content)
+    return match[1] if match else ""
 
 
 def plain_urls(text: str) -> Iterator[str]:
-    """Yield absolute URLs in running text, without the punctuation that ends a sentence."""
+    """Yield absolute URLs in running text, without trailing punctuation."""
     for match in _ABSOLUTE.finditer(text):
         yield match[0].rstrip(_TRAILING)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkPlan:
-    """The readers for one choice of kinds: by lexbor's number, and by name for elements unknown to HTML."""
+    """The readers for a set of kinds: by lexbor's tag number, and by name for elements unknown to HTML."""
 
     kinds: frozenset[LinkKind]
     by_number: dict[int, Reader]
@@ -140,7 +140,7 @@ class LinkPlan:
 
 @lru_cache(maxsize=256)
 def plan_for(kinds: frozenset[LinkKind]) -> LinkPlan:
-    """Return the plan for a choice of kinds; sources that choose alike share it."""
+    """Return the (cached) plan for a set of kinds."""
     plan = LinkPlan(kinds, {}, {})
     for kind, names, reader in _READERS:
         if kind in kinds:
@@ -160,30 +160,30 @@ def _register(plan: LinkPlan, name: str, reader: Reader) -> None:
 
 
 def both(first: Reader, second: Reader) -> Reader:
-    """Return a reader that is one after the other."""
+    """Return a reader that calls two readers in order."""
 
-    def read(found: Harvest, node: LexborNode) -> None:
-        first(found, node)
-        second(found, node)
+    def read(collector: PageCollector, node: LexborNode) -> None:
+        first(collector, node)
+        second(collector, node)
 
     return read
 
 
 def _attribute(name: str, kind: LinkKind) -> Reader:
-    def read(found: Harvest, node: LexborNode) -> None:
-        found.add(node.attrs.get(name), kind)
+    def read(collector: PageCollector, node: LexborNode) -> None:
+        collector.add(node.attrs.get(name), kind)
 
     return read
 
 
-def _add_with_codebase(found: Harvest, node: LexborNode, name: str, kind: LinkKind) -> None:
+def _add_with_codebase(collector: PageCollector, node: LexborNode, name: str, kind: LinkKind) -> None:
     attributes = node.attributes
     href = attributes.get(name)
     codebase = attributes.get("codebase")
-    if href and codebase and (base := declared_base(found.base or found.url, codebase)):
-        with suppress(ValueError):  # left as written, the URL rules will reject it with a reason
+    if href and codebase and (base := declared_base(collector.base or collector.url, codebase)):
+        with suppress(ValueError):  # the URL rules will reject the URL as written, with a reason
             href = join_url(base, href)
-    found.add(href, kind)
+    collector.add(href, kind)
 
 
 _READERS: tuple[tuple[LinkKind, str, Reader], ...] = (

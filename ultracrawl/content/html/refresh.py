@@ -1,4 +1,4 @@
-"""The value of `<meta http-equiv=refresh>` (HTML Standard, "shared declarative refresh steps")."""
+"""Parser for the value of `<meta http-equiv=refresh>` (HTML Standard, "shared declarative refresh steps")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_DIGITS = 9
 
 
 def parse_refresh(value: str) -> tuple[float, str] | None:
-    """Return seconds and target (empty = the page itself), or None if the value is no refresh."""
+    """Return seconds and target (empty for the page itself), or None for an invalid value."""
     time = _TIME.match(value)
     if time is None:
         return None

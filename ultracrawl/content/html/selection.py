@@ -1,4 +1,4 @@
-"""Parts of HTML pages that a definition asks for by CSS selector or XPath, as texts by name."""
+"""Extraction of named values from HTML pages by CSS selector or XPath (`extract` in definitions)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from lxml.etree import XPath
 
 MOST_VALUES = 1000
-"""Values that one selector takes from one page."""
+"""Maximum values of one selector in one page."""
 
 
 class SelectorError(ValueError):
-    """A selector that cannot be used; the text says why."""
+    """An invalid selector; the text names the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class CssPick:
-    """The text of each element that a selector finds, or the value of one of its attributes."""
+    """Extracts the text, or the value of an attribute, of each element that matches a CSS selector."""
 
     name: str
     selector: str
     attribute: str = ""
     applies: Callable[[str], bool] | None = None
-    """Tells by the URL whether a page is looked at; None: every page."""
+    """Decides by the URL whether the rule applies to a page; None for all pages."""
 
     def values(self, tree: LexborHTMLParser) -> list[str]:
-        """Return the values in document order, white space folded, without empty ones."""
+        """Return the non-empty values in document order, with white space folded."""
         nodes = tree.css(self.selector)[:MOST_VALUES]
         if self.attribute:
             return _folded(node.attributes.get(self.attribute) or "" for node in nodes)
@@ -39,34 +39,34 @@ class CssPick:
 
 @dataclass(frozen=True, slots=True)
 class XPathPick:
-    """What an XPath 1.0 expression finds: elements (their text), attributes, texts or a single value."""
+    """Extracts the result of an XPath 1.0 expression: elements (their text), attributes, texts or a single value."""
 
     name: str
     expression: XPath
     applies: Callable[[str], bool] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how another process makes the same rule; compiled expressions stay where they are."""
+        """Pickle the source of the expression, because compiled ones cannot be pickled."""
         return xpath_pick, (self.name, self.expression.path, self.applies)
 
     def values(self, body: bytes) -> list[str]:
-        """Return the values for a page in UTF-8; an expression that fails on a page gives none."""
+        """Return the values for a page in UTF-8; an expression that fails on a page has none."""
         from lxml import etree, html  # noqa: PLC0415 - only sources with XPath rules load it
 
         parser = html.HTMLParser(encoding="utf-8", no_network=True)
         try:
-            found = self.expression(html.document_fromstring(body, parser=parser))
+            result = self.expression(html.document_fromstring(body, parser=parser))
         except (etree.LxmlError, ValueError):
             return []
-        listed = found if isinstance(found, list) else [found]
+        matches = result if isinstance(result, list) else [result]
         return _folded(
-            "".join(one.itertext()) if isinstance(one, etree._Element) else _single(one)
-            for one in listed[:MOST_VALUES]
+            "".join(match.itertext()) if isinstance(match, etree._Element) else _single(match)
+            for match in matches[:MOST_VALUES]
         )
 
 
 def _single(value: object) -> str:
-    """Return a text, number or truth value as XPath writes it: `3` and `true`."""
+    """Return a string, number or boolean as XPath formats it: `3` and `true`."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -75,7 +75,7 @@ def _single(value: object) -> str:
 def css_pick(
     name: str, selector: str, attribute: str = "", applies: Callable[[str], bool] | None = None
 ) -> CssPick:
-    """Return a checked CSS rule. Raises `SelectorError`."""
+    """Create a CSS rule. Raises `SelectorError`."""
     try:
         LexborHTMLParser("<p></p>").css(selector)
     except SelectolaxError:
@@ -84,7 +84,7 @@ def css_pick(
 
 
 def xpath_pick(name: str, expression: str, applies: Callable[[str], bool] | None = None) -> XPathPick:
-    """Return a checked XPath rule. Raises `SelectorError`."""
+    """Create an XPath rule. Raises `SelectorError`."""
     from lxml import etree  # noqa: PLC0415 - only sources with XPath rules load it
 
     try:
@@ -95,13 +95,13 @@ def xpath_pick(name: str, expression: str, applies: Callable[[str], bool] | None
 
 @dataclass(frozen=True, slots=True)
 class PagePicks:
-    """All rules of a source that look into the elements of a page."""
+    """All extraction rules of a source."""
 
     picks: tuple[CssPick | XPathPick, ...]
 
     def values(self, url: str, body: bytes) -> dict[str, list[str]]:
-        """Return what is found in a page by name; `body` is in UTF-8."""
-        found: dict[str, list[str]] = {}
+        """Return the extracted values by name; `body` is in UTF-8."""
+        extracted: dict[str, list[str]] = {}
         tree: LexborHTMLParser | None = None
         for pick in self.picks:
             if pick.applies is not None and not pick.applies(url):
@@ -113,8 +113,8 @@ class PagePicks:
             else:
                 values = pick.values(body)
             if values:
-                found.setdefault(pick.name, []).extend(values)
-        return found
+                extracted.setdefault(pick.name, []).extend(values)
+        return extracted
 
 
 def _folded(texts: Iterable[str]) -> list[str]:

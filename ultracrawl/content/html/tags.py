@@ -1,4 +1,4 @@
-"""HTML elements by lexbor's tag numbers: comparing integers is several times cheaper than comparing names."""
+"""lexbor's tag numbers: comparing integers is several times faster than comparing names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ TEXT = 2
 COMMENT = 4
 
 EDGE = "\f"
-"""Stands in front of the tags of blocks (`marks`): white space for the parser, and no page has it otherwise."""
+"""Inserted before the tags of blocks (`marks`); white space to the parser. Other occurrences are replaced first."""
 
 _BLOCK_NAMES = (
     "address article aside blockquote br button caption center dd details dialog dir div dl dt "
@@ -21,18 +21,18 @@ _UNSEEN_NAMES = (
 )
 
 FIRST_OWN_NUMBER = 10_000
-"""Numbers from here on are given to unknown elements, anew in every document."""
+"""Numbers from here on are assigned to unknown elements, differently in each document."""
 
 
 def tag_number(name: str) -> int:
-    """Return lexbor's number for an element; from `FIRST_OWN_NUMBER` on it holds for one document only."""
+    """Return lexbor's number for an element; from `FIRST_OWN_NUMBER` on it is only valid in one document."""
     return LexborHTMLParser("").create_node(name).tag_id
 
 
 BLOCK_NAMES = tuple(_BLOCK_NAMES.split())
-"""In their order."""
+"""Sorted by name."""
 BLOCKS = frozenset(map(tag_number, BLOCK_NAMES))
-"""Elements whose edges part words."""
+"""Elements whose edges separate words."""
 
 UNSEEN = frozenset(map(tag_number, _UNSEEN_NAMES.split()))
-"""Elements whose text is no part of the page's own text: programs, pictures, navigation."""
+"""Elements whose text does not belong to the text of the page: scripts, graphics, navigation."""

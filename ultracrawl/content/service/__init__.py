@@ -1,6 +1,6 @@
-"""Conversion in processes of its own: a document that breaks or hangs its converter costs that document and no more.
+"""Conversion in separate processes, so that a document that crashes or hangs its converter only fails itself.
 
-`ConversionPool` hands `Job`s to `ConversionProcess`es and gives `Converted` or `NotConverted`; pages that take long to
-read go the same way, as `PageJob`s, and come back as `PageRead` or `PageLost`. `python -m
-ultracrawl.content.service.worker` is the program of such a process; `frames` is what the two say to each other.
+`ConversionPool` passes `Job`s to `ConversionProcess`es and returns `Converted` or `NotConverted`; large pages are
+parsed there as well, as `PageJob`s with the results `PageRead` and `PageLost`. The program of such a process is
+`python -m ultracrawl.content.service.worker`; `frames` is the protocol between the two.
 """

@@ -1,4 +1,4 @@
-"""What a conversion process may not do: write files, open connections, start processes."""
+"""Sandbox of a conversion process: it cannot write files, open connections or start processes."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def confine() -> None:
-    """Confine this process for the rest of its life.
+    """Confine this process until it ends.
 
-    The system keeps it from writing to any file (RLIMIT_FSIZE); a hook of the interpreter refuses what Python code
-    would do, so that a library which tries is told at once. Machine code in a library is not held by the hook.
+    The system refuses writes to files (RLIMIT_FSIZE). An audit hook of the interpreter refuses forbidden calls of
+    Python code with an exception; it does not restrict native code of libraries.
     """
     sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -48,21 +48,21 @@ def confine() -> None:
 
 
 def die_with_parent() -> None:
-    """Have the system kill this process when the thread that started it is gone (Linux only)."""
+    """Have the kernel kill this process when the thread that started it ends (Linux only)."""
     if sys.platform.startswith("linux"):
         libc = ctypes.CDLL(None, use_errno=True)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def die_with_crawler() -> None:
-    """End with the thread of the crawler that drives this process; where the system cannot do that, the alarm does."""
+    """End with the crawler's thread for this process; on other systems than Linux, the alarm ends the process."""
     die_with_parent()
-    if _nobody_listens():
-        sys.exit(0)  # the crawler was gone before the system knew what to do then
+    if _is_output_closed():
+        sys.exit(0)  # the crawler ended before the kernel was told
 
 
-def _nobody_listens() -> bool:
-    """Return whether the crawler has closed its end of the pipe for answers."""
+def _is_output_closed() -> bool:
+    """Return whether the crawler has closed its end of the result pipe."""
     poll = select.poll()
     poll.register(1, 0)
     return bool(poll.poll(0))

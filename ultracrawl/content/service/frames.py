@@ -1,6 +1,6 @@
-"""The messages between crawler and conversion process: a job goes pickled, and its document after it; answers are JSON.
+"""The protocol between crawler and conversion process: jobs are pickled, followed by the document; results are JSON.
 
-The process works on what strangers wrote, so nothing that it says is ever unpickled.
+The process parses untrusted documents, so its output is never unpickled.
 """
 
 from __future__ import annotations
@@ -21,48 +21,47 @@ from ultracrawl.model.page import Link, RobotsDirectives, Section
 LENGTH = struct.Struct(">I")
 
 Frame = dict[str, Any]
-"""`{"text": ...}` with a piece of text; last `{"done": ...}` or `{"status": ..., "reason": ..., "partial": ...}`.
-
-Of a page the last is `{"page": ...}` or `{"reason": ...}`.
+"""`{"text": ...}` with a part of the text; the last is `{"done": ...}` or `{"status": ..., "reason": ..., "partial":
+...}`, for a page `{"page": ...}` or `{"reason": ...}`.
 """
 
 
 def encode(frame: Frame) -> bytes:
-    """Return a frame as it is written; pages and conversions in it go with the names of their fields."""
-    return _measured(json.dumps(frame, default=_fields_of).encode())
+    """Serialise a frame; pages and conversions become objects of their fields."""
+    return _with_length(json.dumps(frame, default=_fields_of).encode())
 
 
 def encode_job(job: Job | PageJob) -> bytes:
-    """Return the head of a job, which the document follows."""
+    """Serialise a job without its document, which follows."""
     head: Job | PageJob = job._replace(body=b"")
     if isinstance(head, PageJob):
         head = head._replace(reader=_for_page(head.reader, head.url))
-    return _measured(pickle.dumps((head, len(job.body))))
+    return _with_length(pickle.dumps((head, len(job.body))))
 
 
 def _for_page(reader: PageReader, url: str) -> PageReader:
-    """Return a reader for one page: what tells where rules apply stays with the source."""
+    """Return a reader with only the rules that apply to one page: their conditions cannot be pickled."""
     content = (replace(rule_for(url, reader.content), applies=None),) if reader.content else ()
     picks = reader.picks
     if picks is not None:
-        applying = (one for one in picks.picks if one.applies is None or one.applies(url))
-        picks = PagePicks(tuple(replace(one, applies=None) for one in applying))
+        applying = (pick for pick in picks.picks if pick.applies is None or pick.applies(url))
+        picks = PagePicks(tuple(replace(pick, applies=None) for pick in applying))
     return replace(reader, picks=picks, content=content)
 
 
 def read_job(stream: IO[bytes]) -> Job | PageJob | None:
-    """Return the next job, None when there is none any more."""
+    """Return the next job, None at the end of the stream."""
     length = stream.read(LENGTH.size)
     if len(length) < LENGTH.size:
         return None
     job: Job | PageJob
-    job, size = pickle.loads(stream.read(LENGTH.unpack(length)[0]))  # noqa: S301 - it is the crawler that writes
+    job, size = pickle.loads(stream.read(LENGTH.unpack(length)[0]))  # noqa: S301 - written by the crawler
     body = stream.read(size)
     return job._replace(body=body) if len(body) == size else None
 
 
 def unpack_conversion(frame: Frame, text: str) -> Conversion:
-    """Return the conversion of a last frame, with the text that came before it. Raises `TypeError`, `KeyError`."""
+    """Return the conversion of a last frame, with the text of the frames before. Raises `TypeError`, `KeyError`."""
     metadata, links = frame["metadata"], frame["links"]
     if not isinstance(metadata, dict) or not isinstance(links, list):
         raise TypeError("metadata and links have another form")
@@ -77,10 +76,10 @@ def unpack_conversion(frame: Frame, text: str) -> Conversion:
 
 
 def unpack_page(frame: Frame, text: str) -> Page:
-    """Return a page with its text. Raises `KeyError`, `TypeError` or `ValueError` for what is no page."""
+    """Return the page of a last frame. Raises `KeyError`, `TypeError` or `ValueError` for an invalid one."""
     kinds = {kind.value: kind for kind in LinkKind}
     robots, refresh = frame["robots"], frame["refresh"]
-    own = {
+    converted = {
         "text": text,
         "refresh": tuple(refresh) if refresh else None,
         "robots": RobotsDirectives(robots["index"], robots["follow"], tuple(robots["others"])),
@@ -89,12 +88,12 @@ def unpack_page(frame: Frame, text: str) -> Page:
         ),
         "sections": tuple(Section(*section) for section in frame["sections"]),
     }
-    return Page(**{**frame, **own})
+    return Page(**{**frame, **converted})
 
 
 def _fields_of(value: Any) -> Frame:
-    return {one.name: getattr(value, one.name) for one in fields(value)}
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def _measured(data: bytes) -> bytes:
+def _with_length(data: bytes) -> bytes:
     return LENGTH.pack(len(data)) + data

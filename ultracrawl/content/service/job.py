@@ -1,21 +1,21 @@
-"""What is asked of a conversion process, and what it can answer."""
+"""Jobs of a conversion process, and their results."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from ultracrawl.content.converters.conversion import ConversionLimits
-from ultracrawl.content.reader import AnswerHead, PageReader
+from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.model import Conversion, Page, StatusCode
 
 
 class ProcessLimits(NamedTuple):
-    """Bounds that are kept from outside the converter; a page has a time of its own."""
+    """Limits enforced from outside the converter; a page has its own time limit."""
 
     seconds: float = 60.0
-    """Wall-clock time of one document; then the process is killed."""
+    """Wall-clock seconds for one document; then the process is killed."""
     memory: int = 1 << 30
-    """Bytes of address space of the process."""
+    """Address space of the process in bytes."""
 
 
 class Job(NamedTuple):
@@ -29,43 +29,43 @@ class Job(NamedTuple):
 
 
 class PageJob(NamedTuple):
-    """One page that is too large to be read while everything else waits."""
+    """One large page to parse."""
 
     body: bytes
     url: str
     media_type: str
-    head: AnswerHead
+    head: PageHeaders
     reader: PageReader
     seconds: float
-    """Wall-clock time that reading it may take; then the process is killed."""
+    """Wall-clock seconds for parsing; then the process is killed."""
 
 
 class PageRead(NamedTuple):
-    """A page was read."""
+    """A page was parsed."""
 
     page: Page
 
 
 class PageLost(NamedTuple):
-    """A page could not be read within its bounds."""
+    """A page could not be parsed within its limits."""
 
     reason: str
 
 
 class Converted(NamedTuple):
-    """A document was converted, if need be in part."""
+    """A document was converted, possibly in part."""
 
     conversion: Conversion
 
 
 class NotConverted(NamedTuple):
-    """A document could not be converted, or not to its end."""
+    """A document could not be converted completely."""
 
     status: StatusCode
-    """`CONVERSION_FAILED` if the converter refused it, `CONVERTER_MISSING` if it broke its converter."""
+    """`CONVERSION_FAILED` if the converter refused it, `CONVERTER_MISSING` if it crashed its converter."""
     reason: str
     partial: Conversion | None = None
-    """What was read until then, if that was anything."""
+    """The part converted before, if any."""
 
 
-Answer = Converted | NotConverted | PageRead | PageLost
+JobResult = Converted | NotConverted | PageRead | PageLost

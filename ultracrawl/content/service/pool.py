@@ -1,4 +1,4 @@
-"""A few conversion processes that take documents in turn."""
+"""A pool of conversion processes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from concurrent.futures import Future
 from contextlib import suppress
 from queue import SimpleQueue
 
-from ultracrawl.content.service.job import Answer, Job, NotConverted, PageJob, PageLost, ProcessLimits
+from ultracrawl.content.service.job import Job, JobResult, NotConverted, PageJob, PageLost, ProcessLimits
 from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode
 
-_Task = tuple[Job | PageJob, "Future[Answer]"]
-_LONGEST_LIFE = 500
-"""Documents after which a process is replaced: libraries leak."""
+_Task = tuple[Job | PageJob, "Future[JobResult]"]
+_MAX_DOCUMENTS = 500
+"""Documents after which a process is replaced, because libraries leak memory."""
 
 
 class ConversionPool:
-    """Up to `workers` processes, each driven by a thread that does nothing but wait for it.
+    """Up to `workers` processes, each with a thread that waits for it.
 
-    Threads and processes start with the first documents, so a pool that is given none costs nothing. A process that
-    was killed or died is replaced when the next document comes.
+    Threads and processes start with the first documents, so an unused pool costs nothing. A process that was killed or
+    crashed is replaced with the next document.
     """
 
     def __init__(self, limits: ProcessLimits, workers: int = 1) -> None:
@@ -35,13 +35,13 @@ class ConversionPool:
 
     @property
     def pids(self) -> list[int]:
-        """The numbers of the processes that are there now."""
+        """The ids of the running processes."""
         with self._lock:
             return [process.pid for process in self._processes.values() if process.usable]
 
-    def submit(self, job: Job | PageJob) -> Future[Answer]:
-        """Queue a document; the answer comes in another thread."""
-        future: Future[Answer] = Future()
+    def submit(self, job: Job | PageJob) -> Future[JobResult]:
+        """Queue a document; the future is resolved in another thread."""
+        future: Future[JobResult] = Future()
         with self._lock:
             self._waiting += 1
             if self._waiting > len(self._threads) and len(self._threads) < self._workers:
@@ -51,7 +51,7 @@ class ConversionPool:
 
     def _start_thread(self) -> None:
         number = len(self._threads)
-        # Daemons: the interpreter must not wait for a document that hangs.
+        # A daemon thread: the interpreter must not wait at exit for a document that hangs.
         thread = threading.Thread(
             target=self._serve, args=(number,), name=f"conversion-{number}", daemon=True
         )
@@ -67,17 +67,17 @@ class ConversionPool:
                 served += 1
             with self._lock:
                 self._waiting -= 1
-            if served >= _LONGEST_LIFE:
+            if served >= _MAX_DOCUMENTS:
                 served = 0
                 self._discard(number)
 
-    def _settle(self, number: int, job: Job | PageJob, future: Future[Answer]) -> None:
+    def _settle(self, number: int, job: Job | PageJob, future: Future[JobResult]) -> None:
         try:
             future.set_result(self._convert(number, job))
-        except BaseException as error:  # the edge of the thread: the future has to get an answer
+        except BaseException as error:  # the future must be resolved in any case
             future.set_exception(error)
 
-    def _convert(self, number: int, job: Job | PageJob) -> Answer:
+    def _convert(self, number: int, job: Job | PageJob) -> JobResult:
         try:
             process = self._process(number)
         except OSError as error:
@@ -102,7 +102,7 @@ class ConversionPool:
             process.kill()
 
     def close(self) -> None:
-        """End all processes at once; documents that wait or are being converted are given up."""
+        """Kill all processes; waiting and running jobs are abandoned."""
         with self._lock:
             self._closed = True
             processes = list(self._processes.values())
@@ -120,5 +120,5 @@ class ConversionPool:
 def _unserved(
     job: Job | PageJob, reason: str, status: StatusCode = StatusCode.CONVERTER_MISSING
 ) -> NotConverted | PageLost:
-    """Return that no process worked on a document."""
+    """Return the result of a job for which no process was available."""
     return PageLost(reason) if isinstance(job, PageJob) else NotConverted(status, reason)

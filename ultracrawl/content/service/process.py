@@ -1,4 +1,4 @@
-"""One conversion process, as the crawler sees it: started, given documents, killed when one takes too long."""
+"""The crawler's side of a conversion process: starts it, sends jobs, and kills it after a time-out."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import IO
 
 from ultracrawl.content.service.frames import LENGTH, Frame, encode_job, unpack_conversion, unpack_page
 from ultracrawl.content.service.job import (
-    Answer,
     Converted,
     Job,
+    JobResult,
     NotConverted,
     PageJob,
     PageLost,
@@ -28,25 +28,26 @@ from ultracrawl.content.service.job import (
 from ultracrawl.model import Conversion, StatusCode
 from ultracrawl.system.plugins import CONVERTERS
 
-_READ = 1 << 16
-_LAST_WORDS = 2000
-_OVERHEAD = 64 << 20
-"""Bytes of answers beside the text itself that are accepted from a process; one that sends more is killed."""
-_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "LC_", "LD_", "PYTHON", "VIRTUAL_ENV")
-"""Beginnings of the names of environment variables that a process gets; secrets of definitions have others."""
-_OF_THE_GROUP = {signal.SIGINT, signal.SIGHUP, signal.SIGTERM}
-"""What a Ctrl-C, the end of a terminal and the stop of a service send to the crawler and all that it started."""
-_MEMORY_WORDS = (b"memory allocation", b"out of memory", b"MemoryError", b"bad_alloc")
+_READ_BYTES = 1 << 16
+_STDERR_BYTES = 2000
+"""Bytes kept of the standard error."""
+_OVERHEAD_BYTES = 64 << 20
+"""Maximum bytes of a result in addition to its text; a process that sends more is killed."""
+_VARIABLE_PREFIXES = ("PATH", "HOME", "LANG", "TZ", "LC_", "LD_", "PYTHON", "VIRTUAL_ENV")
+"""Prefixes of the environment variables passed to a process; secrets of definitions have other names."""
+_GROUP_SIGNALS = {signal.SIGINT, signal.SIGHUP, signal.SIGTERM}
+"""Signals that Ctrl-C, a closed terminal or a service manager sends to the whole process group."""
+_OUT_OF_MEMORY_MESSAGES = (b"memory allocation", b"out of memory", b"MemoryError", b"bad_alloc")
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
+    return {name: value for name, value in os.environ.items() if name.startswith(_VARIABLE_PREFIXES)}
 
 
 @contextmanager
-def _signals_held() -> Iterator[None]:
-    """Start children with signals blocked that go to a whole process group: the crawler decides when they end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_GROUP)
+def _blocked_signals() -> Iterator[None]:
+    """Block signals to the process group, which children inherit: the crawler decides when they end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _GROUP_SIGNALS)
     try:
         yield
     finally:
@@ -54,7 +55,7 @@ def _signals_held() -> Iterator[None]:
 
 
 class ConversionProcess:
-    """A child that converts documents, driven by the thread that made it; it ends with that thread."""
+    """A child process that converts documents; it ends with the thread that started it."""
 
     def __init__(self, limits: ProcessLimits) -> None:
         self._limits = limits
@@ -64,9 +65,9 @@ class ConversionProcess:
             "ultracrawl.content.service.worker",
             str(limits.memory),
             str(limits.seconds),
-            json.dumps([[one.name, one.reference] for one in CONVERTERS.all_plugins()]),
+            json.dumps([[plugin.name, plugin.reference] for plugin in CONVERTERS.all_plugins()]),
         ]
-        with _signals_held():
+        with _blocked_signals():
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -76,42 +77,42 @@ class ConversionProcess:
                 env=_environment(),
             )
         self._inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        """What the system takes for the memory that the process had at its birth: the most that this one ever had."""
+        """Peak memory of this process, with which the kernel starts the count of the child."""
         for stream in self._streams():
             os.set_blocking(stream.fileno(), False)
-        self._words = b""
+        self._stderr = b""
         self.usable = True
-        """Whether it takes another document."""
+        """Whether the process accepts another job."""
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
-    def convert(self, job: Job | PageJob) -> Answer:
-        """Convert a document or read a page; waits until that is done, at most for the time of the limits."""
+    def convert(self, job: Job | PageJob) -> JobResult:
+        """Convert a document or parse a page; blocks until it is done, at most for the time limit."""
         seconds, option = self._limits.seconds, "conversion.timeout"
         if isinstance(job, PageJob):
             seconds, option = job.seconds, "limits.seconds_per_page"
         exchange = _Exchange(job, time.monotonic() + seconds)
         try:
-            ended = self._exchange(exchange)
+            is_complete = self._exchange(exchange)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             self.kill()
-            return exchange.broken(f"the conversion process failed: {error}")
-        if ended is None:
+            return exchange.failed_result(f"the conversion process failed: {error}")
+        if is_complete is None:
             self.kill()
-            return exchange.broken(f"it took longer than {seconds:g} s ({option})")
-        if ended is False:
-            return self._died(exchange)
-        answer = exchange.answer()
+            return exchange.failed_result(f"it took longer than {seconds:g} s ({option})")
+        if is_complete is False:
+            return self._handle_exit(exchange)
+        answer = exchange.result()
         broken = isinstance(answer, NotConverted) and answer.status is StatusCode.CONVERTER_MISSING
         if broken or isinstance(answer, PageLost):
             self.kill()  # its memory may be fragmented
         return answer
 
     def _exchange(self, exchange: _Exchange) -> bool | None:
-        """Send the job and gather the answer; True if it is whole, False if the process died, None after the time."""
+        """Send the job and receive the result; True if complete, False if the process died, None after the time-out."""
         stdin, stdout, stderr = self._streams()
         with selectors.DefaultSelector() as selector:
             selector.register(stdin, selectors.EVENT_WRITE)
@@ -124,9 +125,9 @@ class ConversionProcess:
                 for key, _ in ready:
                     if key.fileobj is stdin and not exchange.send(stdin):
                         selector.unregister(stdin)
-                    elif key.fileobj is stderr and not self._listen(stderr):
+                    elif key.fileobj is stderr and not self._read_stderr(stderr):
                         selector.unregister(stderr)
-                    elif key.fileobj is stdout and (data := stdout.read(_READ)) is not None:
+                    elif key.fileobj is stdout and (data := stdout.read(_READ_BYTES)) is not None:
                         if not data:
                             return False
                         if exchange.receive(data):
@@ -139,32 +140,32 @@ class ConversionProcess:
         assert process.stderr is not None
         return process.stdin, process.stdout, process.stderr
 
-    def _listen(self, stderr: IO[bytes]) -> bool:
-        words = stderr.read(_READ)
-        self._words = (self._words + (words or b""))[-_LAST_WORDS:]
-        return words != b""
+    def _read_stderr(self, stderr: IO[bytes]) -> bool:
+        data = stderr.read(_READ_BYTES)
+        self._stderr = (self._stderr + (data or b""))[-_STDERR_BYTES:]
+        return data != b""
 
-    def _died(self, exchange: _Exchange) -> NotConverted | PageLost:
-        """Return why the process died: out of memory, or because the document broke it."""
+    def _handle_exit(self, exchange: _Exchange) -> NotConverted | PageLost:
+        """Return why the process died: out of memory, or a crash of the converter."""
         _, status, usage = os.wait4(self.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
-        self._listen(self._streams()[2])
+        self._read_stderr(self._streams()[2])
         self.kill()
-        words = any(word in self._words for word in _MEMORY_WORDS)
-        grown = usage.ru_maxrss > self._inherited and usage.ru_maxrss * 1024 > self._limits.memory // 2
-        if words or code == -9 or grown:
-            return exchange.broken("the converter ran out of memory (conversion.memory)")
+        has_message = any(message in self._stderr for message in _OUT_OF_MEMORY_MESSAGES)
+        has_grown = usage.ru_maxrss > self._inherited and usage.ru_maxrss * 1024 > self._limits.memory // 2
+        if has_message or code == -9 or has_grown:
+            return exchange.failed_result("the converter ran out of memory (conversion.memory)")
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return exchange.broken(f"the converter crashed ({how})")
+        return exchange.failed_result(f"the converter crashed ({how})")
 
     def interrupt(self) -> None:
-        """Kill the process from another thread; the one that waits for it sees that and tidies up."""
+        """Kill the process from another thread; the thread that waits for it cleans up."""
         if self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
     def kill(self) -> None:
-        """End the process at once; does nothing to one that is gone."""
+        """Kill the process, if it still runs, and close its pipes."""
         self.usable = False
         if self._process.returncode is None:
             self._process.kill()
@@ -175,35 +176,35 @@ class ConversionProcess:
 
 
 class _Exchange:
-    """What was sent and received for one job."""
+    """The data sent and received for one job."""
 
     def __init__(self, job: Job | PageJob, deadline: float) -> None:
         self._is_page = isinstance(job, PageJob)
         text = job.reader.limits.text if isinstance(job, PageJob) else job.limits.text
         self.deadline = deadline
         self._waiting = [memoryview(job.body), memoryview(encode_job(job))]
-        self._left = 6 * text + _OVERHEAD
+        self._left = 6 * text + _OVERHEAD_BYTES
         self._received = bytearray()
         self._texts: list[str] = []
         self._last: Frame = {}
 
     def send(self, stdin: IO[bytes]) -> bool:
-        """Write as much as is taken now; False when all is sent, or nobody reads any more."""
+        """Write as much as possible without blocking; False when all is sent, or the pipe is closed."""
         while self._waiting:
-            piece = self._waiting[-1]
+            data = self._waiting[-1]
             try:
-                written = stdin.write(piece[: 1 << 20]) if piece else 0
+                written = stdin.write(data[: 1 << 20]) if data else 0
             except BrokenPipeError:
                 return False
             if written is None:
                 return True
-            self._waiting[-1] = piece[written:]
+            self._waiting[-1] = data[written:]
             if not self._waiting[-1]:
                 self._waiting.pop()
         return False
 
     def receive(self, data: bytes) -> bool:
-        """Take a part of the answer; True when it is whole. Raises `ValueError` for what is no answer."""
+        """Add received data; return whether the result is complete. Raises `ValueError` for an invalid result."""
         self._left -= len(data)
         if self._left < 0:
             raise ValueError("it answers without end")
@@ -220,8 +221,8 @@ class _Exchange:
             self._texts.append(str(frame["text"]))
         return False
 
-    def answer(self) -> Answer:
-        """Return the whole answer. Raises `KeyError`, `TypeError` or `ValueError` for what is no answer."""
+    def result(self) -> JobResult:
+        """Return the complete result. Raises `KeyError`, `TypeError` or `ValueError` for an invalid one."""
         text = " ".join(self._texts)
         if "page" in self._last:
             return PageRead(unpack_page(self._last["page"], text))
@@ -233,8 +234,8 @@ class _Exchange:
         status = StatusCode(self._last["status"])
         return NotConverted(status, str(self._last["reason"]), partial if partial.text else None)
 
-    def broken(self, reason: str) -> NotConverted | PageLost:
-        """Return that the document broke its converter, with the text that had come before."""
+    def failed_result(self, reason: str) -> NotConverted | PageLost:
+        """Return the result for a failed process, with the text received before."""
         if self._is_page:
             return PageLost(reason)
         text = " ".join(self._texts)

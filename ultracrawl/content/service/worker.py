@@ -1,8 +1,8 @@
 """The program of a conversion process, `python -m ultracrawl.content.service.worker MEMORY SECONDS CONVERTERS`.
 
-It reads jobs from standard input and answers each with frames on standard output. It has a bound of its own on
-memory, writes no file, opens no connection and starts no process. It ends when its input ends or the crawler is gone,
-and by an alarm of the system when a document takes too long.
+It reads jobs from standard input and writes result frames to standard output. Its memory is limited, and it writes no
+files, opens no connections and starts no processes. It ends when its input or the crawler ends, and by SIGALRM when a
+document takes too long.
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ from ultracrawl.errors import is_panic
 from ultracrawl.model import StatusCode
 from ultracrawl.system.plugins import CONVERTERS
 
-_PIECE = 1 << 17
-"""Characters of text that are sent in one frame."""
-_PIECE_SECONDS = 0.5
-_NO_ROOM = ("failed to map segment", "annot allocate memory")
+_FRAME_CHARS = 1 << 17
+"""Characters of text in one frame."""
+_FRAME_SECONDS = 0.5
+"""Seconds after which text is sent before a frame is full."""
+_OUT_OF_MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
 _ALARM_DELAY = 5.0
-"""Seconds after which the process ends itself, if the crawler has not killed it before."""
+"""Seconds after the time limit at which the process ends itself, if the crawler has not killed it."""
 
 
 def main(memory: int, seconds: float) -> None:
-    """Serve until standard input ends."""
+    """Process jobs until the end of standard input."""
     die_with_crawler()
     jobs = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # what a library prints must not mix with the answers
+    os.dup2(2, 1)  # output of libraries must not mix with the results
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     confine()
     gc.freeze()
@@ -51,17 +52,17 @@ def main(memory: int, seconds: float) -> None:
         while (job := read_job(jobs)) is not None:
             allowed = job.seconds if isinstance(job, PageJob) else seconds
             signal.setitimer(signal.ITIMER_REAL, allowed + _ALARM_DELAY)
-            _Conversation(answers).run(job)
+            _JobRun(answers).run(job)
             signal.setitimer(signal.ITIMER_REAL, 0)
             del job
 
 
-class _Conversation:
-    """Converts one document and sends its text while it is found."""
+class _JobRun:
+    """Runs one job, and sends the text as it is extracted."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         self._answers = answers
-        self._pieces: list[str] = []
+        self._text_parts: list[str] = []
         self._size = 0
         self._sent = time.monotonic()
 
@@ -75,20 +76,20 @@ class _Conversation:
         try:
             page = job.reader.read(job.body, job.url, job.media_type, job.head)
         except Exception as error:
-            # What libraries raise when they get no memory need not be a MemoryError.
+            # Libraries do not always raise MemoryError when they run out of memory.
             if not (isinstance(error, MemoryError) or _is_half_full()):
                 raise
-            self._end({"reason": "it needs too much memory (conversion.memory)"})
+            self._finish({"reason": "it needs too much memory (conversion.memory)"})
             return
         if page is None:
-            self._end({"reason": f"pages of the type {job.media_type} are not read"})
+            self._finish({"reason": f"pages of the type {job.media_type} are not read"})
             return
-        for piece in _pieces(page.text):
-            self._write({"text": piece})
+        for part in _split_text(page.text):
+            self._write({"text": part})
         self._write({"page": replace(page, text="")})
 
     def _convert(self, job: Job) -> None:
-        sink = Sink(Budget(job.limits), self._take)
+        sink = Sink(Budget(job.limits), self._add_text)
         source = Source(job.body, job.media_type, job.content_type, "", job.default_charset)
         try:
             convert(source, sink)
@@ -100,30 +101,30 @@ class _Conversation:
             )
         except BrokenPipeError:
             raise
-        except BaseException as error:  # the edge: whatever a broken document makes a library raise
+        except BaseException as error:  # libraries raise anything for broken documents
             if not (isinstance(error, Exception) or is_panic(error)):
                 raise
             self._fail(_status_of(error), f"{type(error).__name__}: {error}"[:300], sink)
         else:
-            self._end({"done": sink.conversion()})
+            self._finish({"done": sink.conversion()})
 
-    def _take(self, text: str) -> None:
-        self._pieces.append(text)
+    def _add_text(self, text: str) -> None:
+        self._text_parts.append(text)
         self._size += len(text)
-        if self._size >= _PIECE or time.monotonic() - self._sent > _PIECE_SECONDS:
+        if self._size >= _FRAME_CHARS or time.monotonic() - self._sent > _FRAME_SECONDS:
             self._send_text()
 
     def _send_text(self) -> None:
-        if self._pieces:
-            self._write({"text": " ".join(self._pieces)})
-            self._pieces.clear()
+        if self._text_parts:
+            self._write({"text": " ".join(self._text_parts)})
+            self._text_parts.clear()
         self._size = 0
         self._sent = time.monotonic()
 
     def _fail(self, status: StatusCode, reason: str, sink: Sink) -> None:
-        self._end({"status": int(status), "reason": reason, "partial": sink.conversion()})
+        self._finish({"status": int(status), "reason": reason, "partial": sink.conversion()})
 
-    def _end(self, frame: Frame) -> None:
+    def _finish(self, frame: Frame) -> None:
         self._send_text()
         self._write(frame)
 
@@ -134,32 +135,33 @@ class _Conversation:
 
 
 def _is_half_full() -> bool:
-    """Return whether this process has ever had more than half of its memory."""
+    """Return whether the peak memory of this process is more than half of its limit."""
     try:
         status = Path("/proc/self/status").read_bytes()
     except OSError:
         return False
-    most = re.search(rb"^VmHWM:\s*(\d+) kB", status, re.MULTILINE)
-    bound, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return most is not None and int(most[1]) * 1024 > bound // 2
+    peak = re.search(rb"^VmHWM:\s*(\d+) kB", status, re.MULTILINE)
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return peak is not None and int(peak[1]) * 1024 > limit // 2
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield a text in pieces, which make it up again with a blank between each two."""
+def _split_text(text: str) -> Iterator[str]:
+    """Yield a text in parts, split at spaces, which are dropped."""
     start = 0
     while start < len(text):
-        end = text.find(" ", start + _PIECE)
+        end = text.find(" ", start + _FRAME_CHARS)
         end = len(text) if end < 0 else end
         yield text[start:end]
         start = end + 1
 
 
 def _status_of(error: BaseException) -> StatusCode:
-    """Return 908 for a library for which there was no room, 903 for all else."""
+    """Return 908 if a library could not be loaded for lack of memory, else 903."""
     if not isinstance(error, ImportError):
         return StatusCode.CONVERSION_FAILED
-    no_room = any(words in str(error) for words in _NO_ROOM)  # sentence: dlopen has no code for it
-    return StatusCode.CONVERTER_MISSING if no_room else StatusCode.CONVERSION_FAILED
+    messages = _OUT_OF_MEMORY_MESSAGES
+    lacks_memory = any(text in str(error) for text in messages)  # sentence: dlopen has no code for it
+    return StatusCode.CONVERTER_MISSING if lacks_memory else StatusCode.CONVERSION_FAILED
 
 
 if __name__ == "__main__":

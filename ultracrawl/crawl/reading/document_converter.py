@@ -25,8 +25,8 @@ from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
 
 if TYPE_CHECKING:
-    from ultracrawl.content.reader import AnswerHead, PageReader
-    from ultracrawl.content.service.job import Answer
+    from ultracrawl.content.reader import PageHeaders, PageReader
+    from ultracrawl.content.service.job import JobResult
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import Conversion, Page
@@ -74,7 +74,7 @@ class DocumentConverter:
         return self._pool.pids
 
     async def large_page(
-        self, visit: Visit, body: bytes, url: str, head: AnswerHead, reader: PageReader | None = None
+        self, visit: Visit, body: bytes, url: str, head: PageHeaders, reader: PageReader | None = None
     ) -> Page | None:
         """Return a large page; None if it could not be read within its limits, which ends the visit.
 
@@ -93,8 +93,8 @@ class DocumentConverter:
         self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause))
         return None
 
-    async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
-        """Return the page of a document; None if it could not be converted, which ends the visit."""
+    async def page(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
+        """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
         charset = self._context.source.default_charset
         job = Job(body, visit.fetch.media_type, head.content_type, charset, self._limits)
         answer = await self._run_job(visit, job)
@@ -106,8 +106,8 @@ class DocumentConverter:
         note_truncation(self._context, visit, page)
         return page
 
-    async def _run_job(self, visit: Visit, job: Job | PageJob) -> Answer:
-        """Process a document; its place at the site is released meanwhile."""
+    async def _run_job(self, visit: Visit, job: Job | PageJob) -> JobResult:
+        """Process a document worked on; its site may be asked for others meanwhile."""
         self._context.queue.release(visit)
         size = max(len(job.body), _MIN_COUNTED_BYTES)
         self._waiting += size

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.reader import AnswerHead
+from ultracrawl.content.reader import PageHeaders
 from ultracrawl.crawl.reading.document_converter import note_truncation
 from ultracrawl.crawl.rendering.browser import Browser, Rendered, browser_program
 from ultracrawl.crawl.transport.headers import header_of
@@ -36,8 +36,8 @@ MAX_ATTEMPTS = 2
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 
 
-ReadLargePage = Callable[["Visit", bytes, str, AnswerHead, "PageReader"], Awaitable["Page | None"]]
-"""Reads a page in another process; returns None if it exceeds its limits, which ends its visit."""
+ReadLargePage = Callable[["Visit", bytes, str, PageHeaders, "PageReader"], Awaitable["Page | None"]]
+"""Reads a page apart from the crawl; None if it cannot be read within its limits, and its visit has ended by that."""
 
 
 class PageRenderer:
@@ -113,7 +113,7 @@ class PageRenderer:
 
     async def _read(self, visit: Visit, response: Response, rendered: Rendered) -> Page | None:
         html, reader = rendered.html.encode("utf-8", "replace"), self._context.rules.reader
-        head = AnswerHead("text/html; charset=utf-8")
+        head = PageHeaders("text/html; charset=utf-8")
         if reader.is_large(html, "text/html"):
             made = await self._read_large_page(visit, html, response.url, head, reader)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.reader import AnswerHead
+from ultracrawl.content.reader import PageHeaders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,9 +41,9 @@ def set_header(request: Request, name: str, value: str) -> None:
     dict.__setitem__(request.headers, _key(name), [value.encode("latin-1")])
 
 
-def head_of(response: Response) -> AnswerHead:
+def head_of(response: Response) -> PageHeaders:
     """Return the headers that matter for reading a page."""
-    return AnswerHead(
+    return PageHeaders(
         header_of(response, "Content-Type"),
         values_of(response)("X-Robots-Tag"),
         header_of(response, "Refresh"),

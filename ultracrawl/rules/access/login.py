@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from lxml import etree, html
 
-from ultracrawl.content.html.harvest import declared_base
+from ultracrawl.content.html.collector import declared_base
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.urls.canonical import UrlPolicy, split
 

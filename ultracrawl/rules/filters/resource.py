@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.content.html.main_content import ContentRule, rule_for
 from ultracrawl.content.html.page import parse_html
-from ultracrawl.content.limits import DEFAULTS, PageLimits
+from ultracrawl.content.limits import DEFAULT_LIMITS, PageLimits
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode, LinkKind, Page
 from ultracrawl.model.page import Link
@@ -121,9 +121,9 @@ class Resource:
     scripted: Scripted | None = None
     """The page after its scripts, if they were run."""
     robots_name: str = "ultracrawl"
-    """The robot's name in META tags."""
-    limits: PageLimits = DEFAULTS
-    """Limits of parsing."""
+    """The name by which META tags speak to the crawler."""
+    limits: PageLimits = DEFAULT_LIMITS
+    """How much of a page is read."""
     content: tuple[ContentRule, ...] = ()
     """Rules for the main content of pages."""
     read: Page | None = None

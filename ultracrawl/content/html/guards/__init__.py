@@ -1,1 +1,1 @@
-"""What the parser must not be given, since it would take quadratic time: attributes, open formatting, depth."""
+"""Limits on input for which the parser takes quadratic time: attributes, open formatting elements, depth."""

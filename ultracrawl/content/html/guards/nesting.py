@@ -1,4 +1,4 @@
-"""A limit on how deep elements nest: building the tree takes quadratic time in the depth."""
+"""A limit on the depth of elements: building the tree takes time quadratic in the depth."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from collections import Counter
 
 MAX_DEPTH = 2000
-"""Levels that are kept; deeper tags are dropped, their text and links stay."""
+"""Maximum levels; deeper tags are dropped, their text stays."""
 
 _HARMLESS_TAGS = 20_000
-"""Pages with fewer tags are not looked at: even all nested they cost less than half a second."""
+"""Pages with fewer tags are not checked: even if all are nested, they take less than half a second."""
 
-_SHORTEST_TAG = 3
+_MIN_TAG_BYTES = 3
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 _NEVER_DEEP = frozenset(
     b"a area base br col dd dt embed hr html head body img input li link meta option p param source tbody td"
@@ -20,11 +20,11 @@ _NEVER_DEEP = frozenset(
 
 
 def limit_nesting(body: bytes) -> tuple[bytes, bool]:
-    """Return `body` without the tags that stand deeper than `MAX_DEPTH`, and whether there were any.
+    """Return `body` without the tags deeper than `MAX_DEPTH`, and whether there were any.
 
-    An end tag counts only if an element of its name is open, so stray ones cannot hide how deep a page is.
+    An end tag only counts if an element of its name is open, so stray ones cannot hide the depth.
     """
-    if len(body) < _SHORTEST_TAG * _HARMLESS_TAGS or body.count(b"<") < _HARMLESS_TAGS:
+    if len(body) < _MIN_TAG_BYTES * _HARMLESS_TAGS or body.count(b"<") < _HARMLESS_TAGS:
         return body, False
     opened: Counter[bytes] = Counter()
     depth = kept_from = 0

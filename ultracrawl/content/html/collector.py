@@ -1,4 +1,4 @@
-"""What is gathered while one page is walked, before it becomes a `Page`."""
+"""The data collected during the walk over one page, before it becomes a `Page`."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
 
 MOST_SECTIONS = 2000
-"""Parts of one page; what follows belongs to the last of them."""
+"""Maximum sections of one page; the rest of the text belongs to the last one."""
 
 _NO_BASES = ("data:", "javascript:")
 
 
 @dataclass(slots=True)
 class Span:
-    """A piece of the list of texts: from one place to another, None for its end."""
+    """A range of the list of texts; `end` None for the end of the list."""
 
     begin: int
     end: int | None = None
 
 
 class Heading(NamedTuple):
-    """An element that begins a part of the page."""
+    """An element that starts a section."""
 
     node: LexborNode
     level: int
@@ -36,7 +36,7 @@ class Heading(NamedTuple):
 
 
 class OpenSection(NamedTuple):
-    """A part of the page and where its title stands."""
+    """A section and the range of its title."""
 
     title: Span
     level: int
@@ -44,15 +44,15 @@ class OpenSection(NamedTuple):
 
 
 @dataclass(slots=True)
-class Harvest:
-    """The findings of one walk; `url` is the page's own URL, `robots_name` in lower case."""
+class PageCollector:
+    """The data collected in one walk; `url` is the page's own URL, `robots_name` in lower case."""
 
     url: str
     robots_name: str
     kinds: frozenset[LinkKind]
     limits: PageLimits
     text_budget: int
-    """Characters of anchor text that may still be read: nested anchors must not cost quadratic time."""
+    """Remaining characters of anchor text: nested anchors must not take quadratic time."""
     watch_nofollow: bool = False
     title: str | None = None
     titles_out_of_sight: int = 0
@@ -66,21 +66,21 @@ class Harvest:
     parts: list[str] = field(default_factory=list)
     sections: list[OpenSection] = field(default_factory=list)
     inside: list[Span] = field(default_factory=list)
-    """What is the text of the page, if anything says so."""
+    """Ranges marked as the text of the page."""
     outside: list[Span] = field(default_factory=list)
-    """What is no part of the text."""
+    """Ranges excluded from the text."""
     hidden: list[LexborNode] = field(default_factory=list)
-    """Elements that are out of sight; one that lies within another of the same kind comes after it."""
+    """Invisible elements; nested ones come after the outer ones."""
     regions: list[tuple[LexborNode, bool]] = field(default_factory=list)
-    """Elements that are the text of the page (true) or no part of it."""
+    """Elements that are the text of the page (true) or excluded from it (false)."""
     headings: list[Heading] = field(default_factory=list)
     switches: list[tuple[LexborNode, bool]] = field(default_factory=list)
-    """Comments behind which texts are left out (true), or no longer."""
+    """Comments that switch indexing of the following text off (true) or on (false)."""
     too_many_links: bool = False
     meta_budget: int = field(init=False)
-    """Characters of META values that may still be read."""
+    """Remaining characters of META values."""
     seen: set[str | tuple[LinkKind, bool, str]] = field(default_factory=set)
-    """The links that were kept; of kind A and without `nofollow` as written."""
+    """Keys of the collected links: the URL as written for kind A without `nofollow`."""
     _has_base: bool = False
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Harvest:
         self.text_budget = min(self.text_budget, self.limits.text)
 
     def is_new(self, href: str, kind: LinkKind, nofollow: bool = False) -> bool:
-        """Return whether this link is worth keeping: not empty, no bare fragment, not met before."""
+        """Return whether a link is to be collected: not empty, not a bare fragment, not a repetition."""
         if not href or (href[0] == "#" and not self.base):
             return False
         key = href if kind is LinkKind.A and not nofollow else (kind, nofollow, href)
@@ -101,41 +101,42 @@ class Harvest:
         return True
 
     def add(self, href: str | None, kind: LinkKind, text: str = "", nofollow: bool = False) -> None:
-        """Keep a link once per kind, without the white space around it."""
+        """Collect a link once per kind, without surrounding white space."""
         if href and self.is_new(href := as_written(href), kind, nofollow):
             self.links.append(Link(href, kind, text.replace(EDGE, ""), nofollow))
 
     def set_base(self, href: str) -> None:
-        """Take the first `<base href>`, joined to the page's URL; one that is no URL leaves the page's own."""
+        """Set the base from the first `<base href>`, joined to the page's URL; an invalid one is ignored."""
         if not self._has_base:
             self._has_base = True
             self.base = declared_base(self.url, href)
 
     def keep_spans(self, spans: Sequence[Span]) -> None:
-        """Keep of texts and sections what these spans have, which are in order and do not overlap."""
+        """Keep only the texts and sections within these spans, which are sorted and do not overlap."""
         parts: list[str] = []
         sections: list[OpenSection] = []
         rest = iter(self.sections)
-        one = next(rest, None)
+        section = next(rest, None)
         for span in spans:
-            moved = len(parts) - span.begin
+            offset = len(parts) - span.begin
             parts += self.parts[span.begin : span.end]
-            while one is not None and (span.end is None or one.title.begin < span.end):
-                if one.title.end is None or one.title.end > span.begin:
-                    end = len(parts) if one.title.end is None else min(one.title.end + moved, len(parts))
-                    begin = max(one.title.begin, span.begin) + moved
-                    sections.append(OpenSection(Span(begin, end), one.level, one.anchor))
-                one = next(rest, None)
+            while section is not None and (span.end is None or section.title.begin < span.end):
+                title = section.title
+                if title.end is None or title.end > span.begin:
+                    end = len(parts) if title.end is None else min(title.end + offset, len(parts))
+                    begin = max(title.begin, span.begin) + offset
+                    sections.append(OpenSection(Span(begin, end), section.level, section.anchor))
+                section = next(rest, None)
         self.parts, self.sections = parts, sections
 
 
 def as_written(value: str) -> str:
-    """Return the value of an attribute without the white space around it, as it was before edges were marked."""
+    """Return the value of an attribute without surrounding white space and block marks."""
     return value.strip(" \t\n\f\r").replace(EDGE, "")
 
 
 def declared_base(url: str, href: str) -> str:
-    """Return the base that the `<base href>` of a document at `url` declares; empty for one that does not count.
+    """Return the base URL declared by the `<base href>` of a document at `url`; empty for an invalid one.
 
     HTML Standard, "fallback base URL" and "set the frozen base URL".
     """
