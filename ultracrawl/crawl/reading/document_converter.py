@@ -94,7 +94,7 @@ class DocumentConverter:
         return None
 
     async def page(self, visit: Visit, body: bytes, head: PageHeaders) -> Page | None:
-        """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
+        """Return the page of a document; None if it could not be converted, which ends the visit."""
         charset = self._context.source.default_charset
         job = Job(body, visit.fetch.media_type, head.content_type, charset, self._limits)
         answer = await self._run_job(visit, job)
@@ -107,7 +107,7 @@ class DocumentConverter:
         return page
 
     async def _run_job(self, visit: Visit, job: Job | PageJob) -> JobResult:
-        """Process a document worked on; its site may be asked for others meanwhile."""
+        """Process a document; its place at the site is released meanwhile."""
         self._context.queue.release(visit)
         size = max(len(job.body), _MIN_COUNTED_BYTES)
         self._waiting += size

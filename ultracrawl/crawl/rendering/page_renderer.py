@@ -37,7 +37,7 @@ _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 
 
 ReadLargePage = Callable[["Visit", bytes, str, PageHeaders, "PageReader"], Awaitable["Page | None"]]
-"""Reads a page apart from the crawl; None if it cannot be read within its limits, and its visit has ended by that."""
+"""Reads a page in another process; returns None if it exceeds its limits, which ends its visit."""
 
 
 class PageRenderer:

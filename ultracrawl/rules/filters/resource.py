@@ -121,9 +121,9 @@ class Resource:
     scripted: Scripted | None = None
     """The page after its scripts, if they were run."""
     robots_name: str = "ultracrawl"
-    """The name by which META tags speak to the crawler."""
+    """The robot's name in META tags."""
     limits: PageLimits = DEFAULT_LIMITS
-    """How much of a page is read."""
+    """Limits of parsing."""
     content: tuple[ContentRule, ...] = ()
     """Rules for the main content of pages."""
     read: Page | None = None
