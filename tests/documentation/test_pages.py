@@ -100,8 +100,8 @@ def test_modules_and_names_of_the_architecture_exist(name: str) -> None:
         assert any(re.search(kind, file.read_text(), re.MULTILINE) for file in package.rglob("*.py"))
 
 
-def test_the_wings_have_every_package() -> None:
-    table = ARCHITECTURE[ARCHITECTURE.index("| wing |") : ARCHITECTURE.index("The wings from")]
+def test_the_table_has_every_package() -> None:
+    table = ARCHITECTURE[ARCHITECTURE.index("| package |") : ARCHITECTURE.index("The packages from")]
     named = set(
         re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if "|" in line))
     )
