@@ -1,8 +1,8 @@
-"""What anchor texts cost a crawl: `python benchmarks/anchors.py DIRECTORY [PAGES]`.
+"""Measure the cost of anchor texts in a crawl: `python benchmarks/anchors.py DIRECTORY [PAGES]`.
 
-The HTML files of a directory are parsed and their links located before the measurement. Printed are the CPU
-microseconds a page of noting links, of looking up the texts of documents whose segment is sealed, and of writing, for a
-first crawl and for a second one that finds the same.
+The HTML files of a directory are parsed and their links resolved before the measurement. Prints CPU microseconds per
+page for storing links, for reading the texts of documents in sealed segments, and for writing, of a first crawl and of
+a second one without changes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAGES_A_FLUSH = 150
 
 @dataclass(frozen=True)
 class Located:
-    """A page with the URLs of its links by link as written, and the keys of those inside."""
+    """A page with the URLs of its links by link as written, and the keys of links within the source."""
 
     url: str
     page: Page
@@ -37,7 +37,7 @@ class Located:
 
 
 def read(directory: Path, limit: int) -> list[Located]:
-    """Return the pages of a directory as the crawl sees them when it has let their links in."""
+    """Return the pages of a directory with their admitted links."""
     policy, found = UrlPolicy(), []
     for path in sorted(directory.resolve().rglob("*.html"))[:limit]:
         url = SITE + str(path.relative_to(directory.resolve()))
@@ -50,7 +50,7 @@ def read(directory: Path, limit: int) -> list[Located]:
 
 
 def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known: bool) -> list[float]:
-    """Return the CPU microseconds a page: noting, writing and looking up."""
+    """Return the CPU microseconds per page of storing, writing and reading."""
     seconds = [0.0, 0.0, 0.0]
     waiting: list[int] = []
     for number, one in enumerate(pages, 1):

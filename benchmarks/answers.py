@@ -1,12 +1,12 @@
-"""How good the answers are, beside those of other engines: `python benchmarks/answers.py` prints a table.
+"""Compare the search quality with other engines: `python benchmarks/answers.py` prints a table.
 
     python benchmarks/answers.py --half development            # what may be tuned with
     python benchmarks/answers.py --corpora postgresql --engines whoosh --reuse var/answers --worst 30
     python benchmarks/answers.py --reuse var/answers --rebuild # the same pages in new indexes, without a crawl
 
-The truth is what the authors of manuals say in their own indexes: a term, and the part of a page where it is explained.
-Beside it are questions with pages that people judged. Each manual is crawled with `ultracrawl crawl`; its own
-index pages are left out. docs/search-quality.md has the figures and what they mean.
+The ground truth are the indexes that the authors of manuals wrote: a term, and the part of a page that explains it. In
+addition there are questions with pages judged by people. Each manual is crawled with `ultracrawl crawl`, without its
+own index pages. docs/search-quality.md has the figures and explains them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PLACES = {
     "omega": "omega",
 }
 ANY = " or"
-"""Behind the name of another engine: it is asked for any word of a question in a sentence."""
+"""Suffix of the name of another engine: it searches for any word of a question instead of all."""
 ENGINES = (*PLACES, *(engine + ANY for engine in PLACES if engine not in OURS))
 COLUMNS = {
     "success_1": "success@1",
@@ -55,7 +55,7 @@ COLUMNS = {
 
 
 class Bench:
-    """One corpus, crawled into a folder, with all that is asked of it."""
+    """One corpus, crawled into a folder, with its questions."""
 
     def __init__(self, corpus: Corpus, manual: Path, place: Path, options: argparse.Namespace) -> None:
         self._corpus, self._manual, self._place, self._options = corpus, manual, place, options
@@ -69,7 +69,7 @@ class Bench:
         self._answers: dict[tuple[str, str], list[Answer]] = {}
 
     def measure(self) -> dict[str, object]:
-        """Ask everything of every engine and return the figures."""
+        """Ask every engine all questions and return the figures."""
         sets = {name: self._questions(name) for name in self._corpus.sets}
         right = {name: self._right_places(questions) for name, questions in sets.items()}
         rows: list[dict[str, object]] = []
@@ -96,7 +96,7 @@ class Bench:
         }
 
     def worst(self, number: int) -> list[str]:
-        """Return lines about the questions with the lowest ranks, with what came first instead."""
+        """Return lines about the questions with the worst ranks, with the first hit instead."""
         said = []
         for (engine, name), answers in self._answers.items():
             ranked = sorted(answers, key=lambda answer: 1 / answer.rank if answer.rank else 0)
@@ -111,7 +111,7 @@ class Bench:
         return said
 
     def _questions(self, name: str) -> list[Question]:
-        """Return what is asked; of a term count the places on pages that were crawled."""
+        """Return the questions; only places on crawled pages count."""
         urls = set(self._paths)
         found = []
         for question in self._corpus.sets[name](self._manual):
@@ -122,7 +122,7 @@ class Bench:
         return sample(found, self._options.terms)
 
     def _right_places(self, questions: Sequence[Question]) -> Mapping[tuple[str, str], set[str]]:
-        """Return the places that show the right part, of the questions that are about a part."""
+        """Return the places that show the right part, for questions about a part of a page."""
         right: dict[tuple[str, str], set[str]] = {}
         tree = lru_cache(lambda page: read(self._manual / page))
         for place, key in sorted(
@@ -134,7 +134,7 @@ class Bench:
         return right
 
     def _open(self, engine: str) -> Peer | Ours | None:
-        """Return an engine, with all pages in it; None if it cannot be had."""
+        """Return an engine with all pages indexed; None if it is not available."""
         if engine in OURS:
             return self._crawled.open(engine)
         name, language = engine.removesuffix(ANY), self._corpus.language
@@ -150,14 +150,14 @@ class Bench:
         return Omega(place, self._paths, self._manual, language, root, any_word=any_word)
 
     def _size(self, engine: str) -> int:
-        """Return the bytes of an index."""
+        """Return the size of an index in bytes."""
         name = engine.removesuffix(ANY)
         place = self._place / PLACES[name]
         return folder_size(place / "database" if name == "omega" else place)
 
 
 def heading() -> str:
-    """Return the first lines of the table, which is Markdown."""
+    """Return the head of the Markdown table."""
     names = ["corpus", "asked", "engine", *COLUMNS.values(), "index/text"]
     return f"| {' | '.join(names)} |\n|{' --- |' * len(names)}"
 
@@ -174,7 +174,7 @@ def lines(result: Mapping[str, Any]) -> str:
 
 
 def summary(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return success@1 and MRR@10 of all engines side by side, as a table of Markdown."""
+    """Return a Markdown table with success@1 and MRR@10 of all engines."""
     engines = list(dict.fromkeys(row["engine"] for result in results for row in result["results"]))
     written = [f"| asked | {' | '.join(engines)} |", "|" + " --- |" * (len(engines) + 1)]
     for result in results:
@@ -213,7 +213,7 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def chosen_corpora(chosen: argparse.Namespace) -> list[Corpus]:
-    """Return the corpora that were asked for."""
+    """Return the chosen corpora."""
     if chosen.corpora:
         return [CORPORA[name] for name in chosen.corpora]
     return [

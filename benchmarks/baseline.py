@@ -50,7 +50,7 @@ class WhooshPipeline:
 
 
 class Plain(CrawlSpider):
-    """Follows every link of its hosts, as a Scrapy user would write it."""
+    """A spider as a Scrapy user would write it: follows every link within its hosts."""
 
     name = "plain"
     pages = 0

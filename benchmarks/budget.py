@@ -1,14 +1,14 @@
-"""CPU of a page by component, beside the last release: `python benchmarks/budget.py` prints a table.
+"""Compare the CPU time per page by component with the last release: `python benchmarks/budget.py` prints a table.
 
     python benchmarks/budget.py --rounds 5 --write          # and put it into docs/performance.md
     python benchmarks/budget.py --store                     # keep the figures as those of this release
     python benchmarks/budget.py --tree ../other-checkout    # of another version of the package
 
-A first crawl of Debian's PostgreSQL manual, a fixed corpus, and a second one that finds nothing changed, are sampled by
-a timer of CPU time in each of their processes (measuring/sampler), which changes what it measures by a hundredth; a
-profile of every call changes it several times over, and counting instructions (valgrind) takes fifty times as long and
-does not see functions of Python. What the last release took is stored in budget.json and is scaled by the speed of the
-machine, for which a piece of work that stays the same is timed between the rounds. Nothing here fails: it tells.
+A first crawl of Debian's PostgreSQL manual, a fixed corpus, and a second one without changes are sampled by a CPU timer
+in each of their processes (measuring/sampler). Sampling costs one per cent; a profile of every call multiplies the
+time, and counting instructions (valgrind) takes fifty times as long and does not see Python functions. The figures of
+the last release are stored in budget.json and scaled by the speed of the machine, which is measured by a fixed piece of
+work between the rounds. Differences are reported only; nothing fails.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ COMPONENTS: dict[str, tuple[str, ...]] = {
     ),
     "the rest of a visit": ("ultracrawl",),
 }
-"""Which files count for what; of those that fit the longest decides."""
+"""Component by path; the longest matching path decides."""
 OTHER = "not sampled: births and ends of processes, the sampling"
 INDEX, START_OF_INDEX = "index process", "index process: its start"
 CRAWLS = ("first crawl", "second crawl, all 304")
@@ -79,7 +79,7 @@ _LONGEST_FIRST = sorted(
 
 
 def component(place: str) -> str:
-    """Return what the time in a file counts for."""
+    """Return the component of a file."""
     return next((name for prefix, name in _LONGEST_FIRST if place.startswith(prefix)), OTHER)
 
 
@@ -98,7 +98,7 @@ def seconds_by_component(processes: Iterable[Mapping[str, Any]]) -> dict[str, fl
 
 
 def speed() -> float:
-    """Return the CPU milliseconds of a piece of work that stays the same: loops, dictionaries, and a parse in C."""
+    """Return the CPU milliseconds of a fixed piece of work: loops, dictionaries, and a parse in C."""
     page = b"<ul>" + b"<li class=a><a href=page.html>a link</a> and <b>text</b>" * 2000
     started = time.process_time()
     for _ in range(5):
@@ -110,7 +110,7 @@ def speed() -> float:
 
 
 def sampled_crawl(folder: Path, tree: Path) -> dict[str, float]:
-    """Crawl what the folder defines; returns CPU microseconds a page by component."""
+    """Crawl the definition in a folder; returns CPU microseconds per page by component."""
     with tempfile.TemporaryDirectory() as samples:
         words, environment = command("crawl", "--json", tree=tree)
         environment["PYTHONPATH"] = f"{SAMPLER}:{environment['PYTHONPATH']}"
@@ -123,7 +123,7 @@ def sampled_crawl(folder: Path, tree: Path) -> dict[str, float]:
 
 
 def measure(manual: Path, rounds: int, tree: Path) -> dict[str, Any]:
-    """Crawl some times; returns the medians of each crawl, and how fast the machine was meanwhile."""
+    """Crawl `rounds` times; returns the medians of each crawl, and the speed of the machine."""
     speeds: list[float] = []
     found: dict[str, list[dict[str, float]]] = {crawl: [] for crawl in CRAWLS}
     with nginx_site(manual) as server:
@@ -141,7 +141,7 @@ def measure(manual: Path, rounds: int, tree: Path) -> dict[str, Any]:
 
 
 def report(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """Return a table for each crawl: what each component takes, beside what is stored."""
+    """Return a table for each crawl: the time of each component, compared with the stored figures."""
     scale = now["speed"] / before["speed"] if before else 1.0
     head = f"version {before['version']}, {before['date']}" if before else "nothing stored"
     parts = []
@@ -164,7 +164,7 @@ def table(now: Mapping[str, float], before: Mapping[str, float]) -> Iterator[str
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and keep or write where that is asked for."""
+    """Measure and print; with options also store the figures or update the documentation."""
     parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tree", type=Path, default=ROOT, help="a checkout whose package is measured")

@@ -1,10 +1,10 @@
-"""Documents a second by format, start-up cost, and what a page of HTML pays for the possibility.
+"""Measure document conversion: documents per second by format, start-up cost, and the overhead for HTML pages.
 
     python benchmarks/convert.py [--seconds 1.0]
 
-Makes a document of about 20 kB text in each format (with the libraries of the `dev` extra), converts it in one process
-as a crawl does, and prints JSON: milliseconds for the first document with and for each one without the start of the
-process, CPU milliseconds, documents a second, and the peak memory of the process.
+Creates a document of about 20 kB text in each format (with the libraries of the `dev` extra), converts it in one
+process as a crawl does, and prints JSON: milliseconds for the first document, with the start of the process, and for
+each later one, CPU milliseconds, documents per second, and the peak memory of the process.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def documents() -> dict[str, tuple[bytes, str]]:
 
 
 def measure(body: bytes, media_type: str, seconds: float) -> dict[str, float]:
-    """Convert one document again and again in a fresh process."""
+    """Convert one document repeatedly in a new process."""
     started = time.perf_counter()
     process = ConversionProcess(ProcessLimits())
     job = Job(body, media_type or sniff_type(body))
@@ -97,7 +97,7 @@ def measure(body: bytes, media_type: str, seconds: float) -> dict[str, float]:
 
 
 def cpu_seconds(process: ConversionProcess) -> float:
-    """Return the CPU time that the process has used; unlike wall time it does not hang on what else runs."""
+    """Return the CPU time of the process, which, unlike wall time, does not depend on other load."""
     times = psutil.Process(process.pid).cpu_times()
     return times.user + times.system
 
@@ -108,7 +108,7 @@ def convert(process: ConversionProcess, job: Job) -> None:
 
 
 def ask_ns(look: Callable[[str], bool]) -> float:
-    """Return the nanoseconds that a page of HTML pays: one question whether its type has a converter."""
+    """Return the overhead per HTML page in nanoseconds: one look-up whether its type has a converter."""
     started = time.perf_counter()
     for _ in range(200_000):
         look("text/html")

@@ -2,9 +2,9 @@
 
     python benchmarks/crash.py [--kills 200] [--pages 2000] [--seed 1] [--engine whoosh --engine tantivy]
 
-Kills the crawl and all its processes (SIGKILL) at random moments, starts it again, and compares document
-table and index in the end with those of an undisturbed crawl: every field of every document, and what titles,
-texts and texts of links find. Prints one JSON object; exit code 1 if anything differs.
+Kills the crawl and all its processes (SIGKILL) at random moments, restarts it, and finally compares document table
+and index with those of an undisturbed crawl: every field of every document, and the hits of searches in titles, texts
+and anchor texts. Prints one JSON object; exit code 1 if anything differs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""What a feature costs: `python benchmarks/features.py` prints CPU microseconds a page that each adds to a first crawl.
+"""Measure the cost of features: `python benchmarks/features.py` prints the CPU microseconds that each adds per page.
 
     python benchmarks/features.py --only "near-duplicates" --repeat 5
     python benchmarks/features.py --write                   # and put the table into docs/performance.md
 
-The PostgreSQL manual is crawled as it is, and with one feature more or less, in turns; the figure is the median of the
-differences of a turn, all processes included. What is on by itself is switched off, and the difference turned round.
+First crawls of the PostgreSQL manual, plain and with one feature on or off, run in turns; the figure is the median of
+the differences of a turn, including all processes. Features that are on by default are switched off, and the sign of
+the difference is reversed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from support.nginx import nginx_site  # noqa: E402
 
 @dataclass(frozen=True)
 class Feature:
-    """Options of a source or of the project that switch it on, or off where it is on by itself."""
+    """Options of a source or the project that switch a feature on, or off if it is on by default."""
 
     source: str = ""
     project: str = ""
@@ -52,7 +53,7 @@ FEATURES = {
 
 
 def cpu_a_page(url: str, feature: Feature) -> float:
-    """Crawl into an empty folder; returns CPU microseconds a page."""
+    """Crawl into an empty folder; returns CPU microseconds per page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text = definition(url, source=feature.source, project=feature.project)
@@ -61,7 +62,7 @@ def cpu_a_page(url: str, feature: Feature) -> float:
 
 
 def measure(manual: Path, names: Sequence[str], repeat: int) -> dict[str, list[float]]:
-    """Return what each feature adds in each turn, in CPU microseconds a page."""
+    """Return the CPU microseconds per page that each feature adds in each turn."""
     found: dict[str, list[float]] = defaultdict(list)
     with nginx_site(manual) as server:
         for turn in range(repeat):
@@ -84,7 +85,7 @@ def table(added: Mapping[str, Sequence[float]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write where that is asked for."""
+    """Measure and print; with `--write` also update the documentation."""
     parser = parser_of(__doc__)
     parser.add_argument(
         "--only",

@@ -1,9 +1,9 @@
-"""What the portal robot's default filters cost a page, besides parsing it and extracting from it.
+"""Measure the cost of the portal robot's default filters per page, without parsing and extraction.
 
     python benchmarks/filters.py [--pages 20000]
 
-Runs MetaData and Data of both default filters, with the twelve rules that are on by default, over resources that
-were parsed before; prints microseconds of CPU a page as JSON. The aim is less than 100.
+Runs MetaData and Data of both default filters, with the twelve rules that are on by default, over parsed resources;
+prints CPU microseconds per page as JSON. The goal is less than 100.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A day in the life of a site on a virtual clock: how up to date different orders of fetching keep its copy.
+"""Compare recrawl policies by the freshness of a copy: a day of a changing site, simulated on a virtual clock.
 
     python benchmarks/freshness.py [--pages 2000] [--seeds 5] [--json FILE] [--plot FILE.png]
 
-Pages change independently of each other (Poisson), at rates of four classes. Each policy has the same requests: in
-every minor cycle as many as `AdaptiveRule.coverage` allows, all of them known pages, after one fetch of every page
-at the start. A page is fresh while it did not change since its latest fetch; its age is the time since the
-first change that was not fetched. Averages are over pages and over the 24 hours. Half of the pages send Last-Modified.
+Pages change independently of each other (Poisson), at rates of four classes. Each policy has the same number of
+requests: in every minor cycle as many as `AdaptiveRule.coverage` allows, all for known pages, after one fetch of every
+page at the start. A page is fresh if it did not change since its last fetch; its age is the time since its first
+unfetched change. Averages are over all pages and 24 hours. Half of the pages send Last-Modified.
 
 Policies: `fixed` (every page at the same interval), `adaptive` (the rule of `refresh.adaptive` with its defaults,
 which learns from its visits), `score` (the same with `aim: score`), `oracle` (the gain of a visit with the true rates).
@@ -49,16 +49,16 @@ RULE = AdaptiveRule(Scorer(CYCLE, uses_sitemaps=False))
 
 @dataclass(slots=True)
 class SimulatedPage:
-    """A page, its changes to come, and what its visits showed."""
+    """A page with its changes and visit history."""
 
     known: KnownPage
     kind: str
     interval: float
     dated: bool
     changes: list[float]
-    """Times of its changes in this life, and the latest one before it."""
+    """Times of its changes during the simulation, and of the last one before."""
     at: int = 1
-    """The first change that was not fetched."""
+    """Index of the first unfetched change."""
     fresh: float = 0.0
     age: float = 0.0
 
@@ -85,7 +85,7 @@ Policy = Callable[[list[SimulatedPage], float], list[int]]
 
 
 def make_site(number: int, chance: Random) -> list[SimulatedPage]:
-    """Make a site; every page was fetched when its life begins."""
+    """Create a site; every page is fetched at the start."""
     kinds = [kind for kind, (share, _) in CLASSES.items() for _ in range(round(share * number))]
     chance.shuffle(kinds)
     pages = []
@@ -104,7 +104,7 @@ def make_site(number: int, chance: Random) -> list[SimulatedPage]:
 
 
 def fixed(pages: list[SimulatedPage], _: float) -> list[int]:
-    """Visit what waited longest: every page at the same interval."""
+    """Visit the pages with the oldest visits: every page at the same interval."""
     order = sorted(range(len(pages)), key=lambda number: (pages[number].known.last_fetched, number))
     return order[: RULE.coverage(len(pages))]
 
@@ -120,7 +120,7 @@ def by_rule(rule: AdaptiveRule) -> Policy:
 
 
 def oracle(pages: list[SimulatedPage], now: float) -> list[int]:
-    """Visit what gains most by the true rates."""
+    """Visit the pages with the highest gain by the true rates."""
     worth = [gain(page.interval, now - page.known.last_fetched) for page in pages]
     return sorted(range(len(pages)), key=lambda number: -worth[number])[: RULE.coverage(len(pages))]
 
@@ -135,18 +135,18 @@ POLICIES: dict[str, Policy] = {
 
 @dataclass(slots=True)
 class Life:
-    """What a life under a policy came to."""
+    """Results of a simulation."""
 
     fetches: int = 0
     freshness: list[float] = field(default_factory=list)
-    """Average over the pages, for each minor cycle."""
+    """Average over the pages by minor cycle."""
     age: list[float] = field(default_factory=list)
-    """Hours, the same."""
+    """Average age in hours by minor cycle."""
     by_class: dict[str, float] = field(default_factory=dict)
 
 
 def live(policy: Policy, number: int, seed: int) -> Life:
-    """Let a site live for a day under a policy; the same seed gives the same changes."""
+    """Simulate a day of a site under a policy; the same seed gives the same changes."""
     pages = make_site(number, Random(seed))
     life, step = Life(), CYCLE / RULE.minors
     for turn in range(round(LIFE / step)):
@@ -185,7 +185,7 @@ def measure(number: int, seeds: int) -> dict[str, Any]:
 
 
 def over_time(lives: Iterable[list[float]]) -> list[float]:
-    """Return the average of several lives, minor cycle by minor cycle."""
+    """Return the average of several simulations by minor cycle."""
     return [round(mean(values), 4) for values in zip(*lives, strict=True)]
 
 

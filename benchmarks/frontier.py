@@ -1,18 +1,18 @@
-"""What the choice of the next URL costs, with its bookkeeping, at 10^3 to 10^6 known URLs and 10 to 10^5 sites.
+"""Measure the cost of choosing the next URL, with bookkeeping, at 10^3 to 10^6 known URLs and 10 to 10^5 sites.
 
     python benchmarks/frontier.py [--sizes 1000,100000,1000000] [--sites 10,1000,100000]
 
 In memory: `Frontier` alone; take the next entry, finish it, and queue another one of its site. Durable: the same over
-a state store in which all URLs wait; each one is finished with a record, a new URL is added for every second one,
-everything is flushed every 500 URLs, and at the end the store is closed, which is in the time: it is when the log of a
-small store is copied to its places, while that of a large one is copied all the time.
-No more URLs are worked through than are known, so that nearly each is read from the stored queue (where a site has
-one or two, its new ones follow while it has its place). A store of 1,000 is therefore measured 100 times, each time a
-fresh copy, until 100,000 URLs are done.
-`--max-sites` is what a source sets; the default of sources is 128. Each durable round has a process of its own, and all
-stores are measured in each round, by turns. Prints one JSON object: medians of the rounds, URLs per second of CPU time
-(the machine may have other work) and of wall time, memory of the process (MB), bytes a URL; and how flat the curves
-are: the slowest cell as part of the fastest.
+a state store with all URLs in the queue; each one is finished with a record, a new URL is added for every second one,
+everything is flushed every 500 URLs. The time includes closing the store: the write-ahead log of a small store is
+checkpointed then, that of a large one continuously.
+No more URLs are processed than are known, so that nearly all are read from the stored queue (a site with one or two
+URLs continues with its new ones while it has its slot). A store of 1,000 URLs is therefore measured 100 times, each
+time as a fresh copy, until 100,000 URLs are done.
+`--max-sites` is the option of a source, whose default is 128. Each durable round has a process of its own, and all
+stores are measured in each round, in turns. Prints one JSON object: medians of the rounds, URLs per second of CPU time
+(the machine may have other work) and of wall time, memory of the process (MB), bytes per URL, and the flatness of the
+curves: the rate of the slowest cell relative to the fastest.
 
 Ten million known URLs, about ten minutes and 4 GB of disk:
 
@@ -45,7 +45,7 @@ STEPS = 100_000
 ROUNDS = 3
 FLUSH = 500
 FILL = 20_000
-"""URLs a flush while a store is made."""
+"""URLs per flush while a store is filled."""
 MAX_SITES = 128
 
 
@@ -80,7 +80,7 @@ def url_of(number: int, sites: int) -> str:
 
 
 def fill(path: Path, urls: int, sites: int) -> None:
-    """Make a state in which every URL is known, as an earlier run leaves it."""
+    """Fill a state store with known URLs, as an earlier run leaves it."""
     state = SqliteStore(path, "s")
     run, _ = state.begin_run(1.0, "")
     for number in range(urls):
@@ -165,7 +165,7 @@ def _finish(
 
 
 def stores(folder: Path, cells: list[tuple[int, int]]) -> dict[tuple[int, int], Path]:
-    """Make a store for each number of URLs and sites."""
+    """Create a store for each pair of URLs and sites."""
     paths = {(urls, sites): folder / f"{urls}-{sites}" / "s.sqlite" for urls, sites in cells}
     for (urls, sites), path in paths.items():
         path.parent.mkdir()
@@ -174,7 +174,7 @@ def stores(folder: Path, cells: list[tuple[int, int]]) -> dict[tuple[int, int], 
 
 
 def by_turns(paths: dict[tuple[int, int], Path], max_sites: int) -> dict[tuple[int, int], dict[str, Any]]:
-    """Measure all stores in each round, so that whatever else the machine does meets all of them; the medians."""
+    """Measure all stores in each round, so that other load affects all of them; return the medians."""
     rounds: dict[tuple[int, int], list[dict[str, Any]]] = {cell: [] for cell in paths}
     sizes = {cell: path.stat().st_size for cell, path in paths.items()}
     for _ in range(ROUNDS):
@@ -222,7 +222,7 @@ def main() -> None:
 
 
 def flatness(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the slowest cell as part of the fastest, for each kind of measurement."""
+    """Return the ratio of the slowest to the fastest cell for each kind of measurement."""
     kinds = {
         "in memory": [row["in_memory_urls_per_s"] for row in rows if "in_memory_urls_per_s" in row],
         "durable": [row["durable"]["urls_per_s"] for row in rows if "durable" in row],

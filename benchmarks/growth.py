@@ -1,13 +1,12 @@
-"""Whether a crawl gets slower, or larger, the more pages it has fetched: first crawls of generated sites.
+"""Measure whether a crawl gets slower or larger with the number of fetched pages: first crawls of generated sites.
 
     python benchmarks/growth.py [--pages 50000] [--engines whoosh,tantivy] [--step 5000]
 
-A process of its own serves pages over loopback that it makes as they are asked for: 20 links each, to pages that lead
-on and to others that are known by then, and 150 words that are as rare and as frequent as those of a language. Each
-engine crawls the site as a user would. Whenever so many more pages were served, the CPU seconds and the memory (pages
-that processes share counted once) of the crawling process and of its index process are noted: a row for each step, with
-CPU milliseconds a page of each process in that step, and megabytes. It is printed to standard error when the step is
-over, and all of them at the end as one JSON object. Wall times are not in it, so the machine may have other work.
+A separate process serves generated pages over loopback: 20 links each, to new and to known pages, and 150 words with
+the frequencies of a natural language. Each engine crawls the site as a user would. After every `--step` pages the CPU
+seconds and the memory (shared memory counted once) of the crawling process and of its index process are sampled: a row
+per step, with CPU milliseconds per page of each process in that step, and megabytes. Each row is printed to standard
+error, and all of them at the end as one JSON object. Wall times are not measured, so the machine may have other work.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _RANKS = list(accumulate(1 / (rank + 10) for rank in range(VOCABULARY)))
 
 
 def page(number: int, pages: int) -> bytes:
-    """Return the HTML of a page; its links lead on to four others, as in a tree, and to 16 anywhere before it."""
+    """Return the HTML of a page: links to four new pages, as in a tree, and to 16 earlier ones."""
     chance = random.Random(number)
     on = [number * LINKS_ON + place for place in range(1, LINKS_ON + 1)]
     back = [chance.randrange(number + 1) for _ in range(LINKS_BACK)]
@@ -50,7 +49,7 @@ def page(number: int, pages: int) -> bytes:
 
 
 class Site(asyncio.Protocol):
-    """Answers one connection; what is no number of a page does not exist."""
+    """Serves one connection; paths that are no page number return 404."""
 
     def __init__(self, pages: int, served: Synchronized[int]) -> None:
         self._pages, self._served, self._waiting = pages, served, b""
@@ -76,7 +75,7 @@ class Site(asyncio.Protocol):
 
 
 def serve(pages: int, served: Synchronized[int], port: Synchronized[int]) -> None:
-    """Serve the site until the process is ended."""
+    """Serve the site until the process is killed."""
 
     async def live() -> None:
         server = await asyncio.get_running_loop().create_server(lambda: Site(pages, served), "127.0.0.1", 0)
@@ -97,7 +96,7 @@ def look(crawl: int) -> dict[str, tuple[float, float]]:
 
 
 def grow(engine: str, pages: int, step: int) -> list[dict[str, float]]:
-    """Crawl a site of so many pages, and return a row for each step."""
+    """Crawl a site with `pages` pages, and return a row for each step."""
     served, port = multiprocessing.Value("q", 0, lock=False), multiprocessing.Value("i", 0, lock=False)
     server = multiprocessing.Process(target=serve, args=(pages, served, port), daemon=True)
     server.start()
@@ -121,7 +120,7 @@ def grow(engine: str, pages: int, step: int) -> list[dict[str, float]]:
 def watched(
     crawl: subprocess.Popen[bytes], served: Synchronized[int], step: int
 ) -> Iterator[dict[str, float]]:
-    """Yield a row whenever so many more pages were served, and one for what was left to do at the end."""
+    """Yield a row after every `step` pages, and one for the end of the crawl."""
     before, cpu = 0, {"crawl": 0.0, "index": 0.0}
     now = look(crawl.pid)
     while True:

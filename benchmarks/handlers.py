@@ -1,11 +1,11 @@
-"""The download handler against Scrapy's own, over the same pages of an nginx on loopback.
+"""Compare the download handler with Scrapy's own, over the same pages of an nginx on loopback.
 
     python benchmarks/handlers.py                       # Debian's postgresql-doc-15
     python benchmarks/handlers.py --dir DIR --repeat 3 --requests 4000
 
-Each run is a process of its own: it fetches every page of the directory in turn until the count is reached,
-32 at a time, straight through the handler (no crawl around it). Prints one JSON object; medians of the
-repeats. `cpu_ms` is user and system time of the client per request and moves less than the wall time.
+Each run is a process of its own: it fetches the pages of the directory in turn until the count is reached, 32 at a
+time, directly through the handler, without a crawl. Prints one JSON object with medians of the repeats. `cpu_ms` is
+user and system time of the client per request, and varies less than the wall time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Measures what hooks cost a page of a plain source: every hook of a real crawl is timed, call by call.
+"""Measure the cost of hooks per page of a plain source: `python benchmarks/hooks.py FOLDER [--start PAGE]`.
 
-Serves a folder of HTML with nginx on loopback, crawls it in this process, and prints JSON: microseconds a page, in all
-and by hook, and what of it the calling costs alone: the same calls to features that do nothing. What reading the clock
-takes is taken off. `python benchmarks/hooks.py FOLDER [--start PAGE]`.
+Serves a folder of HTML with nginx on loopback, crawls it in this process with every hook call timed, and prints JSON:
+microseconds per page, in total and by hook, and the share of the calls alone, measured with features that do nothing.
+The time of reading the clock is subtracted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ sources:
 
 READS = 100_000
 PER_PAGE = ("candidate_excluded", "links_found", "links_resolved", "visit_ended", "unchanged_skipped")
-"""Hooks that a page can reach; the others are called a few times a second, or once."""
+"""Hooks that are called per page; the others are called a few times a second, or once."""
 
 
 class _Idle:
@@ -44,7 +44,7 @@ class _Idle:
 
 
 class Meter:
-    """Wraps the hooks of a crawl when it has begun, and adds up their time."""
+    """Wraps the hooks of a crawl after its start, and sums up their times."""
 
     def __init__(self) -> None:
         self.nanoseconds: Counter[str] = Counter()
@@ -57,7 +57,7 @@ class Meter:
         self._clock = (perf_counter_ns() - begun) / READS
 
     def __call__(self, crawl: RunningCrawl) -> None:
-        """Take hold of a crawl; called a few times a second."""
+        """Wrap the hooks of a crawl once; called a few times a second."""
         if self.crawl is not None:
             return
         self.crawl = crawl
@@ -81,7 +81,7 @@ class Meter:
         return timed
 
     def _calling(self) -> float:
-        """Return the nanoseconds of one call of a feature that does nothing, out of a hook's list."""
+        """Return the nanoseconds of one hook call of a feature that does nothing."""
         calls = [_Idle().visit_ended]
         begun = perf_counter_ns()
         for _ in range(READS):
@@ -90,7 +90,7 @@ class Meter:
         return (perf_counter_ns() - begun) / READS
 
     def result(self) -> dict[str, Any]:
-        """Return microseconds a page, of all hooks and of each feature in them."""
+        """Return microseconds per page, of all hooks and of each feature in them."""
         pages = max(self.pages, 1)
         spent = {
             name: (ns - self.calls[name] * self._clock) / pages / 1000

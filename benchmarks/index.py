@@ -1,8 +1,8 @@
-"""Measures the index on real text: `python benchmarks/index.py DIRECTORY [DOCUMENTS]` prints JSON.
+"""Measure the index on real text: `python benchmarks/index.py DIRECTORY [DOCUMENTS]` prints JSON.
 
-DIRECTORY holds HTML files; their text is indexed by Whoosh's own SegmentWriter, by ours in one segment (both
-with all analysis, of the same fields), and by the engines whoosh and tantivy in commits as in a crawl; then queries
-are timed. CPU seconds of all threads, because wall times move with other load; some wall times beside them.
+DIRECTORY holds HTML files; their text is indexed by Whoosh's SegmentWriter and by ours, in one segment (both with the
+full analysis of the same fields), and by the engines whoosh and tantivy in commits as in a crawl; then queries are
+timed. Times are CPU seconds of all threads, because wall times vary with other load; some wall times are added.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title>")
 
 
 def documents(directory: Path, limit: int) -> list[IndexDocument]:
-    """Return so many documents made of the files, repeated under other URLs if there are fewer."""
+    """Return `limit` documents of the files, repeated under other URLs if there are fewer files."""
     texts = []
     for path in sorted(directory.resolve().rglob("*.html"))[:limit]:
         source = path.read_text(errors="replace")
@@ -54,10 +54,10 @@ def documents(directory: Path, limit: int) -> list[IndexDocument]:
 
 
 def writer_rate(found: list[IndexDocument], *, fast: bool) -> dict[str, float]:
-    """Index all documents into one segment and return documents a CPU second and megabytes on disk."""
+    """Index all documents into one segment; return documents per CPU second and megabytes on disk."""
     with tempfile.TemporaryDirectory() as directory:
         index = create_in(directory, new_schema(ATTRIBUTES))
-        # Whoosh's writer gets texts, which its analyser cuts, and stems; ours cuts and stems within its time.
+        # Whoosh's writer analyses and stems the texts itself; the time of ours includes the analysis, too.
         given = [] if fast else [field_values(document, ATTRIBUTES) | _texts(document) for document in found]
         gc.collect()
         gc.disable()
@@ -111,7 +111,7 @@ def commits(index: IndexEngine, found: list[IndexDocument]) -> dict[str, float]:
 def latency(
     call: Callable[[], object], repeats: int = 7, clock: Callable[[], float] = time.process_time
 ) -> float:
-    """Return the median milliseconds of a call, of CPU unless another clock is given."""
+    """Return the median milliseconds of a call, in CPU time unless another clock is given."""
     times = []
     for _ in range(repeats):
         started = clock()
@@ -146,7 +146,7 @@ PHRASES = (
 
 
 def medians(index: IndexEngine, questions: tuple[str, ...]) -> dict[str, float]:
-    """Return the median and the highest CPU milliseconds of questions, and the median by the clock on the wall."""
+    """Return median and maximum CPU milliseconds of queries, and the median wall time."""
     cpu = [latency(lambda text=text: index.search(SearchQuery(text)), 5) for text in questions]
     wall = [
         latency(lambda text=text: index.search(SearchQuery(text)), 5, time.perf_counter) for text in questions
@@ -159,7 +159,7 @@ def medians(index: IndexEngine, questions: tuple[str, ...]) -> dict[str, float]:
 
 
 def measure(kind: type[WhooshIndex] | type[TantivyIndex], found: list[IndexDocument]) -> dict[str, object]:
-    """Return what one engine does with the documents."""
+    """Return the figures of one engine."""
     report: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as folder:
         index = kind(Path(folder), ATTRIBUTES)

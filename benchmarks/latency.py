@@ -1,13 +1,13 @@
-"""Crawls of sites far away, and searches while a crawl runs: `python benchmarks/latency.py` prints two tables.
+"""Measure crawls of remote sites, and searches during a crawl: `python benchmarks/latency.py` prints two tables.
 
     python benchmarks/latency.py --hosts 40 --pages 5      # a small one
     python benchmarks/latency.py --only searches --write   # one of the two, and put it into docs/performance.md
 
-Far away: hosts on loopback over TLS, pages compressed, behind a relay that holds every byte so that a round trip takes
-50 ms. Ours and plain Scrapy have the same limits, 64 requests at once and 2 of them a site, and no delay.
+Remote sites: hosts on loopback over TLS, with compressed pages, behind a relay that delays every byte so that a round
+trip takes 50 ms. This program and plain Scrapy have the same limits, 64 concurrent requests, 2 per site, and no delay.
 
-Searches: the PostgreSQL manual is crawled, then Python's manual beside it, and meanwhile words are searched for, one
-search after the other in one process, with both engines; times are those of a clock on the wall.
+Searches: the PostgreSQL manual is crawled, then Python's manual, and meanwhile words are searched for, one search after
+the other in one process, with both engines; in wall time.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ QUESTIONS = (
     "backup", "transaction isolation",
 )  # fmt: skip
 PAUSE = 0.05
-"""Seconds between two searches, as a user or two would leave."""
+"""Seconds between two searches, about the pace of one or two users."""
 
 
 def ours(sites: FarSites, folder: Path, project: str, source: str) -> tuple[int, Cost]:
-    """Crawl the far sites with our program."""
+    """Crawl the remote sites with this program."""
     definition = FAR.format(
         urls=json.dumps(sites.urls), at_once=AT_ONCE, per_site=PER_SITE, project=project, source=source
     )
@@ -69,7 +69,7 @@ def ours(sites: FarSites, folder: Path, project: str, source: str) -> tuple[int,
 
 
 def plain(sites: FarSites, folder: Path) -> tuple[int, Cost]:
-    """Crawl them with plain Scrapy."""
+    """Crawl the remote sites with plain Scrapy."""
     (folder / "urls").write_text("\n".join(sites.urls))
     limits = ["--urls", "urls", "--at-once", str(AT_ONCE), "--per-site", str(PER_SITE)]
     command = [sys.executable, ROOT / "benchmarks" / "baseline.py", *limits]
@@ -88,7 +88,7 @@ CRAWLERS: Mapping[str, Callable[[FarSites, Path], tuple[int, Cost]]] = {
 
 
 def far(hosts: int, pages: int, round_trip: float) -> str:
-    """Crawl sites far away; returns a table."""
+    """Crawl remote sites; returns a table."""
     lines = ["|  | pages | pages/s | CPU ms a page | peak MB |", "| --- | --- | --- | --- | --- |"]
     with (
         tempfile.TemporaryDirectory() as name,
@@ -104,7 +104,7 @@ def far(hosts: int, pages: int, round_trip: float) -> str:
 
 
 def asked(folder: Path, until: Callable[[int], bool]) -> list[float]:
-    """Search again and again until told to stop; returns milliseconds."""
+    """Search repeatedly until `until` returns True; returns milliseconds."""
     times = []
     with Searcher(folder / "ultracrawl.yaml") as searcher:
         while not until(len(times)):
@@ -141,7 +141,7 @@ def _times(label: str, times: Sequence[float]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write where that is asked for."""
+    """Measure and print; with `--write` also update the documentation."""
     parser = parser_of(__doc__)
     parser.add_argument("--hosts", type=int, default=200)
     parser.add_argument("--pages", type=int, default=25, help="of each host")

@@ -1,11 +1,10 @@
-"""What files and rows of a table cost, the first time and unchanged: `python benchmarks/listed.py` prints a table.
+"""Measure files and table rows, new and unchanged: `python benchmarks/listed.py` prints a table.
 
     python benchmarks/listed.py [--files 100000] [--rows 100000] [--engine whoosh] [--words 60]
 
-A folder of small text files and a table of SQLite are made, each document a line of words that are as frequent as those
-of a language, and crawled twice as a user would, with all processes. omindex and recollindex, where they are
-installed, index the same folder twice. Wall times need a quiet machine; CPU times and memory (pages that processes
-share counted once) do not.
+A folder of small text files and a SQLite table are generated, each document a line of words with the frequencies of a
+natural language, and crawled twice as a user would, including all processes. omindex and recollindex, if installed,
+index the same folder twice. Wall times need a quiet machine; CPU times and memory (shared memory counted once) do not.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ Step = Callable[[], Cost]
 
 
 def texts(number: int, words: int) -> Iterator[str]:
-    """Yield so many texts, the same ones each time."""
+    """Yield `number` texts, always the same."""
     chance = random.Random(2026)
     for _ in range(number):
         yield " ".join(
@@ -63,7 +62,7 @@ def write_rows(file: Path, number: int, words: int) -> None:
 
 
 def crawled(folder: Path, name: str, number: int) -> Cost:
-    """Crawl a source, and see that each of its documents came to a good end."""
+    """Crawl a source, and check that all its documents succeeded."""
     cost = ultracrawl(folder, "crawl", name, "--json")
     outcomes = json.loads(cost.output)["runs"][0]["outcomes"]
     if sum(outcomes.get(one, 0) for one in ("NEW", "NOT_MODIFIED")) != number:
@@ -72,7 +71,7 @@ def crawled(folder: Path, name: str, number: int) -> Cost:
 
 
 def others(folder: Path) -> Iterator[tuple[str, Step]]:
-    """Yield the other programs that are installed and index folders."""
+    """Yield the installed other programs that index folders."""
     files = folder / "files"
     if shutil.which("omindex"):
         yield "omindex", lambda: run(["omindex", "--db", folder / "omega", "--url", "/", files], folder)

@@ -1,9 +1,9 @@
-"""How much navigation stays in the text of pages, and how much text is lost: `main_content.py GENERATOR=DIR ...`.
+"""Measure how much navigation main content keeps, and how much text it loses: `main_content.py GENERATOR=DIR ...`.
 
-GENERATOR is one of those below; DIR is searched for `*.html`, and twelve pages of it are taken at equal distances. What
-is text on them, a person wrote down as selectors. Prints one JSON object for each: words of text and of navigation by
-that truth, the share of navigation that stays and the share of text that is lost, with the main content and, as
-`whole`, without it, and microseconds a page for both.
+GENERATOR is one of those below; DIR is searched for `*.html`, and twelve of its pages are taken at equal distances. The
+true text is given by hand-written selectors. Prints one JSON object per generator: words of text and of navigation by
+that truth, the shares of navigation that stays and of text that is lost, with main content extraction and, as `whole`,
+without it, and microseconds per page for both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TRUTH = {
     "sphinx": ("div.body", ""),
     "wordpress": (".entry-title, .entry-content, .entry-footer, .comment-list", ""),
 }
-"""By generator: the elements that hold the text, and what in them is none."""
+"""By generator: selectors of the elements with text, and of elements in them that are not text."""
 NEVER = "script, style, noscript, template, svg, iframe, title"
 PAGES, ROUNDS = 12, 5
 URL = "https://example.com/dir/page.html"
@@ -37,7 +37,7 @@ _WORD = re.compile(r"\w+")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure the pages that are named on the command line."""
+    """Measure the pages on the command line."""
     pairs = [one.partition("=") for one in arguments]
     if not pairs or any(name not in TRUTH or not folder for name, _, folder in pairs):
         sys.stderr.write(f"usage: main_content.py GENERATOR=DIR ...; generators: {', '.join(TRUTH)}\n")
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def chosen(generator: str, paths: Sequence[Path]) -> list[bytes]:
-    """Return pages at equal distances, of those that the generator made."""
+    """Return pages of the generator at equal distances."""
     bodies: list[bytes] = []
     for path in paths[:: max(1, len(paths) // (2 * PAGES))]:
         body = path.read_bytes()
@@ -81,18 +81,18 @@ def measure(generator: str, bodies: Sequence[bytes]) -> dict[str, object]:
 
 
 def true_words(body: bytes, selector: str, without: str) -> Counter[str]:
-    """Return the words of a page that are its text, as a person sees it."""
+    """Return the words of the true text of a page."""
     return words_of(LexborHTMLParser(body), selector, f"{NEVER}, {without}" if without else NEVER)
 
 
 def words_of(tree: LexborHTMLParser, selector: str, without: str) -> Counter[str]:
-    """Return the words of the elements that a selector finds, without those that another finds in them."""
+    """Return the words of the elements that match a selector, without elements in them that match another."""
     for node in tree.css(without):
         node.decompose(recursive=True)
     shown = " ".join(node.html or "" for node in tree.css(selector))
     whole = shown.replace("<nav", "<div").replace(
         "role=", "data-role="
-    )  # all that is to be seen, navigation too
+    )  # all visible text, including navigation
     return Counter(
         _WORD.findall(parse_html(whole.encode(), url=URL, content_type="text/html; charset=utf-8").text)
     )

@@ -1,10 +1,10 @@
-"""Fifty searches at once while four sources are crawled: `python benchmarks/many_searches.py` prints a table.
+"""Measure fifty concurrent searches while four sources are crawled: `python benchmarks/many_searches.py`.
 
     python benchmarks/many_searches.py --site FOLDER     # another manual, which begins with index.html
 
-The PostgreSQL manual is crawled, then four copies of it at the same time, and meanwhile fifty askers search, each
-again as soon as it has its answer: by the API of `ultracrawl serve`, which crawls besides, and in one process, each
-by a searcher of its own. Times are those of a clock on the wall; fifty are always open, so each waits for the others.
+The PostgreSQL manual is crawled, then four copies of it at the same time. Meanwhile fifty clients search, each again as
+soon as it has its result: through the API of `ultracrawl serve`, which also crawls, and in one process, each with a
+searcher of its own. Prints a table of wall times; fifty searches are always open, so each waits for the others.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Opened = Callable[[], AbstractContextManager[Ask]]
 
 @dataclass(slots=True)
 class Asked:
-    """What fifty askers were answered."""
+    """Results of fifty clients."""
 
     milliseconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Asked:
 
 
 def ask_at_once(opened: Opened, going: Callable[[], bool], *, askers: int = ASKERS) -> Asked:
-    """Have so many askers search as long as something goes on, and once at least."""
+    """Let clients search while `going` returns True, at least once each."""
     asked, over, begun = Asked(), threading.Event(), time.perf_counter()
 
     def ask_again(number: int) -> None:
@@ -72,7 +72,7 @@ def ask_at_once(opened: Opened, going: Callable[[], bool], *, askers: int = ASKE
                 started = time.perf_counter()
                 try:
                     ask(QUESTIONS[number % len(QUESTIONS)])
-                except Exception as error:  # whatever it is, it is counted
+                except Exception as error:  # any error is counted
                     asked.errors.append(f"{type(error).__name__}: {error}")
                 asked.milliseconds.append((time.perf_counter() - started) * 1000)
                 number += 1
@@ -94,7 +94,7 @@ def ask_at_once(opened: Opened, going: Callable[[], bool], *, askers: int = ASKE
 
 
 def define(folder: Path, engine: str, urls: Sequence[str]) -> None:
-    """Write the definition of a source for each address; the first one is crawled by hand."""
+    """Write the definition of a source for each address; the first one is not scheduled."""
     source = {
         "politeness": {"delay": 0, "concurrency": 32},
         "boundary": {"networks": ["127.0.0.0/8"]},
@@ -107,14 +107,14 @@ def define(folder: Path, engine: str, urls: Sequence[str]) -> None:
 
 @contextmanager
 def searcher_of(folder: Path) -> Iterator[Ask]:
-    """Give what searches in this process."""
+    """Yield a search function of this process."""
     with Searcher(folder / "ultracrawl.yaml") as searcher:
         yield searcher.search
 
 
 @contextmanager
 def client_of(port: int, token: str) -> Iterator[Ask]:
-    """Give what asks the API over a connection of its own."""
+    """Yield a search function that uses the API over its own connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 
     def ask(question: str) -> object:
@@ -127,7 +127,7 @@ def client_of(port: int, token: str) -> Iterator[Ask]:
 
 
 def answer_of(connection: http.client.HTTPConnection, path: str, token: str) -> object:
-    """Return the JSON of an answer of the API. Raises `RuntimeError` for any other one."""
+    """Return the JSON of an API response. Raises `RuntimeError` for any other response."""
     connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
     answer = connection.getresponse()
     body = answer.read()
@@ -138,7 +138,7 @@ def answer_of(connection: http.client.HTTPConnection, path: str, token: str) -> 
 
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[int, str]]:
-    """Serve a project, which crawls what is due; gives the port and a token."""
+    """Run `ultracrawl serve` on a project; yields its port and a token."""
     words, environment = command("token", "create", "asker", "--role", "administrator")
     token = subprocess.check_output(words, cwd=folder, env={**os.environ, **environment}, text=True).strip()
     words, environment = command("serve", "--port", "0", "--jobs", str(CRAWLS))
@@ -159,7 +159,7 @@ def served(folder: Path) -> Iterator[tuple[int, str]]:
 
 
 def crawling(port: int, token: str) -> bool:
-    """Whether a source has not been crawled yet, since the service began."""
+    """Return whether a source has not been crawled yet since the service started."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     answer = answer_of(connection, "/api/v1/sources", token)
     connection.close()
@@ -168,14 +168,14 @@ def crawling(port: int, token: str) -> bool:
 
 
 def measure(engine: str, folder: Path, urls: Sequence[str]) -> list[str]:
-    """Return the lines of an engine."""
+    """Return the table lines of an engine."""
     crawls = [f"manual{number}" for number in range(1, len(urls))]
     define(folder, engine, urls)
     ultracrawl(folder, "crawl", "--json", "manual0")
     still = time.perf_counter() + 10
     quiet = ask_at_once(lambda: searcher_of(folder), lambda: time.perf_counter() < still)
     with served(folder) as (port, token):
-        time.sleep(2)  # until all four have begun
+        time.sleep(2)  # until all four crawls have started
         by_api = ask_at_once(lambda: client_of(port, token), lambda: crawling(port, token))
     crawl = threading.Thread(
         target=ultracrawl, args=(folder, "crawl", "--json", "--force", "--jobs", str(CRAWLS), *crawls)
@@ -194,7 +194,7 @@ def measure(engine: str, folder: Path, urls: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write where that is asked for."""
+    """Measure and print; with `--write` also update the documentation."""
     parser = parser_of(__doc__)
     parser.add_argument("--site", type=Path, help="a folder in place of the PostgreSQL manual")
     options = parser.parse_args(arguments)

@@ -1,8 +1,8 @@
 """Precision and recall of near-duplicate detection, and its cost: `python benchmarks/near_duplicates.py`.
 
-Texts are made of a vocabulary with Zipf's distribution, so that different texts share many words, as pages of one
-site do. Of each text there are versions with a share of their words replaced. A version with at most 1 % of its words
-replaced is a duplicate, one with 5 % or more is another document, and so is every other text.
+Texts are generated from a vocabulary with Zipf's distribution, so that different texts share many words, as pages of
+one site do. Each text has versions with a share of the words replaced. A version with at most 1 % replaced words is a
+duplicate; one with 5 % or more, like every other text, is a different document.
 Prints JSON.
 """
 

@@ -12,8 +12,8 @@ from ultracrawl.spiders import SourceSpider
 
 
 class NoIndex(SourceSpider):
-    """Leaves the index out of the measurement."""
+    """A source spider without documents, for measurements without the index."""
 
     def documents(self, response: Response, page: Page) -> Iterable[Any]:
-        """Make nothing of any page."""
+        """Return no documents."""
         return []

@@ -1,8 +1,8 @@
-"""Microseconds per page of what happens to a fetched HTML page: `python benchmarks/parse.py DIR [PAGES]`.
+"""Measure the processing of a fetched HTML page, step by step: `python benchmarks/parse.py DIR [PAGES]`.
 
-Prints one JSON object. DIR is searched for `*.html`. The best of some rounds counts, page by page, and the steps take
-turns, so that a busy machine spoils little. `floor` is what the parser takes for the same in its own selectors and
-text functions; `of_floor` says how many times over reading takes that.
+Prints one JSON object with microseconds per page. DIR is searched for `*.html`. The best of some rounds counts, page by
+page, and the steps take turns, so that other load has little effect. `floor` is the time of the parser for the same
+work with its own selectors and text functions; `of_floor` is the time of reading as a multiple of it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ROBOTS = "User-agent: *\n" + "".join(f"Disallow: /dir{n}/\n" for n in range(40))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure the pages below the directory that is named on the command line."""
+    """Measure the pages below the directory on the command line."""
     if not arguments:
         sys.stderr.write("usage: parse.py DIR [PAGES]\n")
         return 2
@@ -77,7 +77,7 @@ def measure(bodies: Sequence[bytes]) -> dict[str, float]:
 
 
 def _floor(body: bytes) -> object:
-    """Take title, META, links with their texts and the text of the page, each by one call of the parser's own."""
+    """Extract title, META, links with texts and the page text, each by one call of the parser."""
     tree = LexborHTMLParser(body)
     titles = [node.text() for node in tree.css("title")]
     metas = [node.attributes for node in tree.css("meta")]
@@ -86,7 +86,7 @@ def _floor(body: bytes) -> object:
 
 
 def _microseconds(steps: Sequence[Callable[[T], object]], inputs: Sequence[T]) -> list[float]:
-    """Return what each step takes for an input, in the mean."""
+    """Return the mean microseconds per input of each step."""
     best = [[float("inf")] * len(inputs) for _ in steps]
     for _ in range(ROUNDS):
         for at, value in enumerate(inputs):

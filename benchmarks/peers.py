@@ -1,4 +1,4 @@
-"""Speed beside other crawlers, over two manuals of Debian: `python benchmarks/peers.py` prints the tables.
+"""Compare the speed with other crawlers, on two Debian manuals: `python benchmarks/peers.py` prints the tables.
 
     python benchmarks/peers.py --corpora pg --repeat 1      # the small manual once, in about a minute
     python benchmarks/peers.py --only whoosh tantivy stock  # some of the crawlers
@@ -6,8 +6,8 @@
     python benchmarks/peers.py --from docs/images/peers.json --write   # the same without measuring
 
 nginx serves each manual on loopback. All crawlers run in turns, each in a process and a folder of its own; the figures
-are medians, start-up of the process included. What must be built (Colly with go, spider with cargo, Crawlee with
-pip) is kept in var/peers; what cannot be had is left out, with a line. Nothing else should run on the machine.
+are medians, including process start-up. Built programs (Colly with go, spider with cargo, Crawlee with pip) are kept in
+var/peers; unavailable ones are skipped with a message. Nothing else should run on the machine.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ PICTURE = ROOT / "docs" / "images" / "peers.svg"
 
 
 def say(text: str) -> None:
-    """Tell how far it is."""
+    """Print progress."""
     print(text, file=sys.stderr, flush=True)
 
 
 def available(names: Sequence[str], place: Path) -> list[str]:
-    """Build what is asked for; returns the names of what can run."""
+    """Build the chosen crawlers; return the names of those that can run."""
     found = []
     for name in names:
         try:
@@ -73,7 +73,7 @@ def measure(results: Results, corpus: str, manual: Path, names: Sequence[str], r
 
 
 def reading(manual: Path) -> tuple[float, float]:
-    """Return CPU microseconds of reading a page, and of the parser's own way through it."""
+    """Return CPU microseconds of reading a page, and of the same work by the parser alone."""
     command = [sys.executable, str(ROOT / "benchmarks" / "parse.py"), str(manual), "600"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     said = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
@@ -82,7 +82,7 @@ def reading(manual: Path) -> tuple[float, float]:
 
 
 def compare(options: argparse.Namespace) -> Results:
-    """Measure what was asked for."""
+    """Measure the chosen crawlers."""
     results = Results(Stamp.of_now())
     names = available(options.only or list(CONTENDERS), options.builds.absolute())
     for corpus in options.corpora:
@@ -97,7 +97,7 @@ def compare(options: argparse.Namespace) -> Results:
 
 
 def write(results: Results) -> None:
-    """Put the results into the documentation, and draw the plot."""
+    """Write the results to the documentation, and draw the plot."""
     STORED.write_text(json.dumps(results.to_json(), indent=1) + "\n")
     plot.draw(results, PICTURE)
     blocks = {
@@ -111,7 +111,7 @@ def write(results: Results) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write where that is asked for."""
+    """Measure and print; with `--write` also update the documentation."""
     parser = parser_of(__doc__)
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--repeat", type=int, help="runs of each crawler (default: 3 over pg, 1 over jdk)")

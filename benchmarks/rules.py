@@ -1,6 +1,6 @@
-"""What a link costs before it is queued, and how long rule files take to read. Prints one JSON object.
+"""Measure the cost of a link before it is queued, and of reading rule files. Prints one JSON object.
 
-Every link goes through canonical form, key, look-up among the keys met before and, when new, the boundary,
+Every link passes canonicalization, key, look-up among the known keys and, if new, the boundary,
 with 10 and with 10,000 host rules and URI prefixes. CPU seconds; the best of three rounds counts.
 """
 
@@ -58,7 +58,7 @@ def pages_of(links: int, distinct: bool) -> list[list[str]]:
 
 
 def crawl(boundary: Boundary, pages: list[list[str]]) -> int:
-    """Put all links through the rules as a scheduler does; return how many were admitted."""
+    """Judge all links by the rules as the scheduler does; return how many were admitted."""
     canonical, rejects = UrlPolicy().canonical, boundary.rejects
     seen: set[int] = set()
     admitted = 0
@@ -75,7 +75,7 @@ def crawl(boundary: Boundary, pages: list[list[str]]) -> int:
 
 
 def rewriting() -> dict[str, float]:
-    """Return what a link costs more with three rewrite rules, and with a rewriter that keeps it, in microseconds."""
+    """Return the extra microseconds per link of three rewrite rules, and of a rewriter that returns it unchanged."""
     rules = [r"@;sid=[0-9a-f]+@@", r"@/index\.html$@/@", "#//old[.]#//new.#"]
     plain = UrlPolicy()
     policy = RewritingPolicy(rules=RewriteRules(map(RewriteRule.parse, rules)))

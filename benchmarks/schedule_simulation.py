@@ -1,11 +1,11 @@
-"""How well the frontier keeps a schedule: 1,000 sites x 1,000 URLs under delay, on a virtual clock, without network.
+"""Simulate the frontier's schedule: 1,000 sites x 1,000 URLs with delays, on a virtual clock, without network.
 
     python benchmarks/schedule_simulation.py [--sites 1000 --urls 1000] [--json FILE] [--plot FILE.png]
 
-Every site has a delay of its own (0.5 to 2 s), every answer takes 0.05 to 1.5 s, and a downloader runs as many
-requests as it is given. The ideal schedule of a site is one request a delay, from 0 on. Prints one JSON object: by
-how much the achieved schedule is longer, the smallest distance of two requests against the delay, how far the sites
-are apart half way, and the most memory. `--plot` needs matplotlib (`pip install .[bench]`).
+Every site has its own delay (0.5 to 2 s), every response takes 0.05 to 1.5 s, and the downloader runs any number of
+requests. The ideal schedule of a site is one request per delay, from 0 on. Prints one JSON object: how much longer the
+achieved schedule is, the smallest interval of two requests relative to the delay, the spread of the sites half way, and
+the peak memory. `--plot` needs matplotlib (`pip install .[bench]`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 @dataclass(slots=True)
 class Store:
-    """Stands in for the state store: every URL of a site waits there until it is taken."""
+    """A replacement of the state store: the queue of every site."""
 
     urls: int
     taken: dict[str, int] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Store:
 
 @dataclass(slots=True)
 class Course:
-    """What a simulated crawl did."""
+    """The requests of a simulated crawl."""
 
     delays: dict[str, float]
     starts: dict[str, list[float]]
@@ -60,7 +60,7 @@ class Course:
 
 
 def simulate(sites: int, urls: int, seed: int = 1) -> Course:
-    """Crawl all sites on a virtual clock; the time goes from one event to the next."""
+    """Crawl all sites on a virtual clock that advances from event to event."""
     dice = random.Random(seed)
     course = Course({f"s{n}.example.com": DELAYS[n % len(DELAYS)] for n in range(sites)}, {})
     frontier: Frontier[Entry] = Frontier(Pace(1.0, concurrency=8), capacity=CAPACITY)
@@ -111,7 +111,7 @@ def judge(course: Course, urls: int) -> dict[str, Any]:
 
 
 def plot(course: Course, urls: int, path: Path) -> None:
-    """Draw the requests over time: all sites, a line each, and the first requests of some of them."""
+    """Plot the requests over time: all sites, a line each, and the first requests of some of them."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,12 +1,11 @@
-"""What known URLs cost: memory of the crawling process, and time per page, at 10^3 to 10^7 of them.
+"""Measure the cost of known URLs: memory of the crawling process, and time per page, with 10^3 to 10^7 of them.
 
     python benchmarks/state.py [--sizes 1000,10000,100000,1000000,10000000]
 
-For each size a process of its own fills a state store (the first thousand URLs one by one, the others with rows like
-theirs, all at once), opens it as a crawl does (a new run puts all into the
-queue), and then works through pages: take the next entry, admit 20 links that are known and 2 that are new,
-finish the visit, flush every 500. Prints one JSON object: resident memory that the known URLs add, microseconds of
-CPU per page and of the wall, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk.
+For each size a process of its own fills a state store (the first thousand URLs one by one, the others in bulk with
+copied rows), opens it as a crawl does (a new run queues all URLs), and then processes pages: take the next entry, admit
+20 known and 2 new links, finish the visit, flush every 500. Prints one JSON object: resident memory added by the known
+URLs, CPU and wall microseconds per page, bytes on disk per URL. Ten million take some minutes and 2.5 GB of disk.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def fill(path: Path, size: int) -> float:
 
 
 def copy_rows(path: Path, size: int) -> None:
-    """Fill up to `size` URLs with rows like the last one, in the order of discovery; the index of keys comes last."""
+    """Add copies of the last row up to `size` URLs, in the order of discovery; the index on keys is created last."""
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA synchronous=OFF")
         (index,) = db.execute("SELECT sql FROM sqlite_schema WHERE name='url_key'").fetchone()
@@ -85,7 +84,7 @@ def copy_rows(path: Path, size: int) -> None:
 
 
 def url_row(number: int) -> tuple[object, ...]:
-    """Return the columns of a URL that are its own: id, key, URL, site, depth."""
+    """Return the columns that differ by URL: id, key, URL, site, depth."""
     url = url_of(number)
     return number + 1, url_key(url), url, SITES[number % len(SITES)], number.bit_length()
 

@@ -1,1 +1,1 @@
-"""The parts of `answers.py`: what is asked, of which pages, who answers, and how good the answers are."""
+"""The parts of `answers.py`: corpora, questions, engines and quality measures."""

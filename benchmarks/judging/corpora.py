@@ -1,4 +1,4 @@
-"""The manuals: where they come from, which pages are crawled, and what is asked of them."""
+"""The corpora: manuals with their packages, crawled pages and questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Asked = Callable[[Path], list[Question]]
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A manual; its paths are relative to its folder, and `exclude` are expressions that cover whole paths."""
+    """A manual; paths are relative to its folder, `exclude` are expressions that match whole paths."""
 
     name: str
     half: str
@@ -40,10 +40,10 @@ class Corpus:
     exclude: tuple[str, ...] = ()
     language: str = "en"
     only_by_name: bool = False
-    """Takes long, and is left out where it is not named."""
+    """Whether it is skipped unless it is named, because it takes long."""
 
     def manual(self, packages: Path) -> Path | None:
-        """Return the folder of the manual, if need be out of the package; None if that cannot be had."""
+        """Return the folder of the manual, unpacked if necessary; None if it is not available."""
         for root in (Path("/"), packages / self.package):
             if (root / self.folder / self.starts[0]).exists():
                 return root / self.folder
@@ -52,24 +52,24 @@ class Corpus:
 
 
 def terms(truth: Truth, manual: Path) -> list[Question]:
-    """Return the terms of an index of the manual's authors."""
+    """Return the terms of the manual's own index as questions."""
     return questions(truth(manual))
 
 
 def judged(name: str, _manual: Path) -> list[Question]:
-    """Return the questions of a file, with the pages that people judged."""
+    """Return the questions of a file, with pages judged by people."""
     path = Path(__file__).with_name("questions") / f"{name}.json"
     rows = json.loads(path.read_text(encoding="utf-8"))
     return [Question(row["query"], row["pages"]) for row in rows]
 
 
 def sample(questions: list[Question], most: int) -> list[Question]:
-    """Return so many of them by chance, always the same ones; 0 means all."""
+    """Return a random sample, always the same; 0 means all."""
     return random.Random(16).sample(questions, most) if 0 < most < len(questions) else questions
 
 
 def in_languages(truth: Truth, languages: tuple[str, ...], said: bool, manual: Path) -> list[Question]:
-    """Return the terms of several trees of Apache's manual."""
+    """Return the terms of several languages of Apache's manual."""
     return [question for language in languages for question in translated(manual, truth, language, said=said)]
 
 

@@ -1,4 +1,4 @@
-"""Our own engines, as one crawl of a manual leaves them."""
+"""Crawls a manual with both engines of this program, and searches them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ultracrawl.index.searching import Searcher
 from ultracrawl.settings.projects import find_project
 
 OURS = {"whoosh": "default", "tantivy": "tantivy"}
-"""Our engines, and the names of their indexes in the definition."""
+"""Our engines with the names of their indexes in the definition."""
 
 _DEFINITION = """
 index: {{engine: whoosh, path: var/whoosh}}
@@ -38,7 +38,7 @@ sources:
 
 
 class _Quiet(SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
+    """Serves files without logging."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -49,7 +49,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 class _QuietServer(ThreadingHTTPServer):
-    """Says nothing either about connections that end before an answer."""
+    """A server that ignores connections closed by the client."""
 
     def handle_error(self, request: object, client_address: object) -> None:
         if not isinstance(sys.exception(), ConnectionError):
@@ -58,7 +58,7 @@ class _QuietServer(ThreadingHTTPServer):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """Serve a folder on loopback; gives its URL."""
+    """Serve a folder on loopback; yields its URL."""
     with _QuietServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -68,7 +68,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 class Crawled:
-    """A manual that was crawled into the folder `place`, where it stays for other runs."""
+    """A manual crawled into the folder `place`, where it stays for later runs."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
@@ -76,7 +76,7 @@ class Crawled:
         self._site = place / "site.json"
 
     def crawl(self, manual: Path, starts: Sequence[str], exclude: Sequence[str]) -> None:
-        """Crawl it as a user would, unless that was done."""
+        """Crawl it as a user would, unless it was crawled before."""
         if self._site.exists():
             return
         self._place.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ class Crawled:
         self._site.write_text(json.dumps(site))
 
     def rebuild(self) -> None:
-        """Bring both indexes up to date with the program, without a crawl."""
+        """Rebuild both indexes without a crawl, after a change of the program."""
         for name in OURS.values():
             self._run("index", "rebuild", "--index", name)
 
@@ -103,12 +103,12 @@ class Crawled:
 
     @property
     def site(self) -> str:
-        """The URL of the folder when it was crawled."""
+        """The URL of the folder during the crawl."""
         site: str = json.loads(self._site.read_text())
         return site
 
     def documents(self) -> list[IndexDocument]:
-        """Return what was indexed, by path, sorted."""
+        """Return the indexed documents, sorted by URL."""
         index = open_index(find_project(str(self._definition), plain=True)[0])
         try:
             return sorted(index.documents(), key=lambda document: document.url)
@@ -116,12 +116,12 @@ class Crawled:
             index.close()
 
     def open(self, engine: str) -> Ours:
-        """Open one of our engines for questions."""
+        """Open one of our engines for searching."""
         return Ours(self._definition, engine, self.site)
 
 
 class Ours:
-    """One of our engines; answers are URLs relative to the site, those of the best parts of pages."""
+    """One of our engines; answers are URLs of the best parts of pages, relative to the site."""
 
     def __init__(self, definition: Path, engine: str, site: str) -> None:
         self._searcher = Searcher(definition, OURS[engine])

@@ -1,4 +1,4 @@
-"""How good answers are."""
+"""Measures of search quality."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from judging.truth import Question
 
 BEST = 3
-"""The grade of a page that answers well; success and rank look at these alone."""
+"""The grade of a good page; only these count for success and rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Answer:
 
     @property
     def rank(self) -> int:
-        """The place of the first good page among the first ten, from 1; 0 if there is none."""
+        """The rank of the first good page among the first ten, from 1; 0 if there is none."""
         grades = self.question.grades
         return next((n for n, page in enumerate(self.pages[:10], 1) if grades.get(page) == BEST), 0)
 
     @property
     def ndcg(self) -> float:
-        """The discounted cumulative gain of the first ten answers, of the best possible."""
+        """NDCG@10: the discounted cumulative gain of the first ten answers relative to the best possible."""
         grades = self.question.grades
         got = gain(grades.get(page, 0) for page in self.pages[:10])
         return got / gain(sorted(grades.values(), reverse=True)[:10])
@@ -46,7 +46,7 @@ def gain(grades: Iterable[int]) -> float:
 
 
 def ask_all(ask: Callable[[Question], list[str]], questions: Sequence[Question]) -> list[Answer]:
-    """Put all questions, one after the other; the first ones are put twice, so that what is read once is read."""
+    """Ask all questions in sequence; the first ten are asked twice, to warm up."""
     for question in questions[:10]:
         ask(question)
     answers = []
@@ -58,15 +58,15 @@ def ask_all(ask: Callable[[Question], list[str]], questions: Sequence[Question])
 
 
 def processor_seconds() -> float:
-    """Return what this process has used, and those that it started: other work on the machine does not count."""
+    """Return the CPU seconds of this process and its children."""
     used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def figures(answers: Sequence[Answer], right_places: Mapping[tuple[str, str], set[str]]) -> dict[str, float]:
-    """Return the measures; `right_places` has the places that show the right part, by the key of a question.
+    """Return the measures; `right_places` maps keys of questions to the places that show the right part.
 
-    `section_1` counts only questions that have such places, and only first answers.
+    `section_1` counts questions with such places, and first answers only.
     """
     times = sorted(answer.seconds for answer in answers)
     found = {

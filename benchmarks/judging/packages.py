@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def unpack(package: str, packages: Path, *further: str) -> Path | None:
-    """Unpack a package, and further ones that it needs, into a folder of its name; None if they cannot be had."""
+    """Unpack a package, and others that it needs, into a folder of its name; None if they are not available."""
     if not (shutil.which("apt-get") and shutil.which("dpkg")):
         return None
     target = packages / package

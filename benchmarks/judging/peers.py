@@ -1,7 +1,7 @@
 """Other engines over the same pages: Whoosh as its guide shows it, SQLite's FTS5, and omega, the search of Xapian.
 
-Whoosh and FTS5 get the title and the text of what was crawled, omega reads the files itself. Each asks for all words,
-as it does by itself, or, with `any_word`, for any of them.
+Whoosh and FTS5 index title and text of the crawled documents, omega reads the files itself. Each searches for all
+words, its default, or, with `any_word`, for any of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ultracrawl.index import IndexDocument
 
 
 class Peer(Protocol):
-    """An engine that is asked; answers are paths of pages, the best first."""
+    """A search engine; answers are paths of pages, best first."""
 
     def ask(self, question: Question) -> list[str]:
         """Return the ten best pages."""
@@ -35,7 +35,7 @@ class Peer(Protocol):
 
 
 class StockWhoosh:
-    """Whoosh, as its quick start does: title and text, the standard analyser."""
+    """Whoosh as in its quick start: title and text, standard analyser."""
 
     def __init__(
         self, place: Path, documents: Sequence[IndexDocument], site: str, *, any_word: bool = False
@@ -63,9 +63,9 @@ class StockWhoosh:
 
 
 class Fts5:
-    """SQLite's FTS5: BM25 with the title ten times the text; Porter's stems for English.
+    """SQLite's FTS5: BM25 with a title boost of ten; Porter stemming for English.
 
-    Japanese, which has no blanks, is cut into threes of characters.
+    Japanese, which has no spaces, is indexed as trigrams.
     """
 
     def __init__(
@@ -107,15 +107,14 @@ class Fts5:
 _STEMMERS = {"en": "english", "de": "german", "fr": "french"}
 _TEMPLATE = """$set{stemmer,STEMMER}$setmap{prefix,,$split{ S B F},title,S,author,A,topic,B}$hitlist{$field{url}
 }"""
-"""As omega's own template `query` sets things; only what is printed is less."""
+"""The settings of omega's template `query`, with less output."""
 _SETTINGS = "database_dir {0}\ntemplate_dir {0}\nlog_dir {0}\ncdb_dir {0}\n"
 
 
 class Omega:
-    """Omega of Xapian: `omindex` reads the files, and the program behind its web form answers, with its defaults.
+    """Xapian's Omega with its defaults: `omindex` indexes the files, its CGI program searches.
 
-    Each question starts that program. The stemmer is that of the language; Japanese, which has none, is cut into
-    pairs of characters.
+    Each question starts that program. The stemmer is that of the language; Japanese is indexed as bigrams.
     """
 
     def __init__(
@@ -140,7 +139,7 @@ class Omega:
             self._index(place, pages, manual, _STEMMERS.get(language, "none"), root / "usr/bin/omindex")
 
     def _index(self, place: Path, pages: Sequence[str], manual: Path, stemmer: str, omindex: Path) -> None:
-        """Give `omindex` a folder that has the pages alone."""
+        """Run `omindex` on a folder with the crawled pages only."""
         for page in pages:
             (place / "pages" / page).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(manual / page, place / "pages" / page)
@@ -166,11 +165,11 @@ class Omega:
         return [line.removeprefix("/") for line in said.partition("\n\n")[2].splitlines() if line]
 
     def close(self) -> None:
-        """Nothing is open between questions."""
+        """Do nothing: no file stays open."""
 
 
 def omega_root(packages: Path) -> Path | None:
-    """Return the folder in which omega is installed or was unpacked; None if it cannot be had."""
+    """Return the folder in which omega is installed or unpacked; None if it is not available."""
     for root in (Path("/"), packages / "xapian-omega"):
         if (root / "usr/bin/omindex").exists():
             return root

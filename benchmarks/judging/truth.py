@@ -1,6 +1,6 @@
-"""What the authors of a manual say themselves: the terms of its index, and the parts of pages to which they lead.
+"""Reads the ground truth from manuals: the terms of their own indexes, with the parts of pages that they link to.
 
-The terms are cleaned as a person would type them; a term that leads to several places is right with each of them.
+Terms are cleaned to what a person would type; a term with several places accepts each of them.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from lxml import html
 from lxml.html import HtmlElement
 
 Truth = Callable[[Path], Iterator[tuple[str, str]]]
-"""Yields terms, each with a place (`page#anchor`, relative to the folder); a term may come several times."""
+"""Yields (term, place), with `page#anchor` relative to the folder as the place; terms may repeat."""
 
 
 @dataclass(slots=True)
 class Question:
-    """What is asked, the pages that answer it with their grades (3: well, 2: partly, 1: a little), and the parts."""
+    """A question, the pages that answer it with grades (3: well, 2: partly, 1: a little), and the right parts."""
 
     text: str
     grades: dict[str, int] = field(default_factory=dict)
     places: set[str] = field(default_factory=set)
     language: str = ""
-    """That of who asks, where they say it."""
+    """Language of the user, empty if not given."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from others of its set."""
+        """Its unique key within its set."""
         return self.text, self.language
 
 
 def questions(pairs: Iterator[tuple[str, str]]) -> list[Question]:
-    """Join pairs of one term (in any case of letters) to one question each."""
+    """Group pairs by term, ignoring case, into one question each."""
     found: dict[str, Question] = {}
     for said, place in pairs:
         if term := " ".join(said.split()):
@@ -64,7 +64,7 @@ def docbook(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def definitions(part: HtmlElement, above: str) -> Iterator[tuple[str, str]]:
-    """Yield the entries of a list of definitions, and of those in it."""
+    """Yield the entries of a definition list, and of nested ones."""
     entry = above
     for child in part:
         if child.tag == "dt":
@@ -79,7 +79,7 @@ def definitions(part: HtmlElement, above: str) -> Iterator[tuple[str, str]]:
 
 
 def text_before_links(element: HtmlElement) -> str:
-    """Return what stands in an element before its first link."""
+    """Return the text of an element before its first link."""
     said = element.text or ""
     for child in element:
         if child.tag == "a":
@@ -114,20 +114,20 @@ def sphinx(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def sphinx_item(item: HtmlElement) -> tuple[str, list[str]]:
-    """Return the text of an entry, and where its links lead."""
+    """Return the text of an entry, and the targets of its links."""
     links = list(item.iterchildren("a"))
     entry = links[0].text_content() if links else item.text or ""
     return entry.strip(), [link.get("href", "") for link in links]
 
 
 def split_name(entry: str) -> tuple[str, str]:
-    """Return an entry without what stands in parentheses behind it, and that."""
+    """Split an entry into its name and the text in parentheses after it."""
     found = _QUALIFIED(entry)
     return (found[1], found[2]) if found and found[1] else (entry, "")
 
 
 def sphinx_terms(entry: str, place: str) -> Iterator[tuple[str, str]]:
-    """Yield an entry as it is typed: without its home, and with it."""
+    """Yield an entry as typed: without its module or class, and with it."""
     name, qualifier = split_name(entry)
     yield name, place
     if home := _HOME(qualifier):
@@ -157,14 +157,14 @@ def javadoc(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def summaries(folder: Path) -> Iterator[tuple[str, str]]:
-    """Read what a Javadoc manual says of each type in `allclasses-index.html`."""
+    """Read the summary of each type in `allclasses-index.html` of a Javadoc manual."""
     for row in read(folder / "allclasses-index.html").cssselect("div.all-classes-table.col-first"):
         link, said = next(row.iterchildren("a")), row.getnext()
         yield said.text_content(), link.get("href", "")
 
 
 def script(path: Path) -> list[dict[str, str]]:
-    """Return the list that a script sets a variable to."""
+    """Return the list that a script assigns to a variable."""
     text = path.read_text(encoding="utf-8")
     rows: list[dict[str, str]] = json.JSONDecoder().raw_decode(text, text.index("["))[0]
     return rows
@@ -177,15 +177,15 @@ def directives(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def descriptions(folder: Path) -> Iterator[tuple[str, str]]:
-    """Read what the same page says of each directive, in a line."""
+    """Read the one-line description of each directive on the same page."""
     for link, said in quick_reference(folder):
         yield said, join_place(link)
 
 
 def translated(manual: Path, truth: Truth, language: str, *, said: bool) -> list[Question]:
-    """Return the terms of one tree of Apache's manual that lead to pages which are translated.
+    """Return the terms of one language of Apache's manual that lead to translated pages.
 
-    With `said`, who asks says the language; else the terms that are the same in English are left out.
+    With `said`, the questions have the language; else terms that are the same in English are left out.
     """
     mark = f'<html lang="{language}"'.encode()
     english = {question.text for question in questions(truth(manual / "en"))} if not said else set()
@@ -215,17 +215,17 @@ def quick_reference(folder: Path) -> Iterator[tuple[HtmlElement, str]]:
 
 
 def join_place(link: HtmlElement) -> str:
-    """Return where a link in the folder `mod` leads."""
+    """Return the target of a link in the folder `mod`."""
     return normpath(join("mod", link.get("href", "")))
 
 
 def read(path: Path) -> HtmlElement:
-    """Return a page as a tree."""
+    """Return the parsed tree of a page."""
     return html.fromstring(path.read_bytes())
 
 
 def right_anchors(page: HtmlElement, anchor: str) -> set[str]:
-    """Return the anchors with which a hit shows the right part of a page.
+    """Return the anchors of hits that show the right part of a page.
 
     Those are the one named and those within its element. Of a mark within a line it is also that of the nearest element
     around it, and of a mark without text the first in the element behind it.

@@ -1,5 +1,4 @@
-"""Speed beside other crawlers.
+"""Speed comparison with other crawlers.
 
-What a command costs (`cost`), the crawlers (`ours`, `others`), what was measured (`results`), and what is shown of it
-(`aims`, `table`, `plot`).
+Cost of a command (`cost`), crawlers (`ours`, `others`), figures (`results`), and output (`aims`, `table`, `plot`).
 """

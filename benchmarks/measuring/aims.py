@@ -1,4 +1,4 @@
-"""What the crawler aims at, as ratios to others in the same run, and how far it is."""
+"""The performance goals of the crawler, as ratios to others in the same run, and how far they are reached."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ Measure = Callable[[Results, str], float | None]
 
 @dataclass(frozen=True)
 class Aim:
-    """A figure that is to be reached on each corpus of `goals`."""
+    """A goal for a figure on each corpus of `goals`."""
 
     text: str
     goals: dict[str, float]
     measure: Measure
     unit: str = ""
     below: bool = False
-    """Less is better."""
+    """Whether less is better."""
     cost: Measure | None = None
-    """What ours takes, in microseconds of a page; a part of that is what is too much."""
+    """Our cost in microseconds per page, to tell how many of them are too many."""
 
     def verdict(self, results: Results, corpus: str) -> str:
-        """Say how it stands: what was measured, and by how much it is missed."""
+        """Return the measured figure, and by how much the goal is missed."""
         measured, goal = self.measure(results, corpus), self.goals[corpus]
         if measured is None:
             return "not measured"
         missed = measured / goal - 1 if self.below else 1 - measured / goal
-        shown = f"{number(measured)}{self.unit}"
+        text = f"{number(measured)}{self.unit}"
         if missed <= 0:
-            return f"{shown}, reached"
+            return f"{text}, reached"
         cost = self.cost(results, corpus) if self.cost else None
         too_much = cost * (1 - goal / measured if self.below else missed) if cost else None
-        return f"{shown}, not, by {missed * 100:.0f} %" + (
+        return f"{text}, not, by {missed * 100:.0f} %" + (
             f": {too_much:,.0f} µs too many" if too_much else ""
         )
 
 
 def number(value: float) -> str:
-    """Write a figure with three digits, and whole from a hundred on."""
+    """Format a figure with three digits, from a hundred on as an integer."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -57,7 +57,7 @@ def _figure(row: str, name: str) -> Measure:
 
 
 def _microseconds(row: str, name: str) -> Measure:
-    """Return what a row takes of a page: CPU, or time where that is what counts."""
+    """Return the microseconds per page of a row: CPU time, or wall time for speeds."""
 
     def measure(results: Results, corpus: str) -> float | None:
         value = results.figure(corpus, row, name)
@@ -69,7 +69,7 @@ def _microseconds(row: str, name: str) -> Measure:
 
 
 def _anchors(results: Results, corpus: str) -> tuple[float, float] | None:
-    """Return CPU milliseconds a page of a first crawl with texts of links and without."""
+    """Return CPU milliseconds per page of a first crawl with anchor texts and without."""
     with_texts = results.figure(corpus, "whoosh", "cpu_ms_a_page")
     without = results.figure(corpus, "no_anchors", "cpu_ms_a_page")
     return (with_texts, without) if with_texts and without else None

@@ -1,4 +1,4 @@
-"""What the programs that measure a manual have in common: options, the manual, and the page that shows the figures."""
+"""Shared command line of the benchmarks on manuals: options, the manual, and output to the documentation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def parser_of(text: str | None) -> argparse.ArgumentParser:
-    """Return a parser that shows the text of the program as it stands, with what they all understand."""
+    """Return a parser with the shared options and the docstring of the program as its description."""
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="put the figures into the documentation")
     parser.add_argument(
@@ -28,7 +28,7 @@ def parser_of(text: str | None) -> argparse.ArgumentParser:
 
 
 def manual_of(corpus: str, packages: Path) -> Path:
-    """Return the folder of a manual; ends the program if it cannot be had."""
+    """Return the folder of a manual; exits if it is not available."""
     manual = CORPORA[corpus].manual(packages)
     if manual is None:
         sys.exit(f"{CORPORA[corpus].package} cannot be had")
@@ -36,7 +36,7 @@ def manual_of(corpus: str, packages: Path) -> Path:
 
 
 def show_blocks(blocks: Mapping[str, str], *, write: bool) -> None:
-    """Print texts, and put them into the page about speed where that is asked for."""
+    """Print texts; with `write` put them into docs/performance.md."""
     print("\n\n".join(blocks.values()))
     if write:
         replace_blocks(ROOT / "docs" / "performance.md", blocks)

@@ -1,4 +1,4 @@
-"""What a command costs with all its processes: seconds, CPU seconds and memory."""
+"""Measures a command with all its processes: seconds, CPU seconds and memory."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ import psutil
 
 _CPU_INTERVAL = 0.05
 _MEMORY_SHARE = 20
-"""Looking at memory stops the process for moments, so it is done at most every twentieth of what has passed."""
+"""Sampling memory stops the process briefly, so the interval is at least a twentieth of the elapsed time."""
 _LONGEST_INTERVAL = 0.5
 
 
 COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
-"""Modules stay compiled from one command to the next, as they do where a program is installed."""
+"""Environment that keeps compiled modules between commands, as for an installed program."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one command took; memory is the sum over its processes, pages that they share counted once."""
+    """The cost of one command; memory is the sum over its processes, with shared memory counted once."""
 
     seconds: float
     cpu: float
@@ -35,10 +35,10 @@ class Cost:
     output: str = ""
     errors: str = ""
     cpu_by_command: Mapping[str, float] = field(default_factory=dict)
-    """CPU seconds of every process that it started, by command line, as last seen."""
+    """CPU seconds of every process by command line, as last sampled."""
 
     def __add__(self, other: Cost) -> Cost:
-        """Two commands, one after the other."""
+        """Return the cost of two commands in sequence."""
         return Cost(
             self.seconds + other.seconds,
             self.cpu + other.cpu,
@@ -48,12 +48,12 @@ class Cost:
         )
 
     def cpu_of(self, part: str) -> float:
-        """CPU seconds of the processes that have `part` in their command line."""
+        """Return the CPU seconds of the processes with `part` in their command line."""
         return sum(cpu for command, cpu in self.cpu_by_command.items() if part in command)
 
 
 class CommandError(Exception):
-    """A command ended with a status that says so, or took too long."""
+    """A command failed or took too long."""
 
 
 def run(
@@ -64,7 +64,7 @@ def run(
     accepted: Sequence[int] = (0,),
     patience: float = 1800,
 ) -> Cost:
-    """Run a command in a folder to its end; raises CommandError."""
+    """Run a command in a folder. Raises `CommandError`."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
         process = subprocess.Popen(
@@ -101,19 +101,19 @@ def _end(group: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A process at a moment."""
+    """A sample of a process."""
 
     pid: int
     command: str
-    """Its command line; empty once it has ended."""
+    """Its command line; empty after its end."""
     cpu: float
     """CPU seconds."""
     memory: int
-    """Bytes, what several processes share counted once."""
+    """Bytes; shared memory is divided among its processes (PSS)."""
 
 
 def look_at(pid: int, *, with_memory: bool = True) -> Iterator[Seen]:
-    """Yield a process and its descendants, as far as they live."""
+    """Yield samples of a process and its live descendants."""
     with suppress(psutil.NoSuchProcess):
         main = psutil.Process(pid)
         for process in (main, *main.children(recursive=True)):
@@ -124,13 +124,13 @@ def look_at(pid: int, *, with_memory: bool = True) -> Iterator[Seen]:
 
 
 class _Sampler:
-    """Looks at a process and its descendants until told to stop."""
+    """Samples a process and its descendants in a thread until `end` is called."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._cpu: dict[int, tuple[str, float]] = {}
         self.peak = 0
-        """Most bytes of all processes together."""
+        """Peak memory of all processes together, in bytes."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._look)
         self._thread.start()
@@ -164,6 +164,6 @@ class _Sampler:
         return found
 
     def end(self) -> None:
-        """Stop looking."""
+        """Stop sampling."""
         self._stop.set()
         self._thread.join()

@@ -1,4 +1,4 @@
-"""Sites far away: many hosts on loopback, over TLS and compressed, behind a relay that holds every byte for a while.
+"""Simulates remote sites: many hosts on loopback, over TLS and compressed, behind a relay that delays every byte.
 
 Run as a program it is the relay: `python far.py PORT UPSTREAM_PORT SECONDS HOSTS`.
 """
@@ -21,7 +21,7 @@ _LINKS, _WORDS, _VOCABULARY = 20, 900, 20_000
 
 @dataclass(frozen=True)
 class FarSites:
-    """What was started: the first pages of all hosts, and the certificate that vouches for them."""
+    """The running sites: start pages of all hosts, CA certificate, number of pages."""
 
     urls: list[str]
     authority: Path
@@ -29,13 +29,13 @@ class FarSites:
 
 
 def host_names(number: int) -> list[str]:
-    """Return addresses of loopback."""
+    """Return `number` loopback addresses."""
     return [f"127.1.{one // 250}.{one % 250 + 1}" for one in range(number)]
 
 
 @contextmanager
 def far_sites(folder: Path, hosts: int, pages: int, seconds: float) -> Iterator[FarSites]:
-    """Serve hosts with so many pages each, `seconds` there and back."""
+    """Serve hosts with `pages` pages each; `seconds` is the round trip."""
     from support.certificates import Authority
     from support.free_port import free_port
     from support.nginx import nginx_site
@@ -66,7 +66,7 @@ def far_sites(folder: Path, hosts: int, pages: int, seconds: float) -> Iterator[
 
 
 def _write_pages(folder: Path, host: int, pages: int) -> None:
-    """Write pages of made words that link to those behind them, plain and compressed."""
+    """Write generated pages that link to the following ones, plain and compressed."""
     folder.mkdir(parents=True)
     chance = Random(host)
     names = ["index.html", *(f"page{number}.html" for number in range(1, pages))]
@@ -80,7 +80,7 @@ def _write_pages(folder: Path, host: int, pages: int) -> None:
 
 
 class _Way(asyncio.Protocol):
-    """One end of a connection: what comes in goes out at the other end half a round trip later."""
+    """One end of a connection: received data is sent from the other end half a round trip later."""
 
     def __init__(self, delay: float) -> None:
         self._delay = delay
@@ -97,7 +97,7 @@ class _Way(asyncio.Protocol):
         asyncio.get_running_loop().call_later(self._delay, self.pass_on)
 
     def pass_on(self) -> None:
-        """Hand over the oldest that waits, if the other end is there yet."""
+        """Send the oldest waiting data, if the other end is connected."""
         if self._waiting and self.other is not None and self.other.transport is not None:
             self.other.transport.write(self._waiting.popleft())
 
@@ -107,7 +107,7 @@ class _Way(asyncio.Protocol):
 
 
 class _Accepted(_Way):
-    """The end of the crawler; the server is asked one round trip later, which is what a connection takes."""
+    """The crawler's end; the connection to the server is made one round trip later, as a handshake takes."""
 
     def __init__(self, delay: float, upstream: int) -> None:
         super().__init__(delay)
@@ -128,7 +128,7 @@ class _Accepted(_Way):
 
 
 async def relay(port: int, upstream: int, seconds: float, hosts: Sequence[str]) -> None:
-    """Listen on all hosts until the process is ended."""
+    """Listen on all hosts until the process is killed."""
     loop = asyncio.get_running_loop()
     await loop.create_server(lambda: _Accepted(seconds / 2, upstream), list(hosts), port, backlog=1024)
     print("ready", flush=True)

@@ -1,4 +1,4 @@
-"""Other crawlers: how each is found or built, and run."""
+"""Finds or builds other crawlers, and runs them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BUILD_PATIENCE = 3600
 
 
 class NotAvailableError(Exception):
-    """A crawler cannot be had here; the text says why."""
+    """A crawler is not available; the message tells why."""
 
 
 def _tool(name: str, *places: str) -> str:
@@ -34,7 +34,7 @@ def _tool(name: str, *places: str) -> str:
 
 
 def _build(folder: Path, *commands: Sequence[str]) -> None:
-    """Run commands that build; raises NotAvailableError with the last line that one says."""
+    """Run build commands. Raises `NotAvailableError` with the last line of output."""
     for command in commands:
         try:
             subprocess.run(
@@ -48,7 +48,7 @@ def _build(folder: Path, *commands: Sequence[str]) -> None:
 
 
 def _copied(sources: Path, folder: Path) -> bool:
-    """Copy sources to where they are built; false if what is there was built of the same."""
+    """Copy sources to the build folder; returns False if it was built from the same sources."""
     built = folder / "built"
     ours = {
         path.relative_to(sources): path.read_bytes() for path in sorted(sources.rglob("*")) if path.is_file()
@@ -65,7 +65,7 @@ def _copied(sources: Path, folder: Path) -> bool:
 
 
 def _counted(cost: Cost) -> Measured:
-    """Return what a crawler cost that prints its pages as JSON on its last line."""
+    """Return the figures of a crawler that prints its page count as JSON on its last line."""
     return Measured.of(json.loads(cost.output.splitlines()[-1])["pages"], cost)
 
 

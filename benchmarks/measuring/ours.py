@@ -1,4 +1,4 @@
-"""Our program, run as a user would: `ultracrawl crawl --json` in a process of its own."""
+"""Runs this program as a user would: `ultracrawl crawl --json` in a process of its own."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ sources:
 
 
 def definition(url: str, *, source: str = "", project: str = "") -> str:
-    """Return a definition of one source, with further lines of its own and of the project."""
+    """Return a definition of one source, with additional lines of the source and the project."""
     return _DEFINITION.format(url=url, source=source, project=project)
 
 
 def command(*arguments: str, tree: Path = ROOT) -> tuple[list[str], dict[str, str]]:
-    """Return the command line of a verb and what its environment needs."""
+    """Return the command line of a verb and its environment variables."""
     path = os.pathsep.join([str(tree), str(ROOT / "benchmarks")])
     return [sys.executable, "-m", "ultracrawl", *arguments], {"PYTHONPATH": path}
 
 
 def ultracrawl(folder: Path, *arguments: str, **further: str) -> Cost:
-    """Run a verb in a folder, with further variables in its environment."""
+    """Run a verb in a folder, with additional environment variables."""
     words, environment = command(*arguments)
     return run(words, folder, environment={**environment, **further}, accepted=(0, 1))
 
 
 def crawled(cost: Cost) -> Measured:
-    """Return what a crawl cost, by the pages of its own report."""
+    """Return the figures of a crawl, with the page count of its report."""
     outcomes = json.loads(cost.output)["runs"][0]["outcomes"]
     pages = sum(outcomes.get(name, 0) for name in PAGES)
     return Measured.of(pages, cost, cost.cpu_of(INDEX_PROCESS))
@@ -59,7 +59,7 @@ def crawled(cost: Cost) -> Measured:
 
 @dataclass(frozen=True)
 class Ours:
-    """A first crawl with one definition, and, `again`, what can be done with what it leaves."""
+    """A first crawl with one definition, and, with `again`, a second crawl and a search."""
 
     name: str
     project: str = ""
@@ -70,18 +70,18 @@ class Ours:
         """Nothing to build."""
 
     def measure(self, url: str, folder: Path) -> Iterator[tuple[str, Measured]]:
-        """Crawl, and crawl again and search."""
+        """Crawl; with `again` also crawl again and search."""
         text = definition(url, source=self.source, project=self.project)
         (folder / "ultracrawl.yaml").write_text(text)
         yield self.name, crawled(ultracrawl(folder, "crawl", "--json"))
         if self.again:
             yield "unchanged", crawled(ultracrawl(folder, "crawl", "--json"))
-            ultracrawl(folder, "search", "--json", "create")  # reads the definition, for those after it
+            ultracrawl(folder, "search", "--json", "create")  # warm-up for the measured searches
             yield "search", Measured.of(1, ultracrawl(folder, "search", "--json", "create"))
 
 
 class OnePage:
-    """The crawl of a page without links that has no definition file."""
+    """A crawl of one page without links and without a definition file."""
 
     name = "one_page"
 

@@ -1,4 +1,4 @@
-"""What was measured: every run of every row, by corpus; the figures shown are medians."""
+"""The figures of all runs by row and corpus; tables show medians."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Row:
     label: str
     ours: bool = False
     searchable: bool = False
-    """At its end the pages can be searched."""
+    """Whether the pages can be searched at its end."""
 
 
 ROWS = {
@@ -44,7 +44,7 @@ ROWS = {
     )
 }
 COMMANDS = ("one_page", "search")
-"""Rows that are about a whole command, not about pages."""
+"""Rows about a whole command, not about pages."""
 
 
 @dataclass(frozen=True)
@@ -56,43 +56,43 @@ class Measured:
     cpu: float
     peak_mb: float
     index_cpu: float = 0.0
-    """CPU seconds of the index process alone; 0 where there is none of its own."""
+    """CPU seconds of the index process; 0 if there is none."""
 
     @classmethod
     def of(cls, pages: int, cost: Cost, index_cpu: float = 0.0) -> Measured:
-        """Return what a command cost."""
+        """Return the figures of a command."""
         cpu, seconds = round(cost.cpu, 3), round(cost.seconds, 3)
         return cls(pages, seconds, cpu, round(cost.peak_mb, 1), round(index_cpu, 3))
 
     @property
     def pages_a_second(self) -> float:
-        """Pages by the time of the whole command."""
+        """Pages per second of the whole command."""
         return self.pages / self.seconds
 
     @property
     def cpu_ms_a_page(self) -> float:
-        """CPU milliseconds of all processes, by pages."""
+        """CPU milliseconds of all processes per page."""
         return self.cpu * 1000 / self.pages
 
     @property
     def index_ms_a_page(self) -> float:
-        """CPU milliseconds of the index process, by pages."""
+        """CPU milliseconds of the index process per page."""
         return self.index_cpu * 1000 / self.pages
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What figures were made by."""
+    """The origin of figures: version and machine."""
 
     version: str
     date: str
     machine: str
     load: float = 0.0
-    """Load of the machine when it began; above 0.5 the times are not to be believed."""
+    """Load of the machine at the start; above 0.5 the times are not reliable."""
 
     @classmethod
     def of_now(cls) -> Stamp:
-        """Return that of this version on this machine."""
+        """Return the stamp of this version on this machine."""
         machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
         return cls(__version__, f"{datetime.now(UTC):%Y-%m-%d}", machine, round(os.getloadavg()[0], 1))
 
@@ -103,20 +103,20 @@ class Stamp:
 
 @dataclass
 class Results:
-    """All runs, with what they were made by."""
+    """All runs, with their stamp."""
 
     stamp: Stamp
     runs: dict[str, dict[str, list[Measured]]] = field(default_factory=dict)
     """By corpus and row."""
     reading: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """By corpus: microseconds of reading a page, and of the parser's own way through it."""
+    """By corpus: microseconds of reading a page, and of the same work by the parser alone."""
 
     def add(self, corpus: str, row: str, measured: Measured) -> None:
-        """Note a run."""
+        """Add a run."""
         self.runs.setdefault(corpus, {}).setdefault(row, []).append(measured)
 
     def has(self, corpus: str, row: str) -> bool:
-        """Say whether a row was measured."""
+        """Return whether a row was measured."""
         return bool(self.runs.get(corpus, {}).get(row))
 
     def figure(self, corpus: str, row: str, name: str) -> float | None:
@@ -125,11 +125,11 @@ class Results:
         return median(getattr(one, name) for one in found) if found else None
 
     def rows(self) -> Iterable[Row]:
-        """Return the rows that were measured somewhere, in the order of the table."""
+        """Return the rows measured on any corpus, in the order of the table."""
         return [row for row in ROWS.values() if any(self.has(corpus, row.key) for corpus in self.runs)]
 
     def disagreements(self) -> list[str]:
-        """Return a line for every crawler that saw another number of pages than ours, beyond one in a hundred."""
+        """Return a line for every crawler whose page count differs from ours by more than 1 %."""
         said = []
         for corpus in self.runs:
             ours = self.figure(corpus, "whoosh", "pages") or self.figure(corpus, "tantivy", "pages")
@@ -140,12 +140,12 @@ class Results:
         return said
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return the results as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Results:
-        """Take what `to_json` returned."""
+        """Return the results of `to_json`."""
         runs = {
             corpus: {row: [Measured(**one) for one in found] for row, found in rows.items()}
             for corpus, rows in values["runs"].items()

@@ -1,4 +1,4 @@
-"""The tables of a comparison in Markdown, and their places in pages of the documentation."""
+"""The Markdown tables of a comparison, and their insertion into the documentation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from measuring.results import COMMANDS, ROWS, Results, Row
 
 _FIGURES = {"pages_a_second": "pages/s", "cpu_ms_a_page": "CPU ms a page", "peak_mb": "peak MB"}
 _FIRST = {"whoosh": "first crawl, whoosh", "tantivy": "first crawl, tantivy", "no_documents": "no documents"}
-"""What others are held against: those that end in something searchable against the first crawls."""
+"""Our rows that others are compared with: searchable ones with first crawls."""
 
 
 def measurements(results: Results) -> str:
@@ -39,7 +39,7 @@ def commands(results: Results) -> str:
 
 
 def ratios(results: Results) -> str:
-    """Return how many times the pages per second of each other crawler ours makes."""
+    """Return our pages per second as multiples of each other crawler."""
     corpora = list(results.runs)
     columns = [(corpus, row) for corpus in corpora for row in _FIRST if results.has(corpus, row)]
     lines = [_line("", *(f"{corpus}: {_FIRST[row]}" for corpus, row in columns)), _rule(len(columns))]
@@ -54,7 +54,7 @@ def ratios(results: Results) -> str:
 
 
 def verdicts(results: Results) -> str:
-    """Return a line for each aim: what is wanted, what was measured, by how much it is missed."""
+    """Return a line for each goal: its value, the measured figure, by how much it is missed."""
     corpora = list(dict.fromkeys(corpus for aim in AIMS for corpus in aim.goals))
     names = [text for corpus in corpora for text in (f"{corpus}: aim", f"{corpus}: now")]
     lines = [_line("", *names), _rule(len(names))]
@@ -72,7 +72,7 @@ def verdicts(results: Results) -> str:
 
 
 def report(results: Results) -> str:
-    """Return everything, as it is printed."""
+    """Return all tables as printed."""
     parts = [str(results.stamp), measurements(results), commands(results)]
     parts += ["Pages/s as a multiple of theirs:", ratios(results), "Aims:", verdicts(results)]
     disagreements = results.disagreements()
@@ -82,7 +82,7 @@ def report(results: Results) -> str:
 
 
 def summary(results: Results, corpus: str) -> str:
-    """Return the few lines that the README has of one corpus."""
+    """Return the lines of the README about one corpus."""
     lines = [_line("", "pages/s", "CPU ms a page"), _rule(2)]
     for key in ("stock", "omindex", "whoosh", "tantivy", "unchanged"):
         row = next((row for row in results.rows() if row.key == key), None)
@@ -93,7 +93,7 @@ def summary(results: Results, corpus: str) -> str:
 
 
 def replace_blocks(file: Path, blocks: Mapping[str, str]) -> None:
-    """Put texts between the marks `<!-- NAME begin -->` and `<!-- NAME end -->` of a page."""
+    """Replace the texts between the marks `<!-- NAME begin -->` and `<!-- NAME end -->` of a page."""
     text = file.read_text(encoding="utf-8")
     for name, block in blocks.items():
         begin, end = f"<!-- {name} begin -->", f"<!-- {name} end -->"

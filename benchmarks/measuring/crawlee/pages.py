@@ -1,7 +1,7 @@
-"""Fetches all pages of one host and takes links and text out of them with Crawlee, and nothing else.
+"""Fetches all pages of one host with Crawlee and extracts links and text, nothing else.
 
-Nothing is kept, robots.txt is not read, there is no index. Run by the Python that has Crawlee, with the first URL;
-prints one line of JSON.
+Nothing is stored, robots.txt is not read, there is no index. Run it with the Python that has Crawlee, and the start
+URL; prints one line of JSON.
 """
 
 import asyncio

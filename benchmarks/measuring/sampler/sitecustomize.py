@@ -1,8 +1,8 @@
-"""Samples where a Python process spends its CPU; Python imports a module of this name when it starts.
+"""Samples the CPU time of a Python process by file; Python imports a module of this name on start.
 
-A timer of CPU time interrupts, and what the main thread has used since the last time goes to the innermost file that
-belongs to the package, to Scrapy, to Twisted or to asyncio; imports go to `import`. At the end the sums are written as
-JSON into the folder that `BUDGET_FOLDER` names.
+A CPU timer interrupts the process, and the time of the main thread since the last interrupt is added to the innermost
+file of the package, Scrapy, Twisted or asyncio; imports are added to `import`. At exit the sums are written as JSON to
+the folder `BUDGET_FOLDER`.
 """
 
 import atexit
@@ -22,7 +22,7 @@ _last = 0.0
 
 
 def _place(code: CodeType) -> str:
-    """Return what the time of a function is counted for; empty if that is for its caller to say."""
+    """Return the file that the time of a function is added to; empty if its caller decides."""
     name = code.co_filename
     if code.co_name == "<module>" or "importlib._bootstrap" in name:
         return _IMPORTS
