@@ -10,7 +10,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.destinations import DestinationStatus, destination_status
 from ultracrawl.service.metrics.holdings import Holdings, failure_after, read_holdings
-from ultracrawl.service.schedules.looking import next_run_of, runner_of, waits_for_place
+from ultracrawl.service.schedules.schedule_status import next_run_of, runner_of, waits_for_slot
 from ultracrawl.sources import DataSource, Project
 
 
@@ -25,7 +25,7 @@ def source_status(
         "next_run": None if due is None else as_text(due),
         "schedule": project.schedule_of(source.name) or None,
         "kept": runner_of(project, source.name, of_source=True) is not None,
-        "waits": waits_for_place(project, source.name),
+        "waits": waits_for_slot(project, source.name),
         "profile": project.profile_of(source.name) or None,
     }
 

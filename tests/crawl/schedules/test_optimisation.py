@@ -13,9 +13,9 @@ from support.site import Site
 from ultracrawl.index.opening import open_index
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.orders import CrawlOrder, ScheduleState, WallClock
-from ultracrawl.service.schedules.looking import schedule_states
-from ultracrawl.service.schedules.optimising import OPTIMISATION, optimisation_plan
+from ultracrawl.service.schedules.optimisation import OPTIMISATION, optimisation_plan
 from ultracrawl.service.schedules.runner import ScheduleRunner
+from ultracrawl.service.schedules.schedule_status import schedule_states
 from ultracrawl.sources import Project, load_project
 from ultracrawl.stores.opening import open_schedules
 
@@ -60,7 +60,7 @@ def optimised(project: Project) -> ScheduleState:
         with contextlib.closing(open_schedules(project)) as store:
             runner = ScheduleRunner([plan], Nobody(), store, WallClock())  # type: ignore[arg-type]
             runner.find_schedule(OPTIMISATION).launch_by_hand()
-            await runner.keep(until=lambda: not runner.busy)
+            await runner.run(until=lambda: not runner.busy)
 
     asyncio.run(run())
     (state,) = schedule_states(project)

@@ -17,18 +17,18 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, ScheduleState
-from ultracrawl.service.schedules.plans import Plan, ScheduledRhythm
+from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 
 HOUR, DAY = 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
-NIGHTLY = ScheduledRhythm(CalendarTimes(("0 3 * * *",)))
+NIGHTLY = ScheduleTiming(CalendarTimes(("0 3 * * *",)))
 
 
 def plan(*sources: str, name: str = "nightly", **options: object) -> Plan:
-    return Plan(name, sources or ("a",), options.pop("rhythm", NIGHTLY), **options)  # type: ignore[arg-type]
+    return Plan(name, sources or ("a",), options.pop("timing", NIGHTLY), **options)  # type: ignore[arg-type]
 
 
 class Kept:
@@ -36,14 +36,14 @@ class Kept:
 
     def __init__(self, plans: Iterable[Plan], store: SqliteScheduleStore, **options: object) -> None:
         self.plans, self.store = list(plans), store
-        self.options = {"longest_rest": 600.0, **options}
+        self.options = {"max_sleep": 600.0, **options}
         self.clock = VirtualClock(START)
         self.world = World(self.clock)
 
     @contextlib.asynccontextmanager
     async def kept(self) -> AsyncIterator[ScheduleRunner]:
         runner = ScheduleRunner(self.plans, self.world, self.store, self.clock, **self.options)  # type: ignore[arg-type]
-        keeping = asyncio.ensure_future(runner.keep())
+        keeping = asyncio.ensure_future(runner.run())
         try:
             yield runner
             assert not keeping.done() or keeping.result() is None
@@ -199,12 +199,12 @@ def test_a_missed_time_is_made_up_for_once_or_not(
     store: SqliteScheduleStore, skips: bool, hours: list[float]
 ) -> None:
     async def run() -> None:
-        rhythm = ScheduledRhythm(CalendarTimes(("0 3 * * *",)), skips)
-        first = Kept([plan("a", rhythm=rhythm)], store)
+        timing = ScheduleTiming(CalendarTimes(("0 3 * * *",)), skips)
+        first = Kept([plan("a", timing=timing)], store)
         async with first.kept():
             await asyncio.sleep(HOUR)
         await asyncio.sleep(69 * HOUR)
-        second = Kept([plan("a", rhythm=rhythm)], store)
+        second = Kept([plan("a", timing=timing)], store)
         async with second.kept():
             await asyncio.sleep(DAY)
         assert second.hours("a") == hours
@@ -214,7 +214,7 @@ def test_a_missed_time_is_made_up_for_once_or_not(
 
 def test_a_machine_that_was_suspended_has_missed_times(store: SqliteScheduleStore) -> None:
     async def run() -> None:
-        skips = plan("b", name="skips", rhythm=ScheduledRhythm(CalendarTimes(("0 3 * * *",)), True))
+        skips = plan("b", name="skips", timing=ScheduleTiming(CalendarTimes(("0 3 * * *",)), True))
         kept = Kept([plan("a"), skips], store)
         async with kept.kept():
             await asyncio.sleep(HOUR)
@@ -241,7 +241,7 @@ def test_a_clock_that_was_ahead_does_not_put_off_what_is_due(store: SqliteSchedu
 
 def test_a_run_that_lasts_longer_than_its_interval_is_not_begun_again(store: SqliteScheduleStore) -> None:
     async def run() -> None:
-        kept = Kept([plan("a", rhythm=ScheduledRhythm(IntervalTimes(HOUR)))], store)
+        kept = Kept([plan("a", timing=ScheduleTiming(IntervalTimes(HOUR)))], store)
         kept.world.lasts = lambda _: 2.5 * HOUR
         async with kept.kept():
             await asyncio.sleep(9.5 * HOUR)
@@ -288,8 +288,8 @@ def test_a_runner_that_ends_puts_off_what_goes_on(store: SqliteScheduleStore) ->
 def test_a_crawl_runs_in_its_window_alone_and_goes_on_in_the_next(store: SqliteScheduleStore) -> None:
     async def run() -> None:
         window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
-        rhythm = ScheduledRhythm(CalendarTimes(("0 18 * * *",)))
-        kept = Kept([plan("a", rhythm=rhythm, window=window)], store)
+        timing = ScheduleTiming(CalendarTimes(("0 18 * * *",)))
+        kept = Kept([plan("a", timing=timing, window=window)], store)
         kept.world.lasts = lambda _: 12 * HOUR if len(kept.world.crawls) == 1 else HOUR
         async with kept.kept() as runner:
             await asyncio.sleep(7 * HOUR)
@@ -313,8 +313,8 @@ def test_a_time_that_waits_for_its_window_is_not_lost_by_a_restart(
 ) -> None:
     async def run() -> None:
         window = RunWindow((span for span in parse_span("22:00-06:00")), ZoneInfo("UTC"))
-        rhythm = ScheduledRhythm(CalendarTimes(("0 18 * * *",)), skips)
-        windowed = plan("a", rhythm=rhythm, window=window)
+        timing = ScheduleTiming(CalendarTimes(("0 18 * * *",)), skips)
+        windowed = plan("a", timing=timing, window=window)
         first = Kept([windowed], store)
         async with first.kept():
             await asyncio.sleep(7 * HOUR)
@@ -457,8 +457,8 @@ def test_definitions_change_while_it_runs(store: SqliteScheduleStore) -> None:
         kept = Kept([plan("a"), plan("b", name="gone")], store)
         async with kept.kept() as runner:
             await asyncio.sleep(HOUR)
-            later = ScheduledRhythm(CalendarTimes(("0 5 * * *",)))
-            runner.replace_plans([plan("a", rhythm=later), plan("c", name="new")])
+            later = ScheduleTiming(CalendarTimes(("0 5 * * *",)))
+            runner.replace_plans([plan("a", timing=later), plan("c", name="new")])
             await asyncio.sleep(DAY)
         assert [kept.hours(one) for one in "abc"] == [[17], [], [15]]
 

@@ -28,7 +28,7 @@ from ultracrawl.rules.schedules.times import (
 )
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
-from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduledRhythm
+from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.sources.definition import DataSource
@@ -138,12 +138,12 @@ class Year:
         for name, (times, sources, options) in SCHEDULES.items():
             names = tuple(f"{name}-{one}" for one in range(sources))
             number += sources
-            plans.append(Plan(name, names, ScheduledRhythm(times), **options))  # type: ignore[arg-type]
+            plans.append(Plan(name, names, ScheduleTiming(times), **options))  # type: ignore[arg-type]
         for one, interval in enumerate(INTERVALS):
             source = DataSource(name=f"own-{one}", refresh={"interval": f"{interval:.0f} s"})  # type: ignore[arg-type]
             self.marks.rules[source.name] = source
-            rhythm = OwnInterval(source, partial(self.marks.latest.get, source.name))
-            plans.append(Plan(source.name, (source.name,), rhythm, own=True))
+            timing = OwnInterval(source, partial(self.marks.latest.get, source.name))
+            plans.append(Plan(source.name, (source.name,), timing, own=True))
         assert number + len(INTERVALS) == 30
         return plans
 
@@ -160,9 +160,9 @@ class Year:
         store, events = UnreliableStore(self.folder / "schedules.sqlite"), EventStream()
         pool = CrawlPool(self, self.clock, events, jobs=4, restarts=5, turn=HOUR)
         runner = ScheduleRunner(
-            self.plans, pool, store, self.clock, events=events, crawl_ended=self._note_end, longest_rest=HOUR
+            self.plans, pool, store, self.clock, events=events, crawl_ended=self._note_end, max_sleep=HOUR
         )
-        keeping = asyncio.ensure_future(runner.keep())
+        keeping = asyncio.ensure_future(runner.run())
         ends = self.clock.now() + self.dice.uniform(2 * DAY, 30 * DAY)
         while self.clock.now() < min(ends, START + YEAR) and not keeping.done():
             await asyncio.sleep(self.dice.uniform(HOUR, DAY))
@@ -260,12 +260,12 @@ def test_none_is_started_twice(year: Year) -> None:
 def test_every_schedule_keeps_its_times(year: Year) -> None:
     """Each time began a crawl of each source then, or soon after; at most a run that still went on leaves one out."""
     for plan in year.plans:
-        if not isinstance(plan.rhythm, ScheduledRhythm):
+        if not isinstance(plan.timing, ScheduleTiming):
             continue
         for source in plan.sources:
             begun = sorted(year.world.begun(source))
             at, missed = START, 0
-            while (at := plan.rhythm.times.next_after(at)) < START + YEAR - 2 * DAY:
+            while (at := plan.timing.times.next_after(at)) < START + YEAR - 2 * DAY:
                 opens = plan.window.opens(at)
                 found = bisect_left(begun, opens)
                 assert found < len(begun), source
@@ -280,7 +280,7 @@ def test_none_is_staler_than_two_intervals(year: Year) -> None:
             done = year.done[source]
             assert done, source
             for (begun, _), (_, ended) in pairwise(done):
-                allowed = plan.rhythm.stale_after(begun)
+                allowed = plan.timing.stale_after(begun)
                 assert allowed is not None
                 opens = plan.window.opens(allowed)
                 bound = _open_between(plan, begun, opens) + 4 * HOUR

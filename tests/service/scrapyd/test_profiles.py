@@ -345,7 +345,7 @@ def supervised(folder: Path, scrapyd: FakeScrapyd, scene: Callable[..., Coroutin
         definitions, here = Definitions(str(folder / "ultracrawl.yaml")), Launcher()
         with closing(open_schedules(definitions.project)) as store:
             supervisor = Supervisor(definitions, store, WallClock(), jobs=1, launcher=here)
-            keeping = asyncio.ensure_future(supervisor.keep())
+            keeping = asyncio.ensure_future(supervisor.run())
             await settle()
             await scene(supervisor, here)
             await supervisor.drain()

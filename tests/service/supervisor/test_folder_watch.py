@@ -19,10 +19,16 @@ from support.launching import Launcher, settle
 
 from ultracrawl.cli.look.lint import unwatched_sources
 from ultracrawl.service.orders import WallClock
-from ultracrawl.service.schedules.kept_signs import kept_sign
+from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.supervisor import folder_watch
 from ultracrawl.service.supervisor.definitions import Definitions
-from ultracrawl.service.supervisor.folder_watch import LONGEST_WAIT, QUIET, REST, ChangeTimes, SourceWatch
+from ultracrawl.service.supervisor.folder_watch import (
+    MAX_WAIT_SECONDS,
+    MIN_CRAWL_INTERVAL,
+    QUIET_SECONDS,
+    ChangeTimes,
+    SourceWatch,
+)
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.opening import open_schedules
 
@@ -31,8 +37,8 @@ PATIENCE = 40.0
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_watch, "_LOOK", 0.02)
-    for name in ("QUIET", "REST", "TRY_AGAIN"):
+    monkeypatch.setattr(folder_watch, "_CHECK_INTERVAL", 0.02)
+    for name in ("QUIET_SECONDS", "MIN_CRAWL_INTERVAL", "RETRY_SECONDS"):
         monkeypatch.setattr(folder_watch, name, 0.0)
 
 
@@ -57,10 +63,12 @@ class Share:
     async def _play(self, scene: Callable[[Share], Awaitable[None]]) -> None:
         definitions = Definitions(str(self.folder / "ultracrawl.yaml"))
         project = definitions.project
-        with kept_sign(project) as sign, closing(open_schedules(project)) as store:
-            made = Supervisor(definitions, store, WallClock(), jobs=1, launcher=self.launcher, sign=sign)
+        with open_runner_claim(project) as sign, closing(open_schedules(project)) as store:
+            made = Supervisor(
+                definitions, store, WallClock(), jobs=1, launcher=self.launcher, runner_claim=sign
+            )
             self.supervisor = made
-            keeping = asyncio.ensure_future(made.keep())
+            keeping = asyncio.ensure_future(made.run())
             await settle()
             await scene(self)
             await made.drain()
@@ -72,14 +80,14 @@ class Share:
 
     async def look_often(self) -> None:
         for _ in range(20):
-            await self.supervisor._look_once()
+            await self.supervisor._check_once()
             await asyncio.sleep(0.02)
 
     async def until_crawls(self, number: int) -> None:
         """Wait for a crawl, and end it."""
         async with asyncio.timeout(PATIENCE):
             while self.crawls < number:
-                await self.supervisor._look_once()
+                await self.supervisor._check_once()
                 await asyncio.sleep(0.02)
         assert self.crawls == number
         self.launcher.launched[-1].finish()
@@ -125,7 +133,7 @@ def test_the_crawl_of_a_change_can_be_stopped(share: Share) -> None:
     async def scene(share: Share) -> None:
         async with asyncio.timeout(PATIENCE):
             while not share.crawls:
-                await share.supervisor._look_once()
+                await share.supervisor._check_once()
                 await asyncio.sleep(0.02)
         await share.supervisor.stop_source("share")
         assert (await share.launcher.launched[0].finished()).report is not None
@@ -148,7 +156,7 @@ def test_a_folder_that_goes_and_comes_back_is_told_and_watched_again(
         before = share.crawls
         async with asyncio.timeout(PATIENCE):
             while share.crawls == before:
-                await share.supervisor._look_once()
+                await share.supervisor._check_once()
                 if share.launcher.launched[-1].end.done():
                     await asyncio.sleep(0.02)
         share.launcher.launched[-1].finish()
@@ -234,13 +242,13 @@ def test_what_the_crawl_does_not_look_at_or_writes_itself_does_not_count(
     share: Share, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged: dict[str, bool] = {}
-    true = SourceWatch._counts
+    true = SourceWatch._affects_source
 
     def judge(self: SourceWatch, path: str) -> bool:
         judged[os.path.relpath(path, share.docs)] = answer = true(self, path)
         return answer
 
-    monkeypatch.setattr(SourceWatch, "_counts", judge)
+    monkeypatch.setattr(SourceWatch, "_affects_source", judge)
     left_out = ["private/a.txt", ".hidden", "log/share.log"]
     (share.docs / "log").mkdir()
 
@@ -252,7 +260,7 @@ def test_what_the_crawl_does_not_look_at_or_writes_itself_does_not_count(
             while not judged.keys() >= set(left_out):
                 await asyncio.sleep(0.02)
         await settle()
-        await share.supervisor._look_once()
+        await share.supervisor._check_once()
         assert share.crawls == 1
         (share.docs / "marker.txt").write_text("words")
         await share.until_crawls(2)
@@ -266,7 +274,7 @@ def test_what_the_crawl_does_not_look_at_or_writes_itself_does_not_count(
 
 @pytest.fixture
 def times(monkeypatch: pytest.MonkeyPatch) -> ChangeTimes:
-    for name, seconds in (("QUIET", QUIET), ("REST", REST)):
+    for name, seconds in (("QUIET_SECONDS", QUIET_SECONDS), ("MIN_CRAWL_INTERVAL", MIN_CRAWL_INTERVAL)):
         monkeypatch.setattr(folder_watch, name, seconds)
     return ChangeTimes()
 
@@ -277,9 +285,9 @@ def test_nothing_is_due_without_a_change(times: ChangeTimes) -> None:
 
 def test_a_crawl_is_due_when_it_is_quiet(times: ChangeTimes) -> None:
     times.note_change(1000.0)
-    times.note_change(1000.0 + QUIET - 1)
-    assert not times.is_due(1000.0 + QUIET)
-    assert times.is_due(1000.0 + 2 * QUIET - 1)
+    times.note_change(1000.0 + QUIET_SECONDS - 1)
+    assert not times.is_due(1000.0 + QUIET_SECONDS)
+    assert times.is_due(1000.0 + 2 * QUIET_SECONDS - 1)
 
 
 def test_changes_without_end_have_a_crawl_begin_now_and_then(times: ChangeTimes) -> None:
@@ -289,18 +297,18 @@ def test_changes_without_end_have_a_crawl_begin_now_and_then(times: ChangeTimes)
         if times.is_due(now):
             times.note_crawl(now)
             begun.append(now)
-    assert {later - earlier for earlier, later in pairwise(begun)} == {LONGEST_WAIT + 1}
+    assert {later - earlier for earlier, later in pairwise(begun)} == {MAX_WAIT_SECONDS + 1}
 
 
 def test_two_crawls_for_changes_have_a_rest_between_them(times: ChangeTimes) -> None:
     begun: list[int] = []
     for now in range(1000, 2000):
-        if now % (2 * QUIET) == 0:
+        if now % (2 * QUIET_SECONDS) == 0:
             times.note_change(now)
         if times.is_due(now):
             times.note_crawl(now)
             begun.append(now)
-    assert all(later - earlier >= REST for earlier, later in pairwise(begun))
+    assert all(later - earlier >= MIN_CRAWL_INTERVAL for earlier, later in pairwise(begun))
     assert len(begun) > 10
 
 

@@ -11,7 +11,7 @@ from support.launching import Crawl, Launcher, settle
 
 from ultracrawl.errors import WorkError
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, Event, EventKind, EventStream
-from ultracrawl.service.supervisor.pool import FIRST_REST, CrawlPool
+from ultracrawl.service.supervisor.pool import FIRST_RESTART_DELAY, CrawlPool
 
 
 class Leaping:
@@ -58,7 +58,7 @@ class Scene:
         return ends
 
     def heard(self) -> list[Event]:
-        waiting = self.seen._waiting
+        waiting = self.seen._queue
         return [waiting.get_nowait() for _ in range(waiting.qsize())]
 
     def kinds(self) -> list[EventKind]:
@@ -116,7 +116,10 @@ async def test_one_that_died_is_begun_again_later_each_time_and_then_given_up() 
     assert not end.done(), "what the source wants done then is not done"
     scene.completed[0].finish()
     assert (await end).died
-    assert [rest for rest in scene.clock.slept if rest < float("inf")] == [FIRST_REST, 2 * FIRST_REST]
+    assert [rest for rest in scene.clock.slept if rest < float("inf")] == [
+        FIRST_RESTART_DELAY,
+        2 * FIRST_RESTART_DELAY,
+    ]
     assert scene.kinds().count(EventKind.CHILD_DIED) == 3
 
 
@@ -143,7 +146,7 @@ async def test_while_one_rests_another_has_its_place() -> None:
     scene.launcher.launched[0].die()
     await settle()
     assert scene.launcher.names == ["a", "b"]
-    assert scene.pool.crawls["a"].resting
+    assert scene.pool.crawls["a"].awaits_restart
     hold.set()
     scene.launcher.launched[1].finish()
     await settle()

@@ -13,7 +13,7 @@ import pytest
 
 from ultracrawl.service.orders import CrawlOrder
 from ultracrawl.service.supervisor import child, processes
-from ultracrawl.service.supervisor.messages import ChildOrder, Live
+from ultracrawl.service.supervisor.messages import ChildOrder, CrawlProgress
 from ultracrawl.service.supervisor.processes import ChildCrawl
 
 
@@ -71,13 +71,13 @@ def test_a_process_has_nothing_to_say_any_more_after_its_crawl(
 
 def test_what_a_process_says_comes_in_parts(held: Held) -> None:
     async def play() -> None:
-        crawl, seen = held.crawl(), Live("7", paused=True, counts={"fetched": 3})
+        crawl, seen = held.crawl(), CrawlProgress("7", paused=True, counts={"fetched": 3})
         said = json.dumps({"live": {"run": "7", "paused": True, "counts": {"fetched": 3}}}).encode() + b"\n"
         for part in (said[:9], said[9:] + said[:20], said[20:]):
             os.write(held.pipe.fileno(), part)
             for _ in range(3):
                 await asyncio.sleep(0)
-            assert (crawl.live == seen) is (part != said[:9])
+            assert (crawl.progress == seen) is (part != said[:9])
         held.take_signal(0, signal.SIGKILL)
         assert (await crawl.finished()).died
 

@@ -17,7 +17,7 @@ from support.launching import Launcher, settle
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, ScheduleStatus
 from ultracrawl.service.orders import CrawlEnd, EventKind, SourcePhase, WallClock
-from ultracrawl.service.schedules.kept_signs import kept_sign
+from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.source_status import source_status
 from ultracrawl.service.supervisor import definitions as definitions_module
 from ultracrawl.service.supervisor.definitions import Definitions
@@ -55,12 +55,17 @@ class Service:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Supervisor]:
         project = self.definitions.project
-        with kept_sign(project) as sign, closing(open_schedules(project)) as store:
+        with open_runner_claim(project) as sign, closing(open_schedules(project)) as store:
             self.supervisor = Supervisor(
-                self.definitions, store, WallClock(), jobs=self.jobs, launcher=self.launcher, sign=sign
+                self.definitions,
+                store,
+                WallClock(),
+                jobs=self.jobs,
+                launcher=self.launcher,
+                runner_claim=sign,
             )
             self.events = self.supervisor.events()
-            keeping = asyncio.ensure_future(self.supervisor.keep())
+            keeping = asyncio.ensure_future(self.supervisor.run())
             await settle()
             yield self.supervisor
             await self.supervisor.drain()
@@ -70,7 +75,7 @@ class Service:
         return {one.name: one.phase for one in self.supervisor.sources()}
 
     def kinds(self) -> list[EventKind]:
-        waiting = self.events._waiting
+        waiting = self.events._queue
         return [waiting.get_nowait().kind for _ in range(waiting.qsize())]
 
 
@@ -120,7 +125,7 @@ async def test_other_processes_see_who_waits_for_a_free_place(
 ) -> None:
     await supervisor.start_source("quiet")
     await settle()
-    await supervisor._look_once()
+    await supervisor._check_once()
 
     def waits() -> list[str]:
         project = supervisor.project
@@ -129,7 +134,7 @@ async def test_other_processes_see_who_waits_for_a_free_place(
     assert waits() == ["quiet"]
     service.launcher.launched[0].finish()
     await settle()
-    await supervisor._look_once()
+    await supervisor._check_once()
     assert "quiet" not in waits()
 
 
@@ -231,7 +236,7 @@ def test_files_are_looked_at_while_definitions_are_read_anew(
 
     service, looks = Service(tmp_path, jobs=1), list[bool]()
     monkeypatch.setattr(definitions_module, "find_project", find)
-    service.definitions.read_again()
+    service.definitions.reload()
     assert looks == [True]
     assert not service.definitions.have_changed(), "that is what was read"
 
@@ -250,7 +255,7 @@ def test_a_change_of_a_file_that_a_definition_names_is_seen(tmp_path: Path) -> N
     )
     seeds, hosts, others = tmp_path / "seeds.txt", tmp_path / "hosts.txt", tmp_path / "sources"
     seeds.write_text("http://a.example/\n")
-    assert any(one.fatal for one in service.definitions.read_again()), "there is no file of hosts"
+    assert any(one.fatal for one in service.definitions.reload()), "there is no file of hosts"
     for change in (
         lambda: hosts.write_text("suffix .example\n"),
         lambda: seeds.write_text("http://a.example/\nhttp://b.example/\n"),
@@ -260,7 +265,7 @@ def test_a_change_of_a_file_that_a_definition_names_is_seen(tmp_path: Path) -> N
         assert not service.definitions.have_changed()
         change()
         assert service.definitions.have_changed()
-        assert not [one for one in service.definitions.read_again() if one.fatal]
+        assert not [one for one in service.definitions.reload() if one.fatal]
     assert service.definitions.project.sources["one"].start_urls == ("http://a.example/", "http://b.example/")
     assert "two" in service.definitions.project.sources
 

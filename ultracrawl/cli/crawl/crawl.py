@@ -26,7 +26,7 @@ from ultracrawl.settings.adhoc import add_adhoc_source
 from ultracrawl.sources import Catalog, DataSource, Project
 
 if TYPE_CHECKING:
-    from ultracrawl.service.supervisor.messages import Live
+    from ultracrawl.service.supervisor.messages import CrawlProgress
 
 
 @click.command("crawl")
@@ -146,10 +146,10 @@ def _crawl_in_processes(
     settings: dict[str, Any],
     progress: ProgressLine,
 ) -> list[RunReport]:
-    def show(done: int, going: Mapping[str, Live]) -> None:
+    def show(done: int, going: Mapping[str, CrawlProgress]) -> None:
         progress.update_all(done, len(chosen), going)
 
-    from ultracrawl.service.supervisor.together import crawl_together  # noqa: PLC0415 - as above
+    from ultracrawl.service.supervisor.parallel import crawl_together  # noqa: PLC0415 - as above
 
     return crawl_together(project, chosen, jobs, force=force, log_level=settings["LOG_LEVEL"], show=show)
 
@@ -173,10 +173,10 @@ def _crawl_continuously(
     for report in refused:
         print_run(report)
     if jobs > 1:
-        from ultracrawl.service.supervisor.continuous import keep_together  # noqa: PLC0415 - as above
+        from ultracrawl.service.supervisor.continuous import crawl_continuously  # noqa: PLC0415 - as above
 
         level = settings["LOG_LEVEL"]
-        keep_together(
+        crawl_continuously(
             project, chosen, jobs, told=print_run, say=print_to_stderr, force=force, log_level=level
         )
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from ultracrawl.crawl import RunningCrawl
-    from ultracrawl.service.supervisor.messages import Live
+    from ultracrawl.service.supervisor.messages import CrawlProgress
 
 
 class ProgressLine:
@@ -48,7 +48,7 @@ class ProgressLine:
             f"{report.queued:,} queued · {self._rate:,.0f} pages/s · {site}"
         )
 
-    def update_all(self, done: int, sources: int, going: Mapping[str, Live]) -> None:
+    def update_all(self, done: int, sources: int, going: Mapping[str, CrawlProgress]) -> None:
         """Show the total numbers of running crawls in child processes."""
         if self._live is None:
             return

@@ -16,7 +16,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport, ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.orders import ScheduleState
-from ultracrawl.service.schedules.looking import (
+from ultracrawl.service.schedules.schedule_status import (
     history,
     run_as_json,
     runner_of,

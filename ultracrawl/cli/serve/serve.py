@@ -9,7 +9,7 @@ import click
 
 from ultracrawl.cli.options import config_option, jobs_option, show_hints
 from ultracrawl.service.supervisor.definitions import Definitions
-from ultracrawl.service.supervisor.serving import HOST, PATIENCE, PORT, ServeOptions, serve
+from ultracrawl.service.supervisor.serving import DRAIN_TIMEOUT, HOST, PORT, ServeOptions, serve
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -24,7 +24,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--patience",
     type=click.FloatRange(min=0),
-    default=PATIENCE,
+    default=DRAIN_TIMEOUT,
     show_default=True,
     metavar="SECONDS",
     help="Time for crawls to end cleanly when the service ends; then they are killed.",

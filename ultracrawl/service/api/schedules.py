@@ -13,7 +13,7 @@ from ultracrawl.service.api.access import Administrator, Reader, State
 from ultracrawl.service.api.problems import NotFoundError, json_answer
 from ultracrawl.service.api.sources import carried_out
 from ultracrawl.service.orders import ScheduleState, Supervision
-from ultracrawl.service.schedules.looking import state_as_json
+from ultracrawl.service.schedules.schedule_status import state_as_json
 
 router = APIRouter(tags=["schedules"])
 

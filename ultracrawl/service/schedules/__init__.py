@@ -1,5 +1,5 @@
-"""Launches schedules when they are due, and sources at their own interval; says what they do, and takes orders.
+"""Launches schedules when they are due, and sources at their own intervals.
 
-`ScheduleRunner` (the loop over a clock and a launcher), `Plan` and `plans_of` (what a project wants to be kept),
-`keep_sources` (`crawl --continuous`), `steering` (orders from other processes), `looking` (what is known of schedules).
+`runner` has the loop over a clock and a launcher, `plans` the schedules and intervals of a project, `continuous` is
+`crawl --continuous` in one process, `steering` passes orders between processes, `schedule_status` reads the states.
 """

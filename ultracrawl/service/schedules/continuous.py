@@ -1,4 +1,4 @@
-"""Keeps schedules and intervals in this process, one source after the other, until it is stopped."""
+"""`crawl --continuous` in one process: runs schedules and intervals, one source at a time, until it is stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ultracrawl.service.orders import CrawlEnd, EventStream, WallClock
 from ultracrawl.service.run import CrawlRunner, Watcher
 from ultracrawl.service.schedules.in_process import InProcessLauncher
 from ultracrawl.service.schedules.plans import Plan, plans_of
-from ultracrawl.service.schedules.staying import StayingCommand, store_of_command, wanted_plans
+from ultracrawl.service.schedules.runner_command import RunnerCommand, open_command_store, wanted_plans
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.sources import DataSource, Project
 
@@ -28,17 +28,17 @@ def run_continuously(
     settings: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
 ) -> None:
-    """Crawl the sources whenever they are due, until SIGINT; `told` gets the report of each run.
+    """Crawl each source when it is due, until SIGINT; `told` gets the report of each run.
 
-    A source is due by its schedule, or by its own interval: cycle k begins k intervals after the first, which may have
-    been held by an earlier process; those that were missed are not made up for (FAST 5.1 J60). With
-    `refresh.when_idle` a cycle follows the one before at once (J62). Sources take turns in this process, the one that
-    is due first goes first. A crawl that is still going on when its cycle is over is ended. `say` gets a line about
-    what is next. Raises `UserError` for a source that says neither. Of several sources, one that cannot begin has a
-    report that says why, and is tried again; a single one raises its error.
+    A source is due by its schedule, or by its own interval: cycle k starts k intervals after the first, which may have
+    been run by an earlier process; missed cycles are skipped (FAST 5.1 J60). With `refresh.when_idle` a cycle follows
+    the previous one at once (J62). One source is crawled at a time, in the order of the due times. A crawl that is
+    still running when its cycle is over is ended. `say` gets a line about the next run. Raises `UserError` for a source
+    with neither schedule nor interval. If one of several sources cannot start, its report has the reason and it is
+    tried again; a single source raises its error.
     """
     project, plans = wanted_plans(project, list(sources), force=force)
-    _keep_in_process(project, plans, told, say, settings, watcher)
+    _run_in_process(project, plans, told, say, settings, watcher)
 
 
 def launch_here(
@@ -49,15 +49,15 @@ def launch_here(
     settings: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
 ) -> None:
-    """Run a schedule now and to its end, in this process; `told` gets the report of each run.
+    """Run a schedule once, now, in this process; `told` gets the report of each run.
 
     Raises `UserError`, `WorkError` if it cannot be launched.
     """
     plans = [plan for plan in plans_of(project) if plan.name == name and not plan.own]
-    _keep_in_process(project, plans, told, lambda _: None, settings, watcher, once=name)
+    _run_in_process(project, plans, told, lambda _: None, settings, watcher, once=name)
 
 
-def _keep_in_process(
+def _run_in_process(
     project: Project,
     plans: Sequence[Plan],
     told: Callable[[RunReport], None],
@@ -67,7 +67,7 @@ def _keep_in_process(
     *,
     once: str = "",
 ) -> None:
-    """Keep the plans, with the reactor of this process."""
+    """Run the plans with the reactor of this process; with `once` only that schedule, once."""
     names = [source for plan in plans for source in plan.sources]
 
     def take_report(report: RunReport) -> None:
@@ -76,7 +76,7 @@ def _keep_in_process(
         else:
             told(report)
 
-    def tell_of_profile(end: CrawlEnd) -> None:
+    def pass_remote_report(end: CrawlEnd) -> None:
         if end.report_or_death is not None and project.profile_of(end.source):
             told(end.report_or_death)
 
@@ -91,20 +91,20 @@ def _keep_in_process(
         show=watcher or (lambda _: None),
         interrupted=end_soon,
     )
-    with store_of_command(project, plans) as store:
+    with open_command_store(project, plans) as store:
         launcher.runner = CrawlRunner(project, settings, launcher.look)
-        anywhere = ProfileLauncher(launcher, lambda: project, WallClock())
-        command = StayingCommand(
+        profile_launcher = ProfileLauncher(launcher, lambda: project, WallClock())
+        command = RunnerCommand(
             project,
             plans,
-            anywhere,
+            profile_launcher,
             events,
             store,
             say=say,
-            crawl_ended=tell_of_profile,
+            crawl_ended=pass_remote_report,
             is_crawled=lambda source: _is_crawled_by_others(project, source),
         )
-        launcher.runner.run(command.keep(once=once))
+        launcher.runner.run(command.run(once=once))
     if launcher.refused is not None and len(names) == 1:
         raise launcher.refused
 

@@ -1,4 +1,4 @@
-"""A launcher that crawls in this process, one source at a time, in the order in which they are ordered."""
+"""A launcher that crawls in this process, one source at a time, first in, first out."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ultracrawl.service.run import CrawlRunner, Watcher
 from ultracrawl.sources import DataSource
 
 TIME_OVER = "time over"
-"""The reason with which a crawl ends whose cycle or window is over; what it leaves in its queue is up to the mode."""
+"""The close reason of a crawl whose cycle or window is over; the mode decides what remains in its queue."""
 
 
 class InProcessLauncher:
-    """Crawls sources with the reactor of this process; `look` and `told` see how they go."""
+    """Crawls sources with the reactor of this process."""
 
     def __init__(
         self,
@@ -32,11 +32,11 @@ class InProcessLauncher:
         show: Watcher,
         interrupted: Callable[[], None],
     ) -> None:
-        """`told` gets the report of each run; `interrupted` is called when this process is to end."""
+        """Call `told` with the report of each run, and `interrupted` when this process is to end."""
         self.runner: CrawlRunner
-        """What crawls; it looks at this launcher, and so is made after it."""
+        """Set by the caller after construction, since the runner gets `look` of this launcher."""
         self.refused: UltracrawlError | None = None
-        """Why the latest source could not begin."""
+        """Why the latest source could not start."""
         self._sources = sources
         self._events = events
         self._told = told
@@ -50,14 +50,14 @@ class InProcessLauncher:
         return InProcessCrawl(order, self)
 
     async def look(self, crawler: Crawler, crawl: RunningCrawl) -> None:
-        """Show how the crawl goes that has its turn, and end it if that is wanted."""
+        """Show the progress of the active crawl, and end it if that was requested."""
         self._show(crawl)
         if self._going is not None and self._going.stopped and crawler.engine is not None:
             self._going.stopped = False
             await crawler.engine.close_spider_async(reason=TIME_OVER)
 
     async def crawl(self, waiting: InProcessCrawl) -> CrawlEnd:
-        """Crawl a source when it has its turn, again as long as functions of its filters begin the cycle anew."""
+        """Crawl a source when it has its turn; repeat as long as filter functions restart its cycle."""
         order = waiting.order
         async with self._turn:
             if waiting.stopped:
@@ -89,23 +89,23 @@ class InProcessLauncher:
 
 
 class InProcessCrawl:
-    """A crawl that was ordered: it waits for its turn, goes on, and is over."""
+    """An ordered crawl: queued, running or ended."""
 
     def __init__(self, order: CrawlOrder, launcher: InProcessLauncher) -> None:
         self.order = order
         self.begun = 0.0
         self.stopped = False
-        """Whether it is to end, or not to begin."""
+        """Whether it is to end, or not to start."""
         self._work = asyncio.ensure_future(launcher.crawl(self))
 
     async def finished(self) -> CrawlEnd:
-        """Return how it ended."""
+        """Wait for the end and return it."""
         return await asyncio.shield(self._work)
 
     async def stop_crawl(self) -> None:
-        """Have it end cleanly."""
+        """Request a clean end."""
         self.stopped = True
 
     async def kill_crawl(self) -> None:
-        """Have it end; the process that it is in goes on."""
+        """Request a clean end; a crawl in this process cannot be killed."""
         self.stopped = True

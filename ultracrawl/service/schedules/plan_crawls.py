@@ -1,4 +1,4 @@
-"""The crawls of one run of a plan: begun when they may be, ended when they have to be, each with what came of it."""
+"""The crawls of one run of a plan: starts and stops them, and collects their results."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
 logger = logging.getLogger(__name__)
 
 NEVER = math.inf
-LOOK_AGAIN = 5.0
-"""Seconds between two looks at a source that somebody else crawls."""
+RETRY_INTERVAL = 5.0
+"""Seconds between two attempts to start a source that another process crawls."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerPorts:
-    """What a plan needs of its runner."""
+    """What a plan uses of its runner."""
 
     clock: Clock
     launcher: Launcher
-    keep: Callable[[KeptSchedule, ScheduleRun | None], None]
-    """Makes durable what a plan does."""
+    store_state: Callable[[KeptSchedule, ScheduleRun | None], None]
+    """Stores the state of a plan, and a finished run."""
     wake: Callable[[], None]
-    """Has the runner look at its plans."""
+    """Lets the runner check its plans."""
     crawl_ended: Callable[[CrawlEnd], None]
-    """Gets the end of each crawl."""
+    """Called with the end of each crawl."""
     is_paused: Callable[[str], bool]
     is_crawled: Callable[[str], bool]
-    """Whether somebody else crawls a source just now."""
+    """Whether another process crawls a source."""
     log_of: Callable[[str], str]
-    """Returns the log of the latest run of a source."""
+    """Returns the log file of the latest run of a source."""
     has_pending: Callable[[str], bool]
     """Whether documents of a source wait for approval."""
 
@@ -58,8 +58,8 @@ class _Crawl:
 
     source: str
     ends_at: float
-    """When it has to end, done or not."""
-    at_end: Reason
+    """When it is stopped at the latest."""
+    end_reason: Reason
     """Why it is stopped then."""
     handle: CrawlHandle | None = None
     stopped_for: Reason | None = None
@@ -67,69 +67,69 @@ class _Crawl:
 
 
 class PlanCrawls:
-    """The crawls of a run that goes on, and what became of those that are done."""
+    """The active crawls of a run, and the results of those that have ended."""
 
     def __init__(self, plan: Plan, ports: RunnerPorts, changed: Callable[[str, bool], None]) -> None:
-        """Tell `changed` of each source that began (and False), or whose crawl has ended (and True)."""
+        """Call `changed` with each source and False when its crawl has started, and True when it has ended."""
         self._plan = plan
         self._ports = ports
         self._changed = changed
         self._crawls: dict[str, _Crawl] = {}
         self._orders: set[asyncio.Task[None]] = set()
         self.results: dict[str, str] = {}
-        """Of each source that is done why it failed, empty if it did not."""
+        """Source that is done -> why it failed; empty if it did not fail."""
         self.stopped: set[str] = set()
-        """Sources that a person stopped."""
+        """Sources stopped by a person."""
         self.begun = False
-        """Whether one of those that are done was a crawl, and no mistake."""
+        """Whether any of the ended crawls had started."""
 
     @property
-    def going(self) -> Collection[str]:
+    def active(self) -> Collection[str]:
         """The sources of crawls that were ordered and have not ended."""
         return self._crawls.keys()
 
     @property
     def failed_sources(self) -> dict[str, str]:
-        """Of each source that failed, why."""
-        return {name: why for name, why in self.results.items() if why and name not in self.stopped}
+        """Failed source -> reason."""
+        return {name: reason for name, reason in self.results.items() if reason and name not in self.stopped}
 
     def order_crawls(self, left: Collection[str], now: float) -> float:
-        """Begin what is left of the run and may begin; returns when to look again."""
-        again = NEVER
+        """Start the crawls of the remaining sources that may start; returns the time of the next attempt."""
+        next_attempt = NEVER
         for source in left:
             if source in self._crawls or self._ports.is_paused(source):
                 continue
             if self._ports.is_crawled(source):
-                again = now + LOOK_AGAIN
+                next_attempt = now + RETRY_INTERVAL
                 continue
-            closes, over = self._plan.window.closes(now), self._plan.rhythm.over_at(now)
-            first = min(one for one in (closes, over, NEVER) if one is not None)
-            crawl = _Crawl(source, first, Reason.WINDOW if first == closes else Reason.CYCLE_OVER)
+            closes, over = self._plan.window.closes(now), self._plan.timing.over_at(now)
+            ends_at = min(limit for limit in (closes, over, NEVER) if limit is not None)
+            crawl = _Crawl(source, ends_at, Reason.WINDOW if ends_at == closes else Reason.CYCLE_OVER)
             self._crawls[source] = crawl
             crawl.work = asyncio.ensure_future(self._crawl(crawl))
-        return again
+        return next_attempt
 
-    def stop_late(self, now: float) -> float:
-        """End the crawls whose time is over; returns when to look again."""
+    def stop_overdue(self, now: float) -> float:
+        """Stop the crawls whose time is over; returns the time of the next one."""
         for crawl in self._crawls.values():
             if crawl.ends_at <= now and crawl.stopped_for is None:
-                self._stop(crawl, crawl.at_end)
-        waiting = (one.ends_at for one in self._crawls.values() if one.stopped_for is None)
-        return min(waiting, default=NEVER)
+                self._stop(crawl, crawl.end_reason)
+        limits = (crawl.ends_at for crawl in self._crawls.values() if crawl.stopped_for is None)
+        return min(limits, default=NEVER)
 
     def stop_source(self, source: str) -> None:
-        """End a crawl because a person wants it."""
+        """Stop a crawl by order of a person."""
         self._stop(self._crawls[source], Reason.PERSON)
 
-    def put_off(self) -> list[asyncio.Task[None]]:
-        """End all crawls so that they go on with the next runner; returns what to wait for."""
+    def suspend(self) -> list[asyncio.Task[None]]:
+        """End all crawls so that the next runner resumes them; returns the tasks to wait for."""
         for crawl in self._crawls.values():
             if crawl.stopped_for is None:
                 self._stop(crawl, Reason.RUNNER_ENDS)
-        return [one.work for one in self._crawls.values() if one.work is not None]
+        return [crawl.work for crawl in self._crawls.values() if crawl.work is not None]
 
-    def leave_out(self, source: str) -> None:
-        """Count a source as stopped that was not begun."""
+    def skip_source(self, source: str) -> None:
+        """Count a source that was not started as stopped by a person."""
         self.results[source] = ""
         self.stopped.add(source)
 
@@ -138,15 +138,13 @@ class PlanCrawls:
         order = CrawlOrder(source, plan.force, plan.mode, "" if plan.own else plan.name, plan.profile)
         try:
             end = await self._launched(crawl, order)
-        except (
-            Exception
-        ) as error:  # the edge to launchers: whatever they raise, the run ends and the next one comes
-            told = (
+        except Exception as error:  # whatever a launcher raises, the run has to end
+            failure = (
                 error if isinstance(error, UltracrawlError) else WorkError(f"{type(error).__name__}: {error}")
             )
             logger.debug("The crawl of %s could not be begun or followed", source, exc_info=error)
-            end = CrawlEnd(source, RunReport.not_begun(source, told), str(told))
-        self._take_end(crawl, end)
+            end = CrawlEnd(source, RunReport.not_begun(source, failure), str(failure))
+        self._handle_end(crawl, end)
 
     async def _launched(self, crawl: _Crawl, order: CrawlOrder) -> CrawlEnd:
         crawl.handle = await (self._plan.launcher or self._ports.launcher).launch(order)
@@ -163,7 +161,7 @@ class PlanCrawls:
             self._orders.add(ending)
             ending.add_done_callback(self._orders.discard)
 
-    def _take_end(self, crawl: _Crawl, end: CrawlEnd) -> None:
+    def _handle_end(self, crawl: _Crawl, end: CrawlEnd) -> None:
         source, reason, stopped = crawl.source, crawl.stopped_for, _was_stopped(crawl, end)
         del self._crawls[source]
         self._ports.crawl_ended(end)
@@ -176,7 +174,7 @@ class PlanCrawls:
 
 
 def _was_stopped(crawl: _Crawl, end: CrawlEnd) -> bool:
-    """Return whether a crawl ended before it was done, because somebody wanted that."""
+    """Return whether a crawl was ended by request before it was done."""
     if end.report is None:
         return not end.died and bool(end.error)
     ended_early = bool(end.report.ended_by) and crawl.stopped_for is not None

@@ -1,4 +1,4 @@
-"""What is to be kept: schedules with their sources, and sources that have an interval of their own."""
+"""Plans: the schedules of a project, and its sources with an interval of their own."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.opening import state_to_read
 
-LATE = 120.0
-"""Seconds after which a time counts as missed, as when nothing kept the schedule or the machine was suspended."""
+MISSED_AFTER = 120.0
+"""Seconds after which a due time counts as missed: no process ran the schedule, or the machine was suspended."""
 REST = 1.0
-"""Seconds between a run and the next one of a source that is crawled again and again."""
+"""Seconds between two runs of a source that is crawled continuously (`refresh.when_idle`)."""
 REST_AFTER_FAILURE = 60.0
-"""Seconds after a run that failed, or a source that could not begin, before the next one."""
+"""Seconds before the next run after one that failed or could not start."""
 
 
-class Rhythm(Protocol):
-    """When a plan is due."""
+class Timing(Protocol):
+    """Computes when a plan is due."""
 
-    def first_due(self, now: float, kept: float | None) -> float:
-        """Return when it is due next; `kept` is what was planned before, perhaps by an earlier process."""
+    def first_due(self, now: float, planned: float | None) -> float:
+        """Return the next due time; `planned` is the one computed before, perhaps by an earlier process."""
 
     def due_after(self, now: float, *, failed: bool, begun: bool) -> float:
-        """Return when it is due after a run that ends now, or that could not begin."""
+        """Return the due time after a run that ends now; `begun` is False if it could not start."""
 
     def over_at(self, now: float) -> float | None:
-        """Return when the time of a run is over that begins now, so that it is ended; None if that never is."""
+        """Return when a run that starts now has to end; None if there is no limit."""
 
     def stale_after(self, success: float) -> float | None:
-        """Return when what was brought up to date at a time is two intervals old; None if that is never so."""
+        """Return when the documents of a successful run at a time are two intervals old; None if that is undefined."""
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduledRhythm:
+class ScheduleTiming:
     """The times of a schedule."""
 
     times: ScheduleTimes
     skips_missed: bool = False
 
-    def first_due(self, now: float, kept: float | None) -> float:
-        """Return the next time, or the one that was missed if it is to be made up for."""
-        missed = kept is not None and kept <= now
-        if missed and kept is not None and not (self.skips_missed and now - kept > LATE):
-            return kept
+    def first_due(self, now: float, planned: float | None) -> float:
+        """Return the next time, or the planned one if it was missed and missed runs are made up for."""
+        missed = planned is not None and planned <= now
+        if missed and planned is not None and not (self.skips_missed and now - planned > MISSED_AFTER):
+            return planned
         return self.times.next_after(now)
 
     def due_after(self, now: float, *, failed: bool, begun: bool) -> float:
-        """Return the next time: those at which it was busy are not made up for."""
+        """Return the next time; times during the run are skipped."""
         return self.times.next_after(now)
 
     def over_at(self, now: float) -> float | None:
-        """Return None: a run lasts as long as it takes, and times that come meanwhile are left out."""
+        """Return None: the duration of a run is not limited."""
         return None
 
     def stale_after(self, success: float) -> float | None:
@@ -68,14 +68,14 @@ class ScheduledRhythm:
 
 @dataclass(frozen=True, slots=True)
 class OwnInterval:
-    """The refresh cycles of a source: cycle k begins k intervals after the first, whoever held it (FAST 5.1 J60)."""
+    """The refresh cycles of a source: cycle k starts k intervals after the first, in any process (FAST 5.1 J60)."""
 
     source: DataSource
     latest: Callable[[], RunMark | None] = field(compare=False)
-    """Returns the latest run of the source, whoever held it."""
+    """Returns the latest run of the source, of any process."""
 
-    def first_due(self, now: float, kept: float | None) -> float:
-        """Return when its next cycle is due, or now for what is left of one."""
+    def first_due(self, now: float, planned: float | None) -> float:
+        """Return the start of the next cycle, or now if a cycle is unfinished."""
         refresh = self.source.refresh
         if refresh.when_idle:
             return now
@@ -85,7 +85,7 @@ class OwnInterval:
         return refresh.rule.next_due(latest.place, now) or now
 
     def due_after(self, now: float, *, failed: bool, begun: bool) -> float:
-        """Return when the next cycle is due; a source that could not begin is tried again after a minute."""
+        """Return the start of the next cycle; a source that could not start is tried again after a minute."""
         if not begun:
             return now + REST_AFTER_FAILURE
         if self.source.refresh.when_idle:
@@ -94,7 +94,7 @@ class OwnInterval:
         return now if latest is None else self.source.refresh.rule.next_due(latest.place, now) or now
 
     def over_at(self, now: float) -> float | None:
-        """Return when the cycle is over that begins now, or goes on."""
+        """Return the end of the cycle that starts or continues now."""
         rule = self.source.refresh.rule
         latest = self.latest()
         if latest is None or latest.finished or rule.is_over(latest.place, now):
@@ -111,30 +111,30 @@ class OwnInterval:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Sources that are crawled together, and when."""
+    """Sources that are crawled together, with their timing."""
 
     name: str
     sources: tuple[str, ...]
-    rhythm: Rhythm
+    timing: Timing
     own: bool = False
-    """Whether it is the own interval of a source, which is then its name."""
+    """Whether it is a source at its own interval; the name of the plan is then that of the source."""
     mode: str = ""
     force: bool = False
     profile: str = ""
     window: RunWindow = field(default_factory=RunWindow)
     launcher: Launcher | None = None
-    """What begins its crawls, if that is another one than that of the runner."""
+    """Replaces the launcher of the runner."""
     enabled: bool = True
-    """Whether the definition lets it be launched at its times."""
+    """Whether the definition enables launches by time."""
 
     @property
     def key(self) -> str:
-        """What it is kept under; no schedule has a name with a slash."""
+        """The key in the schedule store; names of schedules have no slash."""
         return f"source/{self.name}" if self.own else self.name
 
 
 def own_interval(project: Project, source: DataSource) -> OwnInterval:
-    """Return the rhythm of a source, by what its state says of earlier runs."""
+    """Return the timing of a source, based on the runs in its state."""
     return OwnInterval(source, lambda: _latest_run(project, source.name))
 
 
@@ -143,19 +143,19 @@ def _latest_run(project: Project, source: str) -> RunMark | None:
         with state_to_read(project, source) as state:
             return next(iter(state.runs(1)), None) if state else None
     except StateError:
-        return None  # its crawl says what is wrong with it
+        return None  # the crawl will report the error
 
 
 def plans_of(project: Project, names: Collection[str] | None = None) -> list[Plan]:
     """Return the plans for these sources, or for all that have a schedule or an interval.
 
-    Sources whose definitions have mistakes are left out; a schedule goes on with its others.
+    Sources whose definitions have mistakes are left out, also of schedules.
     """
-    wanted = [one for one in project.sources if names is None or one in names]
+    wanted = [name for name in project.sources if names is None or name in names]
     plans = [
         _scheduled(name, section, sources)
         for name, section in project.schedules.items()
-        if (sources := tuple(one for one in section.sources if one in wanted))
+        if (sources := tuple(source for source in section.sources if source in wanted))
     ]
     scheduled = {source for plan in plans for source in plan.sources}
     for name in wanted:
@@ -169,7 +169,7 @@ def _scheduled(name: str, section: ScheduleSection, sources: tuple[str, ...]) ->
     return Plan(
         name,
         sources,
-        ScheduledRhythm(section.times, section.missed == "skip"),
+        ScheduleTiming(section.times, section.missed == "skip"),
         mode=section.mode or "",
         force=section.force,
         profile=section.profile,
@@ -179,7 +179,7 @@ def _scheduled(name: str, section: ScheduleSection, sources: tuple[str, ...]) ->
 
 
 def require_plans(plans: Collection[Plan], sources: Mapping[str, DataSource]) -> None:
-    """Raise `UserError` for a source that nothing says when to crawl."""
+    """Raise `UserError` for a source without a plan."""
     planned = {source for plan in plans for source in plan.sources}
     for name in sources:
         if name not in planned:

@@ -1,4 +1,4 @@
-"""Orders for schedules: those of other processes are taken here, and given here."""
+"""Orders for schedules between processes: sending them, and obeying those of others."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
 from ultracrawl.rules.schedules.status import ScheduleEvent, next_status
 from ultracrawl.service.control import POLL_INTERVAL, SteerResult, running_crawl, steer
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, WallClock
-from ultracrawl.service.schedules.looking import runner_of, schedule_states
 from ultracrawl.service.schedules.plans import plans_of
 from ultracrawl.service.schedules.runner import ScheduleRunner
+from ultracrawl.service.schedules.schedule_status import runner_of, schedule_states
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
 from ultracrawl.stores.opening import open_schedules
@@ -20,10 +20,10 @@ from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder
 
 logger = logging.getLogger(__name__)
 
-ORDERS_EVERY = 1.0
-"""Seconds between two looks for orders of other processes."""
-_LONGEST_ORDER = 600.0
-"""Seconds after which nobody expects any more that an order is carried out which nothing has taken."""
+ORDERS_INTERVAL = 1.0
+"""Seconds between two checks for orders of other processes."""
+_ORDER_LIFETIME = 600.0
+"""Seconds after which an order that no process has taken expires."""
 
 
 def obey(runner: ScheduleRunner, order: ScheduleOrder) -> None:
@@ -45,12 +45,12 @@ def obey(runner: ScheduleRunner, order: ScheduleOrder) -> None:
     }[order.command]()
 
 
-async def hear_orders(runner: ScheduleRunner, store: ScheduleStore, clock: Clock) -> None:
-    """Carry out what other processes want, as long as it is awaited."""
+async def obey_orders(runner: ScheduleRunner, store: ScheduleStore, clock: Clock) -> None:
+    """Carry out orders of other processes until cancelled."""
     while True:
-        await clock.sleep(ORDERS_EVERY)
+        await clock.sleep(ORDERS_INTERVAL)
         with suppress(StateError):
-            since = clock.now() - _LONGEST_ORDER
+            since = clock.now() - _ORDER_LIFETIME
             for order in store.take_orders(runner.schedules, runner.sources, since=since):
                 try:
                     obey(runner, order)
@@ -59,9 +59,9 @@ async def hear_orders(runner: ScheduleRunner, store: ScheduleStore, clock: Clock
 
 
 def order_schedule(project: Project, name: str, command: ScheduleCommand, *, timeout: float) -> bool:
-    """Enable, disable, stop or resume a schedule, whether something keeps it or not; or launch one that is kept.
+    """Enable, disable, stop or resume a schedule, with or without a runner; launch one that has a runner.
 
-    Returns False if who keeps it has not taken the order in time. Raises `UserError`, `WorkError` if it cannot be.
+    Returns False if the runner has not taken the order in time. Raises `UserError`, `WorkError` if it is impossible.
     """
     order = ScheduleOrder(name, command)
     _check_possible(project, order)
@@ -74,16 +74,16 @@ def order_schedule(project: Project, name: str, command: ScheduleCommand, *, tim
 
 
 def steer_source(project: Project, source: str, command: Command, *, timeout: float) -> SteerResult:
-    """Give an order to the crawl of a source, or to who keeps the source if it is not being crawled.
+    """Send a command to the crawl of a source, or to its runner if it is not being crawled.
 
-    Raises `UserError` if neither is there.
+    Raises `UserError` if there is neither.
     """
-    kept = _OF_SOURCES.get(command)
-    if kept is None or running_crawl(project, source) is not None:
+    runner_command = _OF_SOURCES.get(command)
+    if runner_command is None or running_crawl(project, source) is not None:
         return steer(project, source, command, timeout=timeout)
     if runner_of(project, source, of_source=True) is None:
         return steer(project, source, command, timeout=timeout)
-    taken = _leave_order(project, ScheduleOrder(source, kept, of_source=True), timeout)
+    taken = _leave_order(project, ScheduleOrder(source, runner_command, of_source=True), timeout)
     note = _NOTES[command] if taken or not timeout else f"has not done it within {timeout:g} s"
     return SteerResult(source, command, taken or not timeout, "idle", note, waited=bool(timeout))
 
@@ -101,15 +101,15 @@ _NOTES = {
 
 
 class _NoLauncher:
-    """Stands where nothing is launched."""
+    """The launcher of a runner whose loop does not run."""
 
     async def launch(self, order: CrawlOrder) -> CrawlHandle:
-        """Never called: no loop runs."""
+        """Raise `WorkError`; never called."""
         raise WorkError(f"nothing can crawl {order.source!r} here")
 
 
 def _leave_order(project: Project, order: ScheduleOrder, timeout: float) -> bool:
-    """Leave an order, and wait until it is taken; returns whether it was."""
+    """Store an order and wait until a runner takes it; returns whether one did."""
     with closing(open_schedules(project)) as store:
         store.leave_order(order, time.time())
         deadline = time.monotonic() + timeout
@@ -121,11 +121,11 @@ def _leave_order(project: Project, order: ScheduleOrder, timeout: float) -> bool
 
 
 def _check_possible(project: Project, order: ScheduleOrder) -> None:
-    """Raise `UserError` for a schedule that does not exist, or that cannot do now what is wanted."""
+    """Raise `UserError` if the schedule does not exist, or its status does not allow the order."""
     if order.name not in project.schedules:
         known = ", ".join(sorted(project.schedules)) or "none"
         raise UserError(f"no schedule is named {order.name!r}; the schedules are: {known}")
-    state = next((one for one in schedule_states(project) if one.name == order.name), None)
+    state = next((state for state in schedule_states(project) if state.name == order.name), None)
     if state is None:
         raise UserError(f"the schedule {order.name!r} has no source whose definition is without mistakes")
     by_definition = not project.schedules[order.name].enabled

@@ -1,1 +1,1 @@
-"""Crawls in processes of their own: started, watched, begun again when they die, and ended together."""
+"""Crawls in child processes: starting, monitoring, restarting and ending them; and the long-running service."""

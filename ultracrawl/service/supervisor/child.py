@@ -1,4 +1,4 @@
-"""What runs in the process of a crawl: it tells its parent how it goes, and ends with it."""
+"""The entry point of a child process: crawls one source, and reports progress and result to the parent."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.service.completion import complete_failed_start
 from ultracrawl.service.parent_watch import exit_with_parent
 from ultracrawl.service.run import run_sources
-from ultracrawl.service.supervisor.messages import ChildOrder, Live
+from ultracrawl.service.supervisor.messages import ChildOrder, CrawlProgress
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import raise_gc_thresholds
 
-TELL_EVERY = 0.5
-"""Seconds between two messages about how a crawl goes."""
+PROGRESS_INTERVAL = 0.5
+"""Seconds between two progress messages."""
 
 
 def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
-    """Crawl a source; says how it goes, and at the end hands over the report, of one that could not begin, too.
+    """Crawl a source; sends progress messages and finally the report, also if the crawl could not start.
 
-    Of one that died only do what its source wants done after a failure.
+    For an order with `death` only the completion command of the source is run.
     """
-    os.setsid()  # a Ctrl-C is for the parent, which knows what to do with it
-    os.dup2(2, 1)  # what spiders print is no answer
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, signal.SIG_DFL)  # until the crawl has begun there is nothing to end cleanly
+    os.setsid()  # only the parent shall get the SIGINT of Ctrl-C
+    os.dup2(2, 1)  # prints of spiders go to standard error
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)  # before the crawl starts there is nothing to end cleanly
     exit_with_parent()
     raise_gc_thresholds()
     restrict_umask()
@@ -47,53 +47,53 @@ def crawl_in_child(order: ChildOrder, parent: Connection) -> None:
     if order.death:
         asyncio.run(complete_failed_start(order.project, order.source, WorkError(order.death)))
         return
-    teller = _Teller(parent)
+    reporter = _ProgressReporter(parent)
     try:
         reports = run_sources(
             order.project,
             [order.source],
             force=order.force,
             settings={"LOG_LEVEL": order.log_level},
-            watcher=teller.tell_progress,
+            watcher=reporter.send_progress,
         )
     except UltracrawlError as error:
         mistake = isinstance(error, UserError)
-        teller.tell_end(RunReport.not_begun(order.source.name, error), mistake=mistake)
+        reporter.send_report(RunReport.not_begun(order.source.name, error), mistake=mistake)
     else:
-        for report in reports:  # none, if it was stopped before it began
-            teller.tell_end(report)
+        for report in reports:  # none if it was stopped before it started
+            reporter.send_report(report)
     sys.stderr.flush()
 
 
-class _Teller:
-    """Tells the parent by lines of JSON; what it does not take at once is left out, the end apart."""
+class _ProgressReporter:
+    """Sends messages to the parent as lines of JSON; skips progress messages that the parent is not ready to read."""
 
     def __init__(self, parent: Connection) -> None:
         self._parent = parent
         self._next = 0.0
 
-    def tell_progress(self, crawl: RunningCrawl) -> None:
-        """Tell the numbers of a crawl, twice a second."""
+    def send_progress(self, crawl: RunningCrawl) -> None:
+        """Send the counters of a crawl, at most twice a second."""
         now = time.monotonic()
         if now < self._next or not select.select([], [self._parent], [], 0)[1]:
             return
-        self._next = now + TELL_EVERY
-        self._tell({"live": asdict(_live(crawl))})
+        self._next = now + PROGRESS_INTERVAL
+        self._send({"live": asdict(_progress(crawl))})
 
-    def tell_end(self, report: RunReport, *, mistake: bool = False) -> None:
-        """Hand over the report."""
-        self._tell({"report": TypeAdapter(RunReport).dump_python(report, mode="json"), "mistake": mistake})
+    def send_report(self, report: RunReport, *, mistake: bool = False) -> None:
+        """Send the final report."""
+        self._send({"report": TypeAdapter(RunReport).dump_python(report, mode="json"), "mistake": mistake})
 
-    def _tell(self, what: dict[str, Any]) -> None:
-        left = json.dumps(what).encode() + b"\n"
+    def _send(self, message: dict[str, Any]) -> None:
+        left = json.dumps(message).encode() + b"\n"
         try:
             while left:
                 left = left[os.write(self._parent.fileno(), left) :]
-        except OSError:  # it has gone, and so shall we
+        except OSError:  # the parent is gone, and `exit_with_parent` ends this process
             self._next = float("inf")
 
 
-def _live(crawl: RunningCrawl) -> Live:
+def _progress(crawl: RunningCrawl) -> CrawlProgress:
     report = crawl.context.report
     counts = {
         "fetched": report.fetched,
@@ -104,4 +104,4 @@ def _live(crawl: RunningCrawl) -> Live:
         "failed": report.outcomes[UrlOutcome.FAILED],
     }
     site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
-    return Live(report.run_id, crawl.paused, site, counts)
+    return CrawlProgress(report.run_id, crawl.paused, site, counts)

@@ -1,4 +1,4 @@
-"""Keeps schedules and intervals, with a process for each crawl, until it is stopped."""
+"""`crawl --continuous` with child processes: runs schedules and intervals until it is stopped."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import CrawlEnd, EventStream, WallClock
 from ultracrawl.service.schedules.plans import Plan
-from ultracrawl.service.schedules.staying import StayingCommand, store_of_command, wanted_plans
+from ultracrawl.service.schedules.runner_command import RunnerCommand, open_command_store, wanted_plans
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.messages import child_order
-from ultracrawl.service.supervisor.pool import RESTARTS, CrawlPool
+from ultracrawl.service.supervisor.parallel import KILLING_INTERRUPT, handle_signals
+from ultracrawl.service.supervisor.pool import MAX_RESTARTS, CrawlPool
 from ultracrawl.service.supervisor.processes import ProcessLauncher
-from ultracrawl.service.supervisor.together import MOST_PATIENT, heard_signals
 from ultracrawl.sources import DataSource, Project
 
 
-def keep_together(
+def crawl_continuously(
     project: Project,
     sources: Iterable[DataSource],
     jobs: int,
@@ -27,16 +27,16 @@ def keep_together(
     force: bool = False,
     log_level: str = "ERROR",
 ) -> None:
-    """Crawl the sources whenever they are due, at most `jobs` at a time, until SIGINT; `told` gets each report.
+    """Crawl each source when it is due, at most `jobs` at a time, until SIGINT; `told` gets each report.
 
-    SIGINT once has all crawls end cleanly, so that they can be resumed; twice ends them at once.
-    Raises `UserError` for a source that neither a schedule nor an interval says when to crawl.
+    The first SIGINT ends all crawls cleanly, so that they can be resumed; the second ends them at once.
+    Raises `UserError` for a source with neither a schedule nor an interval.
     """
     project, plans = wanted_plans(project, list(sources), force=force)
-    asyncio.run(_keep(project, plans, jobs, told, say, log_level))
+    asyncio.run(_run(project, plans, jobs, told, say, log_level))
 
 
-async def _keep(
+async def _run(
     project: Project,
     plans: Sequence[Plan],
     jobs: int,
@@ -47,7 +47,7 @@ async def _keep(
     def is_crawled(source: str) -> bool:
         return source in pool.crawls or sign_of_other_crawl(project, source) is not None
 
-    def tell_end(end: CrawlEnd) -> None:
+    def pass_report(end: CrawlEnd) -> None:
         if (report := end.report_or_death) is not None:
             told(report)
 
@@ -59,24 +59,24 @@ async def _keep(
         if interrupts == 1:
             endings.extend(command.runner.begin_end())
         for crawl in list(pool.crawls.values()) if interrupts > 1 else ():
-            again = crawl.stop_crawl() if interrupts < MOST_PATIENT else crawl.kill_crawl()
-            endings.append(asyncio.ensure_future(again))
+            ending = crawl.stop_crawl() if interrupts < KILLING_INTERRUPT else crawl.kill_crawl()
+            endings.append(asyncio.ensure_future(ending))
 
     events, clock = EventStream(), WallClock()
-    here = ProcessLauncher(lambda order: child_order(project, order, log_level))
-    launcher = ProfileLauncher(here, lambda: project, clock)
+    local = ProcessLauncher(lambda order: child_order(project, order, log_level))
+    launcher = ProfileLauncher(local, lambda: project, clock)
     pool = CrawlPool(
         launcher,
         clock,
         events,
         jobs=jobs,
-        restarts=RESTARTS,
+        restarts=MAX_RESTARTS,
         turn=project.processes.longest_turn,
-        complete_dead=here.complete_dead,
+        complete_dead=local.complete_dead,
     )
-    with store_of_command(project, plans) as store, heard_signals(interrupt):
-        command = StayingCommand(
-            project, plans, pool, events, store, say=say, crawl_ended=tell_end, is_crawled=is_crawled
+    with open_command_store(project, plans) as store, handle_signals(interrupt):
+        command = RunnerCommand(
+            project, plans, pool, events, store, say=say, crawl_ended=pass_report, is_crawled=is_crawled
         )
-        await command.keep()
+        await command.run()
         await command.runner.end_crawls()

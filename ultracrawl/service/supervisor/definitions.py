@@ -1,4 +1,4 @@
-"""The definitions of a service: read once, and anew when they have changed; a bad file changes nothing."""
+"""The definitions of a service, reloaded when they change; a file with mistakes does not replace the old version."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ultracrawl.sources.reading.locations import file_version, tracked_files
 
 
 class Definitions:
-    """The project of a service as its definitions say."""
+    """Holds the project of a service, and reloads its definitions."""
 
     def __init__(self, config: str | None = None) -> None:
-        """Raise `UserError` for definitions of which nothing can be used."""
+        """Read the definitions. Raises `UserError` if nothing of them can be used."""
         self._config = config
         with tracked_files() as self._seen:
             self.project, hints = find_project(config)
         self.hints = tuple(hints)
-        """What was found in them besides, and keeps nothing from working."""
+        """Findings that are not fatal."""
 
     def have_changed(self) -> bool:
-        """Whether a file that they were read from was changed since the last call, or since that."""
+        """Whether a definition file has changed since it was read, or since the last call."""
         changed = {path: now for path, was in self._seen.items() if (now := file_version(path)) != was}
         self._seen |= changed
         return bool(changed)
 
-    def read_again(self) -> Sequence[Finding]:
-        """Take over what the files say now, unless there is a mistake in them; returns what was found."""
+    def reload(self) -> Sequence[Finding]:
+        """Read the files again, and replace the project unless they have mistakes; returns all findings."""
         with tracked_files() as seen:
             try:
                 project, hints = find_project(self._config)
@@ -40,15 +40,17 @@ class Definitions:
                     self._mistake(str(error), "correct it; the service goes on with what was read before")
                 ]
             finally:
-                self._seen = seen  # not before: another thread may be going through them
-        apart = (finding for one in project.invalid_sources.values() for finding in one.findings)
-        found = [*project.mistakes, *apart, *self._moved(project)]
-        if not found:
+                self._seen = seen  # replaced as a whole: another thread may be iterating over it
+        of_sources = (
+            finding for mistaken in project.invalid_sources.values() for finding in mistaken.findings
+        )
+        mistakes = [*project.mistakes, *of_sources, *self._changed_paths(project)]
+        if not mistakes:
             self.project = project
-        return [*found, *hints]
+        return [*mistakes, *hints]
 
-    def _moved(self, project: Project) -> Iterator[Finding]:
-        """Yield a mistake for each place for data that is another one now."""
+    def _changed_paths(self, project: Project) -> Iterator[Finding]:
+        """Yield a mistake for each data folder whose path has changed."""
         for name in ("state", "cache", "index"):
             if getattr(project, name).path != getattr(self.project, name).path:
                 yield self._mistake(f"`{name}.path` cannot change while the service runs", "restart it", name)

@@ -1,4 +1,4 @@
-"""Folders of sources that are watched: when something in them changes, the source is crawled soon."""
+"""Watches the folders of sources with `watch: true`, and crawls a source soon after a change."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ultracrawl.sources.kinds import WatchedFolders, watched_sources
 
 logger = logging.getLogger(__name__)
 
-QUIET = 5.0
+QUIET_SECONDS = 5.0
 """Seconds without a further change after which the source is crawled."""
-LONGEST_WAIT = 300.0
-"""Seconds after which it is crawled although the changes go on."""
-REST = 60.0
-"""Seconds between two crawls that are begun because of changes."""
-TRY_AGAIN = 60.0
-"""Seconds after which folders are tried again that could not be watched."""
-_LOOK = 1.0
-"""Seconds between two looks whether the folders are still those that are watched."""
+MAX_WAIT_SECONDS = 300.0
+"""Seconds after the first change at which the source is crawled although changes continue."""
+MIN_CRAWL_INTERVAL = 60.0
+"""Minimum seconds between two crawls caused by changes."""
+RETRY_SECONDS = 60.0
+"""Seconds after which watching folders is tried again if it failed."""
+_CHECK_INTERVAL = 1.0
+"""Seconds between two checks whether the watched folders still exist."""
 
 
 class ChangeTimes:
-    """When the folders of a source changed, as far as that is not crawled, and when that is to be crawled."""
+    """The times of changes that are not crawled yet; decides when the source is to be crawled."""
 
     def __init__(self) -> None:
         self._first: float | None = None
@@ -39,72 +39,72 @@ class ChangeTimes:
         self._crawled = float("-inf")
 
     def note_change(self, now: float) -> None:
-        """Take note of a change."""
+        """Record a change."""
         self._first = now if self._first is None else self._first
         self._last = now
 
     def note_crawl(self, now: float) -> None:
-        """Take note that a crawl begins that will meet all changes so far."""
+        """Record the start of a crawl, which covers all changes so far."""
         self._first, self._crawled = None, now
 
     def is_due(self, now: float) -> bool:
-        """Whether a crawl is to begin."""
-        if self._first is None or abs(now - self._crawled) < REST:  # a clock may be set back
+        """Whether a crawl is due."""
+        if self._first is None or abs(now - self._crawled) < MIN_CRAWL_INTERVAL:  # a clock may be set back
             return False
-        return abs(now - self._last) >= QUIET or abs(now - self._first) >= LONGEST_WAIT
+        return abs(now - self._last) >= QUIET_SECONDS or abs(now - self._first) >= MAX_WAIT_SECONDS
 
 
 class SourceWatch:
-    """Watches the folders of one source in a thread of its own, so that no slow mount holds up anybody else."""
+    """Watches the folders of one source in a thread of its own, so that a slow mount delays no other source."""
 
     def __init__(
-        self, source: str, watched: WatchedFolders, own: Iterable[Path], changed: Callable[[], None]
+        self, source: str, watched: WatchedFolders, ignored: Iterable[Path], changed: Callable[[], None]
     ) -> None:
-        """Call `changed`, in the thread, when something changes that concerns the source and lies in no `own` place.
+        """Call `changed`, in the thread, for a change that affects the source outside of the `ignored` folders.
 
-        So it is called when the watch begins, for what changed before, and when a folder comes or goes.
+        It is also called at the start, for earlier changes, and when a watched folder appears or disappears.
         """
         self._source = source
         self._watched = watched
-        self._own = tuple(os.path.join(os.path.realpath(place), "") for place in own)
+        self._ignored = tuple(os.path.join(os.path.realpath(folder), "") for folder in ignored)
         self._changed = changed
         self._ended = threading.Event()
-        self._told = ""
-        threading.Thread(target=self._keep, name=f"watch {source}", daemon=True).start()
+        self._last_warning = ""
+        threading.Thread(target=self._run, name=f"watch {source}", daemon=True).start()
 
     def end_watch(self) -> None:
-        """Watch no more; the thread ends within a second."""
+        """Stop watching; the thread ends within a second."""
         self._ended.set()
 
-    def _keep(self) -> None:
+    def _run(self) -> None:
         while not self._ended.is_set():
             try:
                 self._watch({folder: _identity(folder) for folder in self._watched.folders})
-            except Exception as error:  # whatever the system says, the service goes on
-                why = str(error).rstrip(".")
-                self._tell(
-                    f"its folders cannot be watched: {why}; only schedules and persons have it crawled"
+            except Exception as error:  # no error of the file system may end the thread
+                reason = str(error).rstrip(".")
+                self._warn(
+                    f"its folders cannot be watched: {reason}; only schedules and persons have it crawled"
                 )
-                self._ended.wait(TRY_AGAIN)
+                self._ended.wait(RETRY_SECONDS)
 
-    def _watch(self, found: Mapping[Path, tuple[int, int] | None]) -> None:
-        """Watch the folders that are there, until one of them comes or goes, or the end."""
-        away = [str(folder) for folder, identity in found.items() if identity is None]
-        begun = False
-        for changed in self._changed_paths([folder for folder in found if str(folder) not in away]):
-            if not begun:
-                self._tell(f"{', '.join(away)}: not there; watched as soon as it is" if away else "")
-            if not begun or any(map(self._counts, changed)):
-                begun = True
+    def _watch(self, identities: Mapping[Path, tuple[int, int] | None]) -> None:
+        """Watch the existing folders until one of them appears or disappears, or the watch ends."""
+        missing = [str(folder) for folder, identity in identities.items() if identity is None]
+        has_started = False
+        for changed in self._changed_paths([folder for folder in identities if str(folder) not in missing]):
+            if not has_started:
+                self._warn(f"{', '.join(missing)}: not there; watched as soon as it is" if missing else "")
+            if not has_started or any(map(self._affects_source, changed)):
+                has_started = True
                 self._changed()
-            if any(_identity(folder) != identity for folder, identity in found.items()):
+            if any(_identity(folder) != identity for folder, identity in identities.items()):
                 self._changed()
                 return
 
     def _changed_paths(self, folders: Sequence[Path]) -> Iterator[Iterable[str]]:
-        """Yield what has changed below the folders, at least once a second, until the end."""
+        """Yield the paths changed below the folders, at least once a second, until the watch ends."""
         if not folders:
-            while not self._ended.wait(_LOOK):
+            while not self._ended.wait(_CHECK_INTERVAL):
                 yield ()
             return
         import watchfiles  # noqa: PLC0415 - an extra
@@ -112,39 +112,41 @@ class SourceWatch:
         for changes in watchfiles.watch(
             *folders,
             watch_filter=None,
-            step=round(_LOOK * 500),
+            step=round(_CHECK_INTERVAL * 500),
             stop_event=self._ended,
-            rust_timeout=round(_LOOK * 1000),
+            rust_timeout=round(_CHECK_INTERVAL * 1000),
             yield_on_timeout=True,
             ignore_permission_denied=True,
         ):
             yield [path for _, path in changes]
 
-    def _counts(self, path: str) -> bool:
-        return self._watched.affects_source(path) and not f"{os.path.realpath(path)}/".startswith(self._own)
+    def _affects_source(self, path: str) -> bool:
+        return self._watched.affects_source(path) and not f"{os.path.realpath(path)}/".startswith(
+            self._ignored
+        )
 
-    def _tell(self, text: str) -> None:
-        if text and text != self._told:
+    def _warn(self, text: str) -> None:
+        if text and text != self._last_warning:
             logger.warning("%s: %s", self._source, text)
-        self._told = text
+        self._last_warning = text
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """Return what tells a folder from another one of its name; None if it is not there."""
+    """Return device and inode of a folder; None if it does not exist."""
     try:
-        about = folder.stat()
+        folder_stat = folder.stat()
     except OSError:
         return None
-    return about.st_dev, about.st_ino
+    return folder_stat.st_dev, folder_stat.st_ino
 
 
 class FolderWatch:
-    """Watches the folders of all sources of a project that want it, and has those crawled that change."""
+    """Watches the folders of all sources of a project with `watch: true`, and crawls sources after changes."""
 
     def __init__(
         self, clock: Clock, crawl: Callable[[str], Awaitable[None]], is_held: Callable[[str], bool]
     ) -> None:
-        """`crawl` begins the crawl of a source, or raises `WorkError`; `is_held` tells if it is not to begin."""
+        """`crawl` starts the crawl of a source, or raises `WorkError`; `is_held` says that it may not start."""
         self._clock = clock
         self._crawl = crawl
         self._is_held = is_held
@@ -152,23 +154,24 @@ class FolderWatch:
         self._times: dict[str, ChangeTimes] = {}
 
     def replace_sources(self, project: Project) -> None:
-        """Watch for the sources of a project from now on; nothing changes for those whose definitions have not.
+        """Watch the sources of a project from now on; watches of sources with unchanged definitions stay.
 
-        Without the extra for it none is watched, and a line in the log says so.
+        Without the extra `watch` this logs a warning and watches nothing.
         """
         wanted = watched_sources(project.sources.values(), project.base)
         if wanted and find_spec("watchfiles") is None:
             logger.warning("%s", MissingExtraError(f"watching the folders of {', '.join(wanted)}", "watch"))
             wanted = {}
-        for name in [one for one, (was, _) in self._watches.items() if project.sources.get(one) != was]:
+        changed = [name for name, (was, _) in self._watches.items() if project.sources.get(name) != was]
+        for name in changed:
             self._watches.pop(name)[1].end_watch()
         for name, watched in wanted.items():
             if name not in self._watches:
-                changed = self._noting(self._times.setdefault(name, ChangeTimes()))
-                watch = SourceWatch(name, watched, _written_places(project), changed)
+                note_change = self._change_callback(self._times.setdefault(name, ChangeTimes()))
+                watch = SourceWatch(name, watched, _written_folders(project), note_change)
                 self._watches[name] = project.sources[name], watch
 
-    def _noting(self, times: ChangeTimes) -> Callable[[], None]:
+    def _change_callback(self, times: ChangeTimes) -> Callable[[], None]:
         loop = asyncio.get_running_loop()
 
         def note() -> None:
@@ -178,7 +181,7 @@ class FolderWatch:
         return note
 
     async def crawl_changed(self) -> None:
-        """Begin the crawls that are due; what cannot begin yet is tried again with the next call."""
+        """Start the crawls that are due; those that cannot start yet are tried again in the next call."""
         for name in list(self._watches):
             times, now = self._times[name], self._clock.now()
             if times.is_due(now) and not self._is_held(name):
@@ -188,15 +191,15 @@ class FolderWatch:
                     logger.info("%s: something in its folders has changed", name)
 
     def end_watches(self) -> None:
-        """Watch nothing more."""
+        """Stop watching."""
         for _, watch in self._watches.values():
             watch.end_watch()
         self._watches.clear()
 
 
-def _written_places(project: Project) -> Iterator[Path]:
-    """Yield where crawls write: what changes there is no reason for another one."""
+def _written_folders(project: Project) -> Iterator[Path]:
+    """Yield the folders that crawls write to, whose changes must not cause a crawl."""
     yield from (project.index.path, project.state.path, project.cache.path, project.documents.path)
     yield project.logs.path
-    yield from (one.path for one in project.indexes.values())
-    yield from (one.path for one in project.destinations.values() if one.path is not None)
+    yield from (section.path for section in project.indexes.values())
+    yield from (section.path for section in project.destinations.values() if section.path is not None)

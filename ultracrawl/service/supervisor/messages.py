@@ -1,4 +1,4 @@
-"""What the process of a crawl is told, and what it tells."""
+"""The messages between the supervisor and the child process of a crawl."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from ultracrawl.sources import Catalog, DataSource, Project
 
 @dataclass(frozen=True, slots=True)
 class ChildOrder:
-    """What the process of a crawl has to know: the definition as it was validated, whatever the file says now."""
+    """The arguments of a child process; the definition is passed as validated, and not read again."""
 
     project: Project
     source: DataSource
     force: bool = False
     log_level: str = "ERROR"
     death: str = ""
-    """Why its crawl died, which is not begun again: all that is left to do is what the source wants done then."""
+    """Why the crawl died for the last time; then only the completion command of the source is run."""
 
 
 def child_order(project: Project, order: CrawlOrder, log_level: str = "ERROR") -> ChildOrder:
-    """Return what the process of an order has to know. Raises `UserError` for a source that cannot be crawled."""
+    """Return the arguments of the child process for an order. Raises `UserError` if the source cannot be crawled."""
     source = order.as_ordered(Catalog(project).find(order.source))
     return ChildOrder(project, source, order.force, log_level)
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
-    """How a crawl goes."""
+class CrawlProgress:
+    """The progress of a crawl."""
 
     run: str = ""
     paused: bool = False
     site: str = ""
-    """The site that is asked just now, or one of them."""
+    """A site with a request in flight."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Numbers so far: fetched, indexed, deleted, queued, done, failed."""
+    """Counters: fetched, indexed, deleted, queued, done, failed."""

@@ -1,4 +1,4 @@
-"""A few crawls at a time: the others wait for their turn, and what dies is begun again, later each time."""
+"""Limits the number of concurrent crawls, queues the others, and restarts crawls that died with increasing delays."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from ultracrawl.service.orders import (
     Launcher,
 )
 
-FIRST_REST = 5.0
-"""Seconds until a crawl that died is begun again; twice as long after each further death."""
-LONGEST_REST = 600.0
-RESTARTS = 5
-"""How often the crawls of what stays are begun again that died, before their run counts as failed."""
+FIRST_RESTART_DELAY = 5.0
+"""Seconds until a crawl that died is restarted; doubled after each further death."""
+MAX_RESTART_DELAY = 600.0
+MAX_RESTARTS = 5
+"""Restarts of a crawl that died before its run counts as failed, in long-running commands."""
 
 
-Complete = Callable[[CrawlOrder, str], Awaitable[CrawlHandle | None]]
-"""Begins what is done after a crawl that died, and returns it if there is something; gets why it died."""
+CompleteDead = Callable[[CrawlOrder, str], Awaitable[CrawlHandle | None]]
+"""Starts the completion command for a crawl that died, given the reason; returns None if the source has none."""
 
 logger = logging.getLogger(__name__)
 
 
 def default_jobs() -> int:
-    """Return how many crawls go on at a time unless somebody says otherwise: one a core."""
+    """Return the default number of concurrent crawls: one per core."""
     return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 class CrawlPool:
-    """A launcher over another one: at most `jobs` crawls at a time, in the order in which they came.
+    """A launcher that runs at most `jobs` crawls of another launcher at a time, first in, first out.
 
-    One that lasts longer than `turn` seconds while others wait is stopped cleanly, and goes on when its turn comes
-    again; one that is paused leaves its place to others. One that died is begun again up to `restarts` times.
+    A crawl that lasts longer than `turn` seconds while others wait is stopped cleanly and queued again; a paused crawl
+    releases its slot. A crawl that died is restarted up to `restarts` times.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class CrawlPool:
         restarts: int = 0,
         turn: float = float("inf"),
         ended: Callable[[CrawlEnd], None] = lambda _: None,
-        complete_dead: Complete | None = None,
+        complete_dead: CompleteDead | None = None,
     ) -> None:
-        """Call `ended` with the end of each crawl, and before that `complete_dead` for one here that is given up."""
+        """Call `ended` with the end of each crawl, and before that `complete_dead` after the last restart."""
         self.jobs = jobs
         self.clock = clock
         self.restarts = restarts
@@ -70,150 +70,149 @@ class CrawlPool:
         self.complete_dead = complete_dead
         self._crawls: dict[str, PooledCrawl] = {}
         self._waiting: deque[PooledCrawl] = deque()
-        self._places: set[PooledCrawl] = set()
+        self._slots: set[PooledCrawl] = set()
 
     @property
     def crawls(self) -> Mapping[str, PooledCrawl]:
-        """The crawls that were ordered and are not over, by source."""
+        """The queued and running crawls, by source."""
         return self._crawls
 
     @property
     def waiting(self) -> list[str]:
-        """The sources whose crawls wait for a place, the one that is next first."""
+        """The sources whose crawls wait for a slot, in their order."""
         return [crawl.order.source for crawl in self._waiting]
 
     async def launch(self, order: CrawlOrder) -> PooledCrawl:
-        """Queue a crawl. Raises `WorkError` if its source is crawled already, or waits to be."""
+        """Queue a crawl. Raises `WorkError` if its source is queued or being crawled already."""
         if order.source in self._crawls:
             raise WorkError(f"the source {order.source!r} is being crawled already")
         crawl = PooledCrawl(order, self)
         self._crawls[order.source] = crawl
         return crawl
 
-    async def wait_for_place(self, crawl: PooledCrawl) -> None:
-        """Return when a crawl has a place; one on another machine takes none."""
+    async def wait_for_slot(self, crawl: PooledCrawl) -> None:
+        """Wait until a crawl has a slot; a crawl on another machine needs none."""
         if crawl.order.profile:
             return
         self._waiting.append(crawl)
         try:
-            self._give_places()
-            if not crawl.placed.is_set():
-                self._tell_of_wait(crawl.order.source)
-            await crawl.placed.wait()
+            self._assign_slots()
+            if not crawl.has_slot.is_set():
+                self._publish_wait(crawl.order.source)
+            await crawl.has_slot.wait()
         finally:
             if crawl in self._waiting:
                 self._waiting.remove(crawl)
 
-    def _tell_of_wait(self, source: str) -> None:
-        crawled = sorted(one.order.source for one in self._places)
+    def _publish_wait(self, source: str) -> None:
+        crawled = sorted(crawl.order.source for crawl in self._slots)
         text = f"waits for a free place; {', '.join(crawled)} {'is' if len(crawled) == 1 else 'are'} crawled"
         self.events.publish_event(Event(EventKind.RUN_WAITS, self.clock.now(), source, text))
 
-    def take_place(self, crawl: PooledCrawl) -> None:
-        """Count a crawl that goes on after a pause, whether there is room or not."""
-        self._places.add(crawl)
-        crawl.placed.set()
+    def take_slot(self, crawl: PooledCrawl) -> None:
+        """Give a slot to a crawl that was resumed, even if that exceeds the limit."""
+        self._slots.add(crawl)
+        crawl.has_slot.set()
 
-    def leave_place(self, crawl: PooledCrawl) -> None:
-        """Let the next one have the place of a crawl."""
-        self._places.discard(crawl)
-        crawl.placed.clear()
-        self._give_places()
+    def release_slot(self, crawl: PooledCrawl) -> None:
+        """Release the slot of a crawl to the next one that waits."""
+        self._slots.discard(crawl)
+        crawl.has_slot.clear()
+        self._assign_slots()
 
-    def forget_crawl(self, crawl: PooledCrawl) -> None:
-        """Take note that a crawl is over."""
+    def remove_crawl(self, crawl: PooledCrawl) -> None:
+        """Remove a crawl that has ended."""
         self._crawls.pop(crawl.order.source, None)
-        self.leave_place(crawl)
+        self.release_slot(crawl)
 
-    def _give_places(self) -> None:
-        while self._waiting and len(self._places) < self.jobs:
+    def _assign_slots(self) -> None:
+        while self._waiting and len(self._slots) < self.jobs:
             crawl = self._waiting.popleft()
-            self._places.add(crawl)
-            crawl.placed.set()
+            self._slots.add(crawl)
+            crawl.has_slot.set()
 
     def set_limits(self, jobs: int, turn: float) -> None:
-        """Go by other limits from now on; those that wait begin if there is room now."""
+        """Change the limits; waiting crawls start if there are free slots now."""
         self.jobs, self.turn = jobs, turn
-        self._give_places()
+        self._assign_slots()
 
     async def drain(self) -> None:
-        """Have all crawls end cleanly, those that wait at once; returns when they have."""
+        """End all crawls cleanly, waiting ones at once, and wait for them."""
         crawls = list(self._crawls.values())
         for crawl in crawls:
             await crawl.stop_crawl()
         await asyncio.gather(*(crawl.finished() for crawl in crawls))
 
     async def kill_crawls(self) -> None:
-        """End all crawls at once."""
+        """Kill all crawls."""
         for crawl in list(self._crawls.values()):
             await crawl.kill_crawl()
 
 
 class PooledCrawl:
-    """A crawl that was ordered: it waits, goes on, rests after a death, and is over once."""
+    """An ordered crawl: waiting, running, waiting for a restart, or ended."""
 
     def __init__(self, order: CrawlOrder, pool: CrawlPool) -> None:
         self.order = order
         self.begun = 0.0
-        self.placed = asyncio.Event()
-        """Set as long as it has a place."""
+        self.has_slot = asyncio.Event()
         self.current: CrawlHandle | None = None
-        """Its process, while there is one."""
-        self.resting = False
-        """Whether it died, and is begun again after a while."""
+        """Its process; None while there is none."""
+        self.awaits_restart = False
+        """Whether it died and is restarted after a delay."""
         self.stopped = False
-        """Whether somebody wants it to end."""
+        """Whether its end was requested."""
         self._pool = pool
         self._stop = asyncio.Event()
-        self._work = asyncio.ensure_future(self._live())
+        self._work = asyncio.ensure_future(self._run())
 
     async def finished(self) -> CrawlEnd:
-        """Return how it ended."""
+        """Wait for the end and return it."""
         return await asyncio.shield(self._work)
 
     async def stop_crawl(self) -> None:
-        """Have it end cleanly; one that waits is over at once."""
+        """End it cleanly; a waiting crawl ends at once."""
         self.stopped = True
         self._stop.set()
         if self.current is not None:
             await self.current.stop_crawl()
 
     async def kill_crawl(self) -> None:
-        """End it at once."""
+        """Kill it."""
         self.stopped = True
         self._stop.set()
         if self.current is not None:
             await self.current.kill_crawl()
 
     def note_pause(self, *, paused: bool) -> None:
-        """Leave the place to others while it is paused; does nothing if that is known already."""
-        if self.current is None or paused is not self.placed.is_set():
+        """Release the slot while the crawl is paused, and take one when it is resumed; may be called repeatedly."""
+        if self.current is None or paused is not self.has_slot.is_set():
             return
         if paused:
-            self._pool.leave_place(self)
+            self._pool.release_slot(self)
         else:
-            self._pool.take_place(self)
+            self._pool.take_slot(self)
 
-    async def _live(self) -> CrawlEnd:
+    async def _run(self) -> CrawlEnd:
         deaths = 0
         try:
             while True:
-                if not await self._unless_stopped(self._pool.wait_for_place(self)):
+                if not await self._unless_stopped(self._pool.wait_for_slot(self)):
                     return CrawlEnd(self.order.source, None, "stopped before its turn came")
-                end, turned = await self._crawl_once()
-                self._pool.leave_place(self)
-                if self.stopped or not (turned or end.died):
-                    return self._over(end)
+                end, turn_over = await self._crawl_once()
+                self._pool.release_slot(self)
+                if self.stopped or not (turn_over or end.died):
+                    return self._publish_end(end)
                 if end.died:
                     deaths += 1
-                    if not await self._rest_after(end, deaths):
+                    if not await self._wait_for_restart(end, deaths):
                         await self._complete(end)
-                        return self._over(end)
+                        return self._publish_end(end)
         finally:
-            self._pool.forget_crawl(self)
+            self._pool.remove_crawl(self)
 
     async def _complete(self, end: CrawlEnd) -> None:
-        """Have done what the source wants done after a failure."""
+        """Run the completion command of the source for a crawl that died."""
         complete = self._pool.complete_dead
         if self.stopped or self.order.profile or complete is None:
             return
@@ -226,7 +225,7 @@ class PooledCrawl:
         finally:
             self.current = None
 
-    def _over(self, end: CrawlEnd) -> CrawlEnd:
+    def _publish_end(self, end: CrawlEnd) -> CrawlEnd:
         kind = EventKind.RUN_FAILED if end.failed and not self.stopped else EventKind.RUN_ENDED
         text = (
             end.report.summary()
@@ -238,8 +237,8 @@ class PooledCrawl:
         return end
 
     async def _crawl_once(self) -> tuple[CrawlEnd, bool]:
-        """Crawl until the end, or the end of its turn; returns how it ended, and whether it has another turn."""
-        order, pool, turned = self.order, self._pool, False
+        """Crawl until the end of the run or of the turn; returns the end, and whether the crawl is to be resumed."""
+        order, pool, turn_over = self.order, self._pool, False
         try:
             crawl = self.current = await pool.launcher.launch(order)
         except UltracrawlError as error:
@@ -255,30 +254,29 @@ class PooledCrawl:
             turn = asyncio.ensure_future(pool.clock.sleep(pool.turn))
             await asyncio.wait((ended, turn), return_when=asyncio.FIRST_COMPLETED)
             turn.cancel()
-            if not ended.done() and pool.waiting and self.placed.is_set() and not turned:
-                turned = True
+            if not ended.done() and pool.waiting and self.has_slot.is_set() and not turn_over:
+                turn_over = True
                 await crawl.stop_crawl()
         self.current = None
         end = ended.result()
-        return end, turned and (end.report is None or end.report.interrupted)
+        return end, turn_over and (end.report is None or end.report.interrupted)
 
-    async def _rest_after(self, end: CrawlEnd, deaths: int) -> bool:
-        """Wait before the next try; False if there is none."""
-        pool, again = self._pool, deaths <= self._pool.restarts
-        rest = min(FIRST_REST * 2 ** (deaths - 1), LONGEST_REST)
-        then = f"; it is begun again in {rest:.0f} s" if again else ""
-        text = f"{end.error}{then}"
+    async def _wait_for_restart(self, end: CrawlEnd, deaths: int) -> bool:
+        """Wait before a restart; returns False if there is none, or if the crawl was stopped."""
+        pool, restarts = self._pool, deaths <= self._pool.restarts
+        delay = min(FIRST_RESTART_DELAY * 2 ** (deaths - 1), MAX_RESTART_DELAY)
+        text = f"{end.error}; it is begun again in {delay:.0f} s" if restarts else end.error
         pool.events.publish_event(Event(EventKind.CHILD_DIED, pool.clock.now(), self.order.source, text))
-        if not again:
+        if not restarts:
             return False
-        self.resting = True
+        self.awaits_restart = True
         try:
-            return await self._unless_stopped(pool.clock.sleep(rest))
+            return await self._unless_stopped(pool.clock.sleep(delay))
         finally:
-            self.resting = False
+            self.awaits_restart = False
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Wait for something, but not once somebody wants the crawl to end; returns whether it came."""
+        """Wait for a coroutine, or until the crawl is stopped; returns whether the coroutine ended first."""
         waiting = asyncio.ensure_future(work)
         stop = asyncio.ensure_future(self._stop.wait())
         await asyncio.wait((waiting, stop), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The long-running process: a supervisor until somebody ends it, and the API if its extra is installed."""
+"""The service process (`ultracrawl serve`): runs the supervisor, notices, and the API if its extra is installed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.service.notices.noticing import Noticing
 from ultracrawl.service.orders import WallClock
-from ultracrawl.service.schedules.kept_signs import kept_sign
+from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.supervisor.definitions import Definitions
-from ultracrawl.service.supervisor.notify import tell_reloading, tell_systemd, watchdog_seconds
+from ultracrawl.service.supervisor.notify import notify_reloading, notify_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.opening import open_schedules, schedules_folder
 from ultracrawl.system.files import convert_write_errors
@@ -30,18 +30,18 @@ logger = logging.getLogger("ultracrawl.service")
 
 HOST = "127.0.0.1"
 PORT = 8480
-PATIENCE = 60.0
+DRAIN_TIMEOUT = 60.0
 """Seconds that crawls have to end cleanly when the service ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How the service is to run."""
+    """The options of `ultracrawl serve`."""
 
     host: str = HOST
     port: int = PORT
     jobs: int | None = None
-    patience: float = PATIENCE
+    patience: float = DRAIN_TIMEOUT
     certificate: Path | None = None
     key: Path | None = None
     behind_proxy: bool = False
@@ -52,7 +52,7 @@ class ServeOptions:
 def serve(definitions: Definitions, options: ServeOptions) -> bool:
     """Serve until SIGTERM or Ctrl-C; returns whether all crawls ended cleanly. Raises `UserError`, `WorkError`.
 
-    A second signal ends the crawls at once. SIGHUP has the definitions read anew.
+    A second signal kills the crawls. SIGHUP reloads the definitions.
     """
     return asyncio.run(_Service(definitions, options).run())
 
@@ -68,32 +68,34 @@ class _Service:
         self._reloads: set[asyncio.Task[None]] = set()
 
     async def run(self) -> bool:
-        """Supervise until somebody ends it."""
+        """Run the supervisor until a signal ends it."""
         clock, project = WallClock(), self._definitions.project
         with (
-            _only_one(project),
-            kept_sign(project) as sign,
+            _single_service(project),
+            open_runner_claim(project) as runner_claim,
             closing(open_schedules(project, renew=True)) as store,
         ):
             if store.renewed:
                 logger.warning("%s", store.renewed)
-            supervisor = Supervisor(self._definitions, store, clock, jobs=self._options.jobs, sign=sign)
+            supervisor = Supervisor(
+                self._definitions, store, clock, jobs=self._options.jobs, runner_claim=runner_claim
+            )
             async with AsyncExitStack() as stack:
-                await stack.enter_async_context(_told(supervisor))
+                await stack.enter_async_context(_event_log(supervisor))
                 await stack.enter_async_context(_api(supervisor, self._options))
                 await stack.enter_async_context(
                     Noticing(lambda: supervisor.project, supervisor, clock).running()
                 )
                 await stack.enter_async_context(_watchdog())
                 with self._signals(supervisor):
-                    keeping = asyncio.ensure_future(supervisor.keep())
-                    tell_systemd("READY=1")
+                    running = asyncio.ensure_future(supervisor.run())
+                    notify_systemd("READY=1")
                     logger.info("%s is kept; Ctrl-C or SIGTERM ends the service", project)
                     ending = asyncio.ensure_future(self._ending.wait())
-                    await asyncio.wait((keeping, ending), return_when=asyncio.FIRST_COMPLETED)
-                    tell_systemd("STOPPING=1")
+                    await asyncio.wait((running, ending), return_when=asyncio.FIRST_COMPLETED)
+                    notify_systemd("STOPPING=1")
                     clean = await self._drain(supervisor)
-                    await keeping
+                    await running
             return clean
 
     async def _drain(self, supervisor: Supervisor) -> bool:
@@ -135,14 +137,14 @@ class _Service:
                 loop.remove_signal_handler(number)
 
     async def _reload(self, supervisor: Supervisor) -> None:
-        tell_reloading()
+        notify_reloading()
         await supervisor.reload_definitions()
-        tell_systemd("READY=1")
+        notify_systemd("READY=1")
 
 
 @contextmanager
-def _only_one(project: Project) -> Iterator[None]:
-    """Keep a second service from the project. Raises `WorkError`."""
+def _single_service(project: Project) -> Iterator[None]:
+    """Hold the service lock of the project. Raises `WorkError` if another service does."""
     folder = schedules_folder(project)
     if folder is None:
         yield
@@ -167,8 +169,8 @@ def _only_one(project: Project) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _told(supervisor: Supervisor) -> AsyncIterator[None]:
-    """Write what happens to the log, for people."""
+async def _event_log(supervisor: Supervisor) -> AsyncIterator[None]:
+    """Log the events of the supervisor."""
     events = supervisor.events()
 
     async def listen() -> None:
@@ -186,7 +188,7 @@ async def _told(supervisor: Supervisor) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[None]:
-    """Serve the API; without the extra for it say so, and go on."""
+    """Serve the API; without its extra, log a warning instead."""
     try:
         from ultracrawl.service.api.app import ApiOptions, make_app  # noqa: PLC0415 - an extra
         from ultracrawl.service.api.serving import check_exposure, make_server, open_socket  # noqa: PLC0415
@@ -214,15 +216,15 @@ async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[N
 
 @asynccontextmanager
 async def _watchdog() -> AsyncIterator[None]:
-    """Tell systemd that the service lives, as often as it wants to hear that."""
-    every = watchdog_seconds()
+    """Send watchdog messages to systemd, if it wants them."""
+    interval = watchdog_seconds()
 
-    async def tell() -> None:
-        while every is not None:
-            tell_systemd("WATCHDOG=1")
-            await asyncio.sleep(every)
+    async def send_messages() -> None:
+        while interval is not None:
+            notify_systemd("WATCHDOG=1")
+            await asyncio.sleep(interval)
 
-    task = asyncio.ensure_future(tell())
+    task = asyncio.ensure_future(send_messages())
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""How the sources of a service stand."""
+"""Computes the states of the sources of a service."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _PHASES = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Last:
-    """How the last crawl of a source ended, and when."""
+class _LastEnd:
+    """The end of the last crawl of a source, and its time."""
 
     end: CrawlEnd
     at: float
 
 
 class SourceStates:
-    """Answers how sources stand: by their crawls, the signs of those that others began, and how the last one ended."""
+    """Computes the states of sources from their crawls, the signs of crawls in other processes, and the last ends."""
 
     def __init__(self) -> None:
-        self._last: dict[str, _Last] = {}
+        self._last: dict[str, _LastEnd] = {}
 
     def note_end(self, end: CrawlEnd, now: float) -> None:
-        """Take note of how a crawl ended."""
-        self._last[end.source] = _Last(end, now)
+        """Record the end of a crawl."""
+        self._last[end.source] = _LastEnd(end, now)
 
     def sources(
         self,
@@ -44,8 +44,10 @@ class SourceStates:
         due: Mapping[str, float],
         paused: Collection[str],
     ) -> list[SourceState]:
-        """Return all sources of a project, in the order of its definition."""
-        schedules = {source: name for name, one in project.schedules.items() for source in one.sources}
+        """Return the states of all sources of a project, in the order of its definition."""
+        schedules = {
+            source: name for name, section in project.schedules.items() for source in section.sources
+        }
         return [
             self._state(
                 project, name, crawls.get(name), due.get(name), name in paused, schedules.get(name, "")
@@ -63,12 +65,12 @@ class SourceStates:
         schedule: str,
     ) -> SourceState:
         last, mistaken = self._last.get(name), project.invalid_sources.get(name)
-        live = crawl.current.live if crawl and isinstance(crawl.current, ChildCrawl) else None
+        progress = crawl.current.progress if crawl and isinstance(crawl.current, ChildCrawl) else None
         return SourceState(
             name,
             _phase(project, name, crawl),
-            live.run if live else "",
-            live.counts if live else {},
+            progress.run if progress else "",
+            progress.counts if progress else {},
             crawl.begun if crawl else 0.0,
             due,
             last.end.report if last else None,
@@ -83,7 +85,7 @@ def _phase(project: Project, name: str, crawl: PooledCrawl | None) -> SourcePhas
     if crawl is not None and crawl.stopped:
         return SourcePhase.STOPPING
     if crawl is not None and crawl.current is None:
-        return SourcePhase.BACKING_OFF if crawl.resting else SourcePhase.QUEUED
+        return SourcePhase.BACKING_OFF if crawl.awaits_restart else SourcePhase.QUEUED
     sign = readable_sign(project, name)
     if sign is not None:
         return _PHASES.get(sign.phase, SourcePhase.RUNNING)

@@ -1,4 +1,4 @@
-"""Crawls the sources of a project when they are due, or when somebody wants it, for as long as it is wanted."""
+"""The supervisor of a service: crawls sources by schedules, intervals, folder changes and orders of people."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ultracrawl.service.orders import (
     SourceState,
     Subscription,
 )
-from ultracrawl.service.schedules.kept_signs import KeptSign
-from ultracrawl.service.schedules.looking import has_pending, latest_log
-from ultracrawl.service.schedules.optimising import all_plans
+from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
-from ultracrawl.service.schedules.steering import hear_orders
+from ultracrawl.service.schedules.runner_claim import RunnerClaim
+from ultracrawl.service.schedules.schedule_status import has_pending, latest_log
+from ultracrawl.service.schedules.steering import obey_orders
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.folder_watch import FolderWatch
 from ultracrawl.service.supervisor.messages import child_order
-from ultracrawl.service.supervisor.pool import RESTARTS, CrawlPool, default_jobs
+from ultracrawl.service.supervisor.pool import MAX_RESTARTS, CrawlPool, default_jobs
 from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
 from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
@@ -41,15 +41,15 @@ from ultracrawl.stores.port.schedule_store import ScheduleStore
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY = 1.0
-"""Seconds between two looks at pauses and definitions."""
+CHECK_INTERVAL = 1.0
+"""Seconds between two checks of pauses, definitions and folders."""
 
 
 class Supervisor:
-    """Keeps schedules and intervals, has crawls in processes of their own, and answers how they stand (`Supervision`).
+    """Runs schedules and intervals with crawls in child processes, and takes orders (implements `Supervision`).
 
-    The definitions may change while it runs: `reload_definitions` takes them over as a whole, or not at all; a crawl
-    that goes on ends with the definition with which it began.
+    `reload_definitions` replaces the definitions as a whole or not at all; a running crawl keeps the definition with
+    which it was started.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Supervisor:
         *,
         jobs: int | None = None,
         launcher: Launcher | None = None,
-        sign: KeptSign | None = None,
+        runner_claim: RunnerClaim | None = None,
     ) -> None:
-        """Show other processes by `sign` what is kept here. Raises `WorkError` if one of them keeps some of it."""
+        """Claim the schedules and sources. Raises `WorkError` if another process has claimed some of them."""
         self._definitions = definitions
         self._store = store
         self._clock = clock
@@ -70,18 +70,18 @@ class Supervisor:
         self._stream = EventStream()
         self._states = SourceStates()
         self._by_hand: set[str] = set()
-        """Sources whose crawls were ordered by a person or by changes, and by no schedule or interval."""
+        """Sources whose crawls were ordered by a person or a folder change, not by a schedule or interval."""
         self._draining = False
-        here = launcher or ProcessLauncher(lambda order: child_order(self.project, order))
+        local = launcher or ProcessLauncher(lambda order: child_order(self.project, order))
         self._pool = CrawlPool(
-            ProfileLauncher(here, lambda: self.project, clock),
+            ProfileLauncher(local, lambda: self.project, clock),
             clock,
             self._stream,
-            jobs=self._wanted_jobs,
-            restarts=RESTARTS,
+            jobs=self._jobs_now,
+            restarts=MAX_RESTARTS,
             turn=self.project.processes.longest_turn,
             ended=self._note_end,
-            complete_dead=here.complete_dead if isinstance(here, ProcessLauncher) else None,
+            complete_dead=local.complete_dead if isinstance(local, ProcessLauncher) else None,
         )
         self._runner = ScheduleRunner(
             all_plans(self.project),
@@ -94,17 +94,17 @@ class Supervisor:
             has_pending=lambda source: has_pending(self.project, source),
         )
         self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
-        self._sign = sign or KeptSign()
-        if kept := self._sign.claim(self._runner.schedules, self._runner.sources):
-            raise WorkError(kept)
+        self._runner_claim = runner_claim or RunnerClaim()
+        if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
+            raise WorkError(conflict)
 
     @property
     def project(self) -> Project:
-        """The project as its definitions say now."""
+        """The project by the present definitions."""
         return self._definitions.project
 
     @property
-    def _wanted_jobs(self) -> int:
+    def _jobs_now(self) -> int:
         return self._jobs or self.project.processes.jobs or default_jobs()
 
     def _note_end(self, end: CrawlEnd) -> None:
@@ -114,80 +114,80 @@ class Supervisor:
     def _is_crawled(self, source: str) -> bool:
         return source in self._pool.crawls or sign_of_other_crawl(self.project, source) is not None
 
-    async def keep(self) -> None:
-        """Keep schedules, intervals, definitions and folders until `drain` is called."""
+    async def run(self) -> None:
+        """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
         self._watch.replace_sources(self.project)
-        async with asyncio.TaskGroup() as group:  # none of them can be gone without the service noticing
-            orders = hear_orders(self._runner, self._store, self._clock)
-            beside = [group.create_task(orders), group.create_task(self._look_around())]
-            await self._runner.keep()
-            for task in beside:
+        async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
+            orders = obey_orders(self._runner, self._store, self._clock)
+            background = [group.create_task(orders), group.create_task(self._check_repeatedly())]
+            await self._runner.run()
+            for task in background:
                 task.cancel()
 
-    async def _look_around(self) -> None:
+    async def _check_repeatedly(self) -> None:
         while True:
-            await self._clock.sleep(LOOK_EVERY)
+            await self._clock.sleep(CHECK_INTERVAL)
             try:
-                await self._look_once()
-            except Exception as error:  # the service outlives whatever is wrong with a file
+                await self._check_once()
+            except Exception as error:  # no error in a file may end the service
                 logger.warning("A look at the definitions failed: %s: %s", type(error).__name__, error)
 
-    async def _look_once(self) -> None:
+    async def _check_once(self) -> None:
         for crawl in list(self._pool.crawls.values()):
             if isinstance(crawl.current, ChildCrawl):
-                crawl.note_pause(paused=crawl.current.live.paused)
-        self._sign.publish_waiting(self._pool.waiting)
+                crawl.note_pause(paused=crawl.current.progress.paused)
+        self._runner_claim.publish_waiting(self._pool.waiting)
         if self._definitions.have_changed():
             await self.reload_definitions()
         await self._watch.crawl_changed()
 
     async def drain(self) -> None:
-        """Begin nothing more, have all crawls end cleanly, and return when they have."""
+        """Start nothing more, end all crawls cleanly, and wait for them."""
         self._draining = True
         self._watch.end_watches()
         await self._runner.end_crawls()
         await self._pool.drain()
 
     async def kill_crawls(self) -> None:
-        """End all crawls at once; what they did not finish is done after the next start."""
+        """Kill all crawls; they are resumed after the next start."""
         await self._pool.kill_crawls()
 
     async def reload_definitions(self) -> Sequence[Finding]:
-        """Read the definitions anew; findings that are fatal have changed nothing."""
-        found = await asyncio.to_thread(self._definitions.read_again)
-        if mistakes := fatal_of(found):
+        """Read the definitions again; if a finding is fatal, the old definitions stay."""
+        findings = await asyncio.to_thread(self._definitions.reload)
+        if mistakes := fatal_of(findings):
             more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
             self._publish(EventKind.RELOAD_REFUSED, f"the definitions stay as they were: {mistakes[0]}{more}")
         else:
-            self._pool.set_limits(self._wanted_jobs, self.project.processes.longest_turn)
+            self._pool.set_limits(self._jobs_now, self.project.processes.longest_turn)
             self._runner.replace_plans(all_plans(self.project))
             self._watch.replace_sources(self.project)
             self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
-            if kept := self._sign.claim(self._runner.schedules, self._runner.sources):
-                logger.warning("%s", kept)
-        return found
+            if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
+                logger.warning("%s", conflict)
+        return findings
 
     def _publish(self, kind: EventKind, text: str) -> None:
         self._stream.publish_event(Event(kind, self._clock.now(), text=text))
 
     def events(self) -> Subscription:
-        """Return what happens from now on."""
+        """Subscribe to the events from now on."""
         return self._stream.subscribe()
 
     def sources(self) -> list[SourceState]:
-        """Return all sources, in the order of the definition."""
+        """Return the states of all sources, in the order of the definition."""
         return self._states.sources(
             self.project, self._pool.crawls, self._runner.next_runs(), self._runner.paused_sources()
         )
 
     def schedules(self) -> list[ScheduleState]:
-        """Return all schedules, in the order of the definition."""
+        """Return the states of all schedules, in the order of the definition."""
         return self._runner.states()
 
     # ---- orders
 
     async def start_source(self, name: str, *, force: bool = False) -> None:
-        """Crawl a source now. Raises `WorkError` if that is so already."""
+        """Crawl a source now. Raises `WorkError` if it is being crawled."""
         Catalog(self.project).find(name)
         if self._draining:
             raise WorkError("the service is ending")
@@ -197,7 +197,7 @@ class Supervisor:
         self._by_hand.add(name)
 
     async def stop_source(self, name: str) -> None:
-        """Have the crawl of a source end cleanly; the next one resumes it."""
+        """End the crawl of a source cleanly; the next one resumes it."""
         Catalog(self.project).select_known([name])
         crawl = self._pool.crawls.get(name)
         if crawl is not None and name in self._by_hand:
@@ -210,7 +210,7 @@ class Supervisor:
             raise WorkError(f"the source {name!r} is not being crawled")
 
     async def pause_source(self, name: str) -> None:
-        """Have the crawl of a source pause; one that is idle is not begun until it is resumed."""
+        """Pause the crawl of a source; an idle source is not crawled until it is resumed."""
         Catalog(self.project).select_known([name])
         if readable_sign(self.project, name) is not None:
             steer(self.project, name, Command.PAUSE, timeout=0)
@@ -218,30 +218,30 @@ class Supervisor:
             self._runner.pause_source(name)
 
     async def resume_source(self, name: str) -> None:
-        """Have a source that was paused go on."""
+        """Resume a paused source."""
         Catalog(self.project).select_known([name])
         self._runner.resume_source(name)
         with suppress(UserError):  # it is not being crawled
             steer(self.project, name, Command.RESUME, timeout=0)
 
     async def launch_schedule(self, name: str) -> None:
-        """Begin a schedule now."""
+        """Launch a schedule now."""
         if self._draining:
             raise WorkError("the service is ending")
         self._runner.find_schedule(name).launch_by_hand()
 
     async def enable_schedule(self, name: str) -> None:
-        """Have a schedule be launched at its times."""
+        """Launch a schedule at its times."""
         self._runner.find_schedule(name).enable()
 
     async def disable_schedule(self, name: str) -> None:
-        """Have a schedule not be launched any more."""
+        """Stop launching a schedule at its times."""
         self._runner.find_schedule(name).disable()
 
     async def stop_schedule(self, name: str) -> None:
-        """Have the crawls of a schedule end cleanly."""
+        """End the crawls of a schedule cleanly."""
         self._runner.find_schedule(name).stop_by_hand()
 
     async def resume_schedule(self, name: str) -> None:
-        """Have a schedule that was stopped go on."""
+        """Resume a stopped schedule."""
         self._runner.find_schedule(name).resume_by_hand()

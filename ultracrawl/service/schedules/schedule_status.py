@@ -1,4 +1,4 @@
-"""What is known of schedules, whoever keeps them: their states, their history, when sources are crawled next."""
+"""Reads the states, runs and next due times of schedules, with or without a running runner."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.schedules.status import BUSY
 from ultracrawl.service.orders import ScheduleState
-from ultracrawl.service.schedules.kept_plan import schedule_state, still_due
-from ultracrawl.service.schedules.optimising import all_plans
+from ultracrawl.service.schedules.managed_plan import schedule_state, still_due
+from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
@@ -23,23 +23,25 @@ from ultracrawl.stores.runner_registry import RunnerStatus, active_runners
 
 
 def runner_of(project: Project, name: str, *, of_source: bool = False) -> RunnerStatus | None:
-    """Return the process that keeps a schedule or a source, None if none does."""
-    signs = _signs(project)
-    return next((one for one in signs if name in (one.sources if of_source else one.schedules)), None)
+    """Return the status of the process that runs a schedule or a source; None if none does."""
+    runners = _runners(project)
+    return next(
+        (runner for runner in runners if name in (runner.sources if of_source else runner.schedules)), None
+    )
 
 
-def waits_for_place(project: Project, source: str) -> bool:
-    """Return whether the crawl of a source waits for a free place of a service."""
-    return any(source in one.waiting for one in _signs(project))
+def waits_for_slot(project: Project, source: str) -> bool:
+    """Return whether the crawl of a source waits for a free slot of a service."""
+    return any(source in runner.waiting for runner in _runners(project))
 
 
-def _signs(project: Project) -> list[RunnerStatus]:
+def _runners(project: Project) -> list[RunnerStatus]:
     folder = schedules_folder(project)
     return active_runners(folder) if folder is not None else []
 
 
 def latest_log(project: Project, source: str) -> str:
-    """Return the log of the latest run of a source, empty if there is none."""
+    """Return the log file of the latest run of a source; empty if there is none."""
     logs = run_logs(project, source)
     return str(logs[-1]) if logs else ""
 
@@ -52,7 +54,7 @@ def has_pending(project: Project, source: str) -> bool:
 
 
 def schedule_states(project: Project) -> list[ScheduleState]:
-    """Return what the schedules of a project do, in their order. Raises `StateError`."""
+    """Return the states of the schedules of a project, in their order. Raises `StateError`."""
     with closing(open_schedules(project, read_only=True)) as store:
         return [_state(project, plan, store) for plan in all_plans(project) if not plan.own]
 
@@ -66,7 +68,7 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
             "it was interrupted; what is left goes on when it is kept again",
         )
     if status is ScheduleStatus.INDEXING_PENDING and not any(
-        has_pending(project, one) for one in plan.sources
+        has_pending(project, source) for source in plan.sources
     ):
         status = ScheduleStatus.SCHEDULED
     if not plan.enabled and status not in BUSY:
@@ -74,28 +76,28 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
     waits = status not in BUSY | {ScheduleStatus.DISABLED, ScheduleStatus.STOPPED}
     due = row.due if row.left else still_due(plan, time.time(), row.due)
     due = plan.window.opens(due) if waits and due is not None else None
-    logs = [latest_log(project, one) for one in row.left] if status in BUSY else [row.log]
+    logs = [latest_log(project, source) for source in row.left] if status in BUSY else [row.log]
     return schedule_state(plan, replace(row, status=status, error=error), due, logs)
 
 
 def next_run_of(project: Project, source: str) -> float | None:
-    """Return when a source is due, by its schedule or its own interval, whether anything keeps it or not."""
+    """Return when a source is due, by its schedule or its own interval, even if no process runs it."""
     for plan in plans_of(project, [source]):
         if plan.own:
-            return plan.rhythm.first_due(time.time(), None)
+            return plan.timing.first_due(time.time(), None)
         with suppress(StateError), closing(open_schedules(project, read_only=True)) as store:
             return _state(project, plan, store).next_run
     return None
 
 
 def history(project: Project, name: str, limit: int) -> list[ScheduleRun]:
-    """Return the latest runs of a schedule, the latest first. Raises `StateError`."""
+    """Return the last runs of a schedule, the newest first. Raises `StateError`."""
     with closing(open_schedules(project, read_only=True)) as store:
         return store.runs(name, limit)
 
 
 def state_as_json(state: ScheduleState) -> dict[str, Any]:
-    """Return a schedule in the shape of `ultracrawl schedule list --json`."""
+    """Return the JSON object of a schedule in `ultracrawl schedule list --json`."""
     return {
         "name": state.name,
         "sources": list(state.sources),
@@ -112,14 +114,14 @@ def state_as_json(state: ScheduleState) -> dict[str, Any]:
 
 
 def run_as_json(run: ScheduleRun) -> dict[str, Any]:
-    """Return a run of a schedule in the shape of `ultracrawl schedule show --json`."""
+    """Return the JSON object of a run in `ultracrawl schedule show --json`."""
     return {
         "begun": _text(run.begun),
         "ended": _text(run.ended),
         "status": run.status.value,
         "error": run.error or None,
         "log": run.log or None,
-        "sources": {name: why or None for name, why in run.sources.items()},
+        "sources": {name: reason or None for name, reason in run.sources.items()},
     }
 
 

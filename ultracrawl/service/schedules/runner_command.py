@@ -1,4 +1,4 @@
-"""What commands have in common that stay and keep schedules: they take orders, and say what is next."""
+"""Shared code of long-running commands with a schedule runner: they obey orders, and announce the next run."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from dataclasses import replace
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.orders import CrawlEnd, EventStream, Launcher, WallClock
-from ultracrawl.service.schedules.kept_signs import kept_sign
-from ultracrawl.service.schedules.looking import has_pending, latest_log
-from ultracrawl.service.schedules.optimising import optimisation_plan
+from ultracrawl.service.schedules.optimisation import optimisation_plan
 from ultracrawl.service.schedules.plans import Plan, plans_of, require_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
-from ultracrawl.service.schedules.steering import hear_orders
+from ultracrawl.service.schedules.runner_claim import open_runner_claim
+from ultracrawl.service.schedules.schedule_status import has_pending, latest_log
+from ultracrawl.service.schedules.steering import obey_orders
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_schedules
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 
 logger = logging.getLogger(__name__)
-SAY_EVERY = 1.0
-"""Seconds between two looks whether there is something else to say about what comes next."""
+ANNOUNCE_INTERVAL = 1.0
+"""Seconds between two checks whether the announcement of the next run has changed."""
 
 
 def wanted_plans(
     project: Project, sources: Sequence[DataSource], *, force: bool
 ) -> tuple[Project, list[Plan]]:
-    """Return the project with these sources as they are, and their plans. Raises `UserError` for one without."""
+    """Return the project with these sources, and their plans. Raises `UserError` for a source without a plan."""
     chosen = {source.name: source for source in sources}
     project = project.model_copy(update={"sources": {**project.sources, **chosen}})
     plans = [replace(plan, force=force or plan.force) for plan in plans_of(project, chosen)]
@@ -41,13 +41,13 @@ def wanted_plans(
 
 
 @contextmanager
-def store_of_command(project: Project, plans: Sequence[Plan]) -> Iterator[ScheduleStore]:
-    """Give what is known of schedules to a command that keeps these plans. Raises `UserError` if another one does."""
+def open_command_store(project: Project, plans: Sequence[Plan]) -> Iterator[ScheduleStore]:
+    """Claim the plans, and open the schedule store. Raises `UserError` if another process has claimed some."""
     names = [plan.name for plan in plans if not plan.own]
     sources = [source for plan in plans for source in plan.sources]
-    with closing(open_schedules(project, renew=True)) as store, kept_sign(project) as sign:
-        if kept := sign.claim(names, sources):
-            raise UserError(kept)
+    with closing(open_schedules(project, renew=True)) as store, open_runner_claim(project) as runner_claim:
+        if conflict := runner_claim.claim(names, sources):
+            raise UserError(conflict)
         if store.renewed:
             logger.warning("%s", store.renewed)
         for plan in plans:
@@ -56,8 +56,8 @@ def store_of_command(project: Project, plans: Sequence[Plan]) -> Iterator[Schedu
         yield store
 
 
-class StayingCommand:
-    """A command that keeps plans until everything was stopped, or it is to end."""
+class RunnerCommand:
+    """A command that runs plans until all are stopped, or the command is ended."""
 
     def __init__(
         self,
@@ -79,39 +79,39 @@ class StayingCommand:
             store,
             WallClock(),
             events=events,
-            forgets_sources=True,
+            ignores_stored_sources=True,
             crawl_ended=crawl_ended,
             is_crawled=is_crawled,
             log_of=lambda source: latest_log(project, source),
             has_pending=lambda source: has_pending(project, source),
         )
 
-    async def keep(self, *, once: str = "") -> None:
-        """Keep the plans; with `once` launch that one, and return when it has ended."""
+    async def run(self, *, once: str = "") -> None:
+        """Run the plans; with `once` launch that schedule, and return when its run has ended."""
         runner = self.runner
-        others = [
-            asyncio.ensure_future(hear_orders(runner, self._store, WallClock())),
-            asyncio.ensure_future(self._say_what_is_next()),
+        background = [
+            asyncio.ensure_future(obey_orders(runner, self._store, WallClock())),
+            asyncio.ensure_future(self._announce_next_run()),
         ]
         try:
             if once:
                 runner.find_schedule(once).launch_by_hand()
-            await runner.keep(until=(lambda: not runner.busy) if once else (lambda: runner.all_stopped))
+            await runner.run(until=(lambda: not runner.busy) if once else (lambda: runner.all_stopped))
         finally:
-            for one in others:
-                one.cancel()
+            for task in background:
+                task.cancel()
 
-    async def _say_what_is_next(self) -> None:
-        said = ""
+    async def _announce_next_run(self) -> None:
+        announced = ""
         while True:
-            await asyncio.sleep(SAY_EVERY)
-            if (line := next_in_words(self.runner)) and line != said:
+            await asyncio.sleep(ANNOUNCE_INTERVAL)
+            if (line := next_run_line(self.runner)) and line != announced:
                 self._say(line)
-                said = line
+                announced = line
 
 
-def next_in_words(runner: ScheduleRunner) -> str:
-    """Return what comes next and when, in one line; empty while something is crawled."""
+def next_run_line(runner: ScheduleRunner) -> str:
+    """Return the sources and the time of the next run in one line; empty while a run is active."""
     due = runner.next_runs()
     if runner.busy or not due:
         return ""

@@ -1,4 +1,4 @@
-"""Crawls several sources at once, each in a process of its own, until all are done."""
+"""Crawls several sources in parallel, each in a child process, until all are done."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import replace
 
 from ultracrawl.model import RunReport
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream, WallClock
-from ultracrawl.service.supervisor.messages import ChildOrder, Live
+from ultracrawl.service.supervisor.messages import ChildOrder, CrawlProgress
 from ultracrawl.service.supervisor.pool import CrawlPool
 from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
 from ultracrawl.sources import DataSource, Project
 
-SHOW_EVERY = 0.5
-"""Seconds between two looks at how the crawls go."""
-MOST_PATIENT = 3
-"""How often Ctrl-C has to be pressed until crawls are killed: twice ends them without waiting for what is in flight."""
+SHOW_INTERVAL = 0.5
+"""Seconds between two calls of `show`."""
+KILLING_INTERRUPT = 3
+"""The Ctrl-C that kills the crawls; the second one ends them without waiting for requests in flight."""
 
-Show = Callable[[int, Mapping[str, Live]], None]
-"""Gets how many sources are done, and how the crawls of the others go that have begun."""
+Show = Callable[[int, Mapping[str, CrawlProgress]], None]
+"""Called with the number of sources done, and the progress of each running crawl by source."""
 
 
 def crawl_together(
@@ -33,16 +33,16 @@ def crawl_together(
     log_level: str = "ERROR",
     show: Show | None = None,
 ) -> list[RunReport]:
-    """Crawl sources, at most `jobs` at a time, and return a report of each that had its turn, in their order.
+    """Crawl sources, at most `jobs` at a time, and return the reports of those that were started, in their order.
 
-    A source that takes links of others begins when those before it have ended that send it some. SIGINT once has all
-    crawls end cleanly, so that they can be resumed; twice ends them at once. A crawl whose process dies has a report
-    that says so, and the others go on.
+    A source that takes links of earlier sources starts when these have ended. The first SIGINT ends all crawls cleanly,
+    so that they can be resumed; the second ends them at once. If the process of a crawl dies, its report says so, and
+    the others continue.
     """
-    return asyncio.run(_Together(project, sources, jobs, force, log_level, show).crawl_all())
+    return asyncio.run(_ParallelCrawls(project, sources, jobs, force, log_level, show).crawl_all())
 
 
-class _Together:
+class _ParallelCrawls:
     """The crawls of one command."""
 
     def __init__(
@@ -72,13 +72,13 @@ class _Together:
         self._orders: list[asyncio.Task[None]] = []
 
     async def crawl_all(self) -> list[RunReport]:
-        """Crawl all sources; returns their reports."""
+        """Crawl all sources and return their reports."""
         for name in self._sources:
             self._ends[name] = asyncio.ensure_future(self._crawl(name, dict(self._ends)))
-        with heard_signals(self._interrupt):
+        with handle_signals(self._interrupt):
             while not all(end.done() for end in self._ends.values()):
-                await asyncio.wait(self._ends.values(), timeout=SHOW_EVERY)
-                self._tell()
+                await asyncio.wait(self._ends.values(), timeout=SHOW_INTERVAL)
+                self._show_progress()
         return [report for end in self._ends.values() if (report := self._report(end.result())) is not None]
 
     async def _crawl(self, name: str, earlier: Mapping[str, asyncio.Task[CrawlEnd]]) -> CrawlEnd:
@@ -91,39 +91,39 @@ class _Together:
         return await crawl.finished()
 
     def _report(self, end: CrawlEnd) -> RunReport | None:
-        """Return the report of a source; None if it never had its turn."""
+        """Return the report of a source; None if it was never started."""
         if end.report is not None and end.error:
             return replace(end.report, problems=[*end.report.problems, end.error])
         return end.report_or_death
 
-    def _tell(self) -> None:
+    def _show_progress(self) -> None:
         if self._show is None:
             return
-        going = {
-            name: one.current.live
-            for name, one in self._pool.crawls.items()
-            if isinstance(one.current, ChildCrawl)
+        progress = {
+            name: crawl.current.progress
+            for name, crawl in self._pool.crawls.items()
+            if isinstance(crawl.current, ChildCrawl)
         }
-        self._show(sum(end.done() for end in self._ends.values()), going)
+        self._show(sum(end.done() for end in self._ends.values()), progress)
 
     def _interrupt(self) -> None:
         self._interrupts += 1
         for crawl in list(self._pool.crawls.values()):
-            ending = crawl.stop_crawl() if self._interrupts < MOST_PATIENT else crawl.kill_crawl()
+            ending = crawl.stop_crawl() if self._interrupts < KILLING_INTERRUPT else crawl.kill_crawl()
             self._orders.append(asyncio.ensure_future(ending))
 
 
 @contextmanager
-def heard_signals(interrupt: Callable[[], None]) -> Iterator[None]:
-    """Call a function, inside the block, for each signal that asks this process to end."""
+def handle_signals(interrupt: Callable[[], None]) -> Iterator[None]:
+    """Call a function for each SIGINT, SIGTERM or SIGHUP inside the block."""
     loop = asyncio.get_running_loop()
-    wanted = [signal.SIGINT, signal.SIGTERM]
+    numbers = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
-        wanted.append(signal.SIGHUP)  # unless it was started to outlive its terminal
-    for one in wanted:
-        loop.add_signal_handler(one, interrupt)
+        numbers.append(signal.SIGHUP)  # `nohup` ignores it
+    for number in numbers:
+        loop.add_signal_handler(number, interrupt)
     try:
         yield
     finally:
-        for one in wanted:
-            loop.remove_signal_handler(one)
+        for number in numbers:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,44 @@
+"""Claims schedules and sources for the runner of this process, so that no two processes run the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
+
+from ultracrawl.sources import Project
+from ultracrawl.stores.opening import schedules_folder
+from ultracrawl.stores.runner_registry import RunnerRegistration
+
+
+class RunnerClaim:
+    """The claim of this process; without a registration (no state on disk) it is not visible to others."""
+
+    def __init__(self, registration: RunnerRegistration | None = None) -> None:
+        self._registration = registration
+
+    def claim(self, schedules: Collection[str], sources: Collection[str]) -> str:
+        """Claim schedules and sources; returns a message if another process has claimed some of them, else "".
+
+        In that case nothing is claimed.
+        """
+        other = self._registration.claim(schedules, sources) if self._registration is not None else None
+        if other is None:
+            return ""
+        same = sorted({*other.schedules.intersection(schedules), *other.sources.intersection(sources)})
+        return f"{', '.join(same)}: kept by process {other.pid} already; stop that first"
+
+    def publish_waiting(self, sources: Collection[str]) -> None:
+        """Publish the sources whose crawls wait for a slot."""
+        if self._registration is not None:
+            self._registration.publish_waiting(sources)
+
+
+@contextmanager
+def open_runner_claim(project: Project) -> Iterator[RunnerClaim]:
+    """Open the claim of this process on schedules and sources of a project."""
+    folder = schedules_folder(project)
+    if folder is None:
+        yield RunnerClaim()
+        return
+    with closing(RunnerRegistration(folder)) as registration:
+        yield RunnerClaim(registration)
