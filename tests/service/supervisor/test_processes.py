@@ -97,7 +97,7 @@ def test_a_process_that_says_nonsense_is_ended(
         assert (end.died, held.signals) == (True, [signal.SIGKILL])
         assert "its process said what is no message" in end.line
 
-    monkeypatch.setattr(processes, "_LONGEST_MESSAGE", 50)
+    monkeypatch.setattr(processes, "_MAX_MESSAGE_BYTES", 50)
     asyncio.run(play())
 
 
@@ -114,5 +114,5 @@ def test_a_process_that_does_not_end_when_it_is_told_to_is_killed(
             == "its process did not end within 0 seconds of being told to, and was ended; the next crawl goes on"
         )
 
-    monkeypatch.setattr(processes, "_LONGEST_END", 0.0)
+    monkeypatch.setattr(processes, "_STOP_TIMEOUT", 0.0)
     asyncio.run(play())
