@@ -15,11 +15,11 @@ from support.compound import compound, old_presentation, outlook_message
 from ultracrawl.content.converters.conversion import Budget, ConversionLimits, Sink
 from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.content.converters.registry import (
+    BUILT_IN_TYPES,
     CONVERTERS,
     GROUPS,
-    OUR_TYPES,
     converter_for,
-    is_there,
+    is_installed,
     missing,
 )
 from ultracrawl.content.mime import sniff_type
@@ -357,8 +357,8 @@ def test_a_compressed_document_is_that_document(
 
 
 def test_every_converter_has_its_types_and_every_group_is_convertible() -> None:
-    assert all(set(group) <= set(OUR_TYPES) for group in GROUPS.values())
-    assert set().union(*GROUPS.values()) == set(OUR_TYPES)
+    assert all(set(group) <= set(BUILT_IN_TYPES) for group in GROUPS.values())
+    assert set().union(*GROUPS.values()) == set(BUILT_IN_TYPES)
     for converter in CONVERTERS:
         assert bool(converter.needs) == bool(converter.install), converter
         assert all(converter_for(name) is converter for name in converter.types)
@@ -366,7 +366,7 @@ def test_every_converter_has_its_types_and_every_group_is_convertible() -> None:
 
 def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ultracrawl.content.converters.registry.find_spec", lambda name: None)
-    is_there.cache_clear()
+    is_installed.cache_clear()
     try:
         assert missing("application/pdf").endswith("pip install 'ultracrawl[convert]'")
         assert missing("application/msword").endswith("pip install 'ultracrawl[convert,legacy]'")
@@ -374,4 +374,4 @@ def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch)
         assert missing("text/markdown") == ""
         assert missing("video/mp4") == "there is no converter for video/mp4"
     finally:
-        is_there.cache_clear()
+        is_installed.cache_clear()

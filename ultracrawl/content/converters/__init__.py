@@ -1,7 +1,6 @@
-"""Documents that are not HTML: bytes become a `model.Conversion`, without network and disk.
+"""Converters for documents that are not HTML: bytes become a `model.Conversion`, without network and disk.
 
-`converter_for` and `missing` say which converter a media type has and what it lacks, `converter_table` which types have
-one, `GROUPS` gives names to groups of them. `convert` reads a `Source` into a `Sink`, which keeps to a `Budget` made of
-`ConversionLimits`; it raises `ConversionError`. The converters themselves are modules that entry points name, imported
-when they are needed: they are meant to run in a process of their own (`ultracrawl.content.service`).
+`registry` maps media types to converters and reports missing packages. `convert` converts a `Source` into a `Sink`,
+within the `Budget` of its `ConversionLimits` (`conversion`). Converters are modules named by entry points; they are
+imported when needed, and run in separate processes (`ultracrawl.content.service`).
 """

@@ -1,4 +1,4 @@
-"""From bytes to a `Conversion`: finds the converter of a document, and of documents inside it."""
+"""Runs the converter for the media type of a document, and of documents inside it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ultracrawl.errors import is_panic
 
 _PACKAGE = "ultracrawl.content.converters"
 _OFFICE = frozenset(f"{_PACKAGE}.office.{name}" for name in ("office", "spreadsheets", "legacy"))
-"""Converters of Word, Excel and PowerPoint, which of 2003 can save XML under the names of their older formats."""
+"""Converters for Word, Excel and PowerPoint, whose 2003 versions save XML under the types of their older formats."""
 
 
 class ConverterModule(Protocol):
-    """What the module of a `Converter` has; imported and called in a conversion process, one document at a time."""
+    """The interface of a converter module; called in a conversion process for one document at a time."""
 
     def convert(self, source: Source, sink: Sink) -> None:
         """Fill `sink` with title, text, attributes and links of a document.
 
-        Call `sink.budget.check_time()` between its parts, so that a long one ends with what was read until then.
-        Raises `ConversionError` for a document that cannot be read; whatever else broken input makes a library raise
-        costs that document and no other. `LimitReachedError`, which the methods of `sink` raise, passes through.
+        Call `sink.budget.check_time()` between its parts, so that a long document is kept in part. Raise
+        `ConversionError` for a document that cannot be read; other exceptions of libraries only fail this document.
+        Let `LimitReachedError` of the methods of `sink` pass.
         """
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Convert a document into `sink`; a limit that is reached is noted. Raises `ConversionError` and others."""
+    """Convert a document into `sink`; a reached limit is noted. Raises `ConversionError` and errors of libraries."""
     converter = converter_for(source.media_type)
     if converter is None or missing(source.media_type):
         raise ConversionError(missing(source.media_type))
@@ -52,7 +52,7 @@ def convert(source: Source, sink: Sink) -> None:
 def add_html(
     body: bytes, sink: Sink, content_type: str = "", *, only_links: bool = False, xml: bool = False
 ) -> None:
-    """Add a page that stands inside a document: its text, title, language and absolute links, or those alone."""
+    """Add an HTML page inside a document: title, language, absolute links and, without `only_links`, its text."""
     page = parse_html(body, url="", content_type=content_type, xml=xml)
     sink.set_title(page.title)
     sink.set_language(page.language)
@@ -62,9 +62,9 @@ def add_html(
 
 
 def add_member(source: Source, sink: Sink) -> None:
-    """Add a file that is inside a document: its name, its title and its text; what cannot be read is left out.
+    """Add a file inside a document: its name, title and text; of unreadable files only the name.
 
-    Raises `LimitReachedError` when the whole document has to end here.
+    Raises `LimitReachedError` if a limit of the whole document is reached.
     """
     sink.budget.take_member()
     sink.add(source.name)
@@ -81,7 +81,7 @@ def add_member(source: Source, sink: Sink) -> None:
         raise
     except (
         BaseException
-    ) as error:  # the edge: whatever a broken file makes a library raise, its neighbours are read
+    ) as error:  # libraries raise anything for broken files, and the next files must be read all the same
         if not (isinstance(error, Exception) or is_panic(error)):
             raise
         inner.note(" ".join(str(error).split())[:200])
@@ -100,10 +100,10 @@ def _add_converted(source: Source, inner: Sink) -> None:
 
 
 def _member_type(source: Source) -> str:
-    """Return what a file is by its bytes; by its declared type or its name where they only show text or nothing."""
-    found = sniff_type(source.body)
-    if found not in ("text/plain", "application/octet-stream", "application/xml"):
-        return found
-    named = source.media_type or type_of_name(source.name)
-    textual = named.startswith("text/") or named.endswith(("xml", "json", "ndjson", "mbox", "rfc822"))
-    return named if named and (textual or found == "application/octet-stream") else found
+    """Return the media type of a file by its bytes, or by declaration or name if the bytes are ambiguous."""
+    sniffed = sniff_type(source.body)
+    if sniffed not in ("text/plain", "application/octet-stream", "application/xml"):
+        return sniffed
+    declared = source.media_type or type_of_name(source.name)
+    is_text = declared.startswith("text/") or declared.endswith(("xml", "json", "ndjson", "mbox", "rfc822"))
+    return declared if declared and (is_text or sniffed == "application/octet-stream") else sniffed

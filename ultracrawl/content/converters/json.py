@@ -1,4 +1,4 @@
-"""JSON, JSON-LD and lines of JSON: all strings and numbers in document order."""
+"""Converter for JSON, JSON-LD and JSON lines: all strings and numbers in document order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Value = dict[str, "Value"] | list["Value"] | str | int | float | bool | None
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read the values with their names; `title`, `name` or `headline` at the top is the title."""
+    """Add all names and values; `title`, `name` or `headline` at the top level is the title."""
     text, _ = decode(source.body, source.content_type, source.default_charset)
     if source.media_type == "application/x-ndjson":
         for line in text.splitlines():
@@ -42,9 +42,9 @@ def _read_top(value: dict[str, Value], sink: Sink) -> None:
     for name in _TITLES:
         if isinstance(title := value.get(name), str):
             sink.set_title(title)
-    for name, ours in _NAMES.items():
+    for name, our_name in _NAMES.items():
         if isinstance(text := value.get(name), str):
-            sink.meta(ours, text)
+            sink.meta(our_name, text)
 
 
 def _read(value: Value, sink: Sink) -> None:
@@ -66,5 +66,5 @@ def _texts(value: Value) -> Iterator[str]:
                 stack += reversed(values)
             case bool() | None:
                 pass
-            case other:
-                yield str(other)
+            case scalar:
+                yield str(scalar)

@@ -1,4 +1,4 @@
-"""E-mail: one message (RFC 5322, MIME) or a mailbox of them (mbox, RFC 4155)."""
+"""Converter for e-mail: single messages (RFC 5322, MIME) and mailboxes (mbox, RFC 4155)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BAD_HEADER = (ValueError, IndexError, AttributeError, TypeError, LookupError)
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read the headers, the text and the attachments of a message, or of all messages of a mailbox."""
+    """Convert headers, text and attachments of a message, or of all messages of a mailbox."""
     if source.media_type == "application/mbox" or source.body.startswith(b"From "):
         _read_mailbox(source.body, sink)
     elif _HEADER.match(source.body.lstrip()) is None:
@@ -33,11 +33,11 @@ def convert(source: Source, sink: Sink) -> None:
 
 def _read_mailbox(body: bytes, sink: Sink) -> None:
     count = 0
-    for begun, end in message_spans(BytesIO(body).read):
+    for start, end in message_spans(BytesIO(body).read):
         count += 1
         sink.budget.take_member()
         inner = sink.inner()
-        _read_message(body[begun:end], inner)
+        _read_message(body[start:end], inner)
         sink.meta("author", *inner.metadata.get("author", ()))
     sink.meta("messages", str(count))
 
@@ -48,8 +48,8 @@ def _read_message(body: bytes, sink: Sink) -> None:
     subject = _header(message, "Subject")
     sink.set_title(subject)
     sink.meta("subject", subject)
-    for name, ours in _NAMES.items():
-        sink.meta(ours, _header(message, name))
+    for name, our_name in _NAMES.items():
+        sink.meta(our_name, _header(message, name))
     sink.set_language(_header(message, "Content-Language"))
     with suppress(ValueError, TypeError, OverflowError):
         sink.meta("created", iso_date(parsedate_to_datetime(_header(message, "Date"))))
@@ -59,9 +59,9 @@ def _read_message(body: bytes, sink: Sink) -> None:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    """Return a header decoded; as it stands if it is too broken for that.
+    """Return a decoded header, or the raw one if decoding fails.
 
-    Bytes beyond ASCII, which old programs left in headers, are read as what they most likely are.
+    The charset of non-ASCII bytes, which old programs write unencoded, is detected.
     """
     try:
         text = str(message.get(name, ""))
@@ -78,8 +78,8 @@ def _raw_header(message: EmailMessage, name: str) -> str:
 
 
 def _read_parts(message: EmailMessage, sink: Sink) -> None:
-    """Read the parts that hold text, the plain one of alternatives, and attachments by their own converters."""
-    plain_taken: set[int] = set()
+    """Convert the text parts (of alternatives the plain one), and attachments with their own converters."""
+    has_plain_text: set[int] = set()
     parents = _parents(message)
     for part in message.walk():
         parent = parents.get(id(part))
@@ -91,13 +91,13 @@ def _read_parts(message: EmailMessage, sink: Sink) -> None:
         if name or part.get_content_disposition() == "attachment" or part.get_content_maintype() != "text":
             _read_attachment(part, name, sink)
         elif part.get_content_type() == "text/html":
-            only_links = alternative and id(parent) in plain_taken
+            only_links = alternative and id(parent) in has_plain_text
             add_html(_payload(part), sink.inner(), _content_type(part), only_links=only_links)
         else:
             text, _ = decode(_payload(part), _content_type(part))
             sink.add(text)
             if parent is not None and text.strip():
-                plain_taken.add(id(parent))
+                has_plain_text.add(id(parent))
 
 
 def _parents(message: Message) -> dict[int, Message]:
@@ -129,6 +129,6 @@ def _file_name(part: Message) -> str:
 
 
 def _content_type(part: Message) -> str:
-    """Return the header's value, with the charset that it names."""
+    """Return the Content-Type with its charset."""
     charset = part.get_content_charset()
     return f"{part.get_content_type()}; charset={charset}" if charset else part.get_content_type()

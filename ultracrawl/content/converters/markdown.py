@@ -1,4 +1,4 @@
-"""Markdown (CommonMark), read by way of HTML."""
+"""Converter for Markdown (CommonMark), by rendering it as HTML."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = {"author": "author", "description": "description", "date": "created", "
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read text and links; the title is that of the front matter, else the first heading."""
+    """Convert text and links; the title is that of the front matter, else the first heading."""
     text, _ = decode(source.body, source.content_type, source.default_charset)
     if matter := _FRONT_MATTER.match(text):
         text = text[matter.end() :]
@@ -33,7 +33,7 @@ def convert(source: Source, sink: Sink) -> None:
 
 
 def _read_front_matter(matter: str, sink: Sink) -> None:
-    """Take simple fields; the front matter is not read as YAML, which it need not be."""
+    """Read simple fields; the front matter is not parsed as YAML, because it may be invalid."""
     for line in matter.splitlines():
         field = _FIELD.fullmatch(line.strip())
         if field is None:

@@ -1,4 +1,4 @@
-"""PDF, read with PDFium."""
+"""Converter for PDF, with PDFium."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ultracrawl.content.converters.images.xmp import read_xmp
 from ultracrawl.content.xml import XmlError
 from ultracrawl.model.dates import pdf_date
 
-_MAX_LINKS_A_PAGE = 2000
+_MAX_LINKS_PER_PAGE = 2000
 _SOFT_HYPHEN = "\ufffe"
-"""PDFium's sign for a hyphen at the end of a line that parts a word."""
+"""PDFium's character for a hyphen that splits a word at the end of a line."""
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read text, links and properties page by page; nothing in the file is run."""
+    """Convert properties, text and links; nothing in the file is executed."""
     try:
         document = pypdfium2.PdfDocument(source.body)
     except pypdfium2.PdfiumError as error:
@@ -46,7 +46,7 @@ def _read_properties(document: pypdfium2.PdfDocument, sink: Sink) -> None:
 
 
 def _read_xmp(source: Source, sink: Sink) -> None:
-    """Read what the information dictionary lacks; a broken packet is no reason to give up the document."""
+    """Add metadata that the information dictionary lacks; a broken packet is ignored."""
     with suppress(XmlError):
         read_xmp(source.body, sink)
 
@@ -78,7 +78,7 @@ def _read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, sink: S
         sink.add(text.get_text_range().replace(_SOFT_HYPHEN, ""))
     position = ctypes.c_int(0)
     link = raw.FPDF_LINK()
-    for _ in range(_MAX_LINKS_A_PAGE):
+    for _ in range(_MAX_LINKS_PER_PAGE):
         if not raw.FPDFLink_Enumerate(page.raw, position, link):
             break
         action = raw.FPDFLink_GetAction(link)

@@ -1,4 +1,4 @@
-"""Which converter reads which media type, what it needs, and media types by file name."""
+"""The registry of converters by media type, and media types by file name."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ODF = "application/vnd.oasis.opendocument"
 
 
 class Converter(NamedTuple):
-    """The reader of a family of media types; entry points of the group `ultracrawl.converters` name lists of them.
+    """A converter for some media types; entry points of the group `ultracrawl.converters` name lists of these.
 
-    The list is imported by whatever reads definitions, the module only by the process that converts.
+    The list is imported when definitions are read, the module only in the conversion process.
     """
 
     module: str
@@ -32,14 +32,14 @@ class Converter(NamedTuple):
     types: tuple[str, ...]
     """Media types in lower case; each has one converter."""
     needs: tuple[str, ...] = ()
-    """Modules of other packages that have to be there."""
+    """Required modules of other packages."""
     install: str = ""
-    """What brings them: the words after `pip install`."""
+    """The arguments of `pip install` for them."""
     suffixes: tuple[str, ...] = ()
-    """Endings of file names, without the dot, that stand for the first type where no server names one."""
+    """File name extensions, without the dot, for the first type, for files without a declared type."""
 
 
-def _ours(module: str, types: tuple[str, ...], needs: tuple[str, ...] = (), extra: str = "") -> Converter:
+def _built_in(module: str, types: tuple[str, ...], needs: tuple[str, ...] = (), extra: str = "") -> Converter:
     install = f"ultracrawl[{extra}]" if extra else ""
     return Converter(f"{__package__}.{module}", types, needs, install)
 
@@ -85,26 +85,26 @@ SEVEN_ZIP = ("application/x-7z-compressed",)
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/tiff", "image/webp")
 
 CONVERTERS = (
-    _ours("pdf", PDF, ("pypdfium2",), "convert"),
-    _ours("office.office", (*WORD, *SLIDES)),
-    _ours("office.spreadsheets", (*SHEETS, *EXCEL), ("python_calamine", "olefile"), "convert"),
-    _ours("office.opendocument", OPEN_DOCUMENT),
-    _ours("epub", EPUB),
-    _ours("office.rtf", RTF, ("striprtf",), "convert"),
-    _ours("office.legacy", LEGACY, ("kreuzberg", "olefile"), "convert,legacy"),
-    _ours("markdown", MARKDOWN),
-    _ours("tables", CSV),
-    _ours("xml", XML),
-    _ours("json", JSON),
-    _ours("mail", MAIL),
-    _ours("office.outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
-    _ours("archives.archives", ARCHIVES),
-    _ours("archives.sevenzip", SEVEN_ZIP, ("py7zr",), "sevenzip"),
-    _ours("images.images", IMAGES, ("PIL",), "convert"),
+    _built_in("pdf", PDF, ("pypdfium2",), "convert"),
+    _built_in("office.office", (*WORD, *SLIDES)),
+    _built_in("office.spreadsheets", (*SHEETS, *EXCEL), ("python_calamine", "olefile"), "convert"),
+    _built_in("office.opendocument", OPEN_DOCUMENT),
+    _built_in("epub", EPUB),
+    _built_in("office.rtf", RTF, ("striprtf",), "convert"),
+    _built_in("office.legacy", LEGACY, ("kreuzberg", "olefile"), "convert,legacy"),
+    _built_in("markdown", MARKDOWN),
+    _built_in("tables", CSV),
+    _built_in("xml", XML),
+    _built_in("json", JSON),
+    _built_in("mail", MAIL),
+    _built_in("office.outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
+    _built_in("archives.archives", ARCHIVES),
+    _built_in("archives.sevenzip", SEVEN_ZIP, ("py7zr",), "sevenzip"),
+    _built_in("images.images", IMAGES, ("PIL",), "convert"),
 )
 
-OUR_TYPES = tuple(sorted(name for converter in CONVERTERS for name in converter.types))
-"""Media types that our own converters read."""
+BUILT_IN_TYPES = tuple(sorted(name for converter in CONVERTERS for name in converter.types))
+"""Media types of the built-in converters."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "documents": (*PDF, *WORD, *SHEETS, *SLIDES, *LEGACY, *EXCEL, *OPEN_DOCUMENT, *RTF, *EPUB, *MARKDOWN),
@@ -113,63 +113,65 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "archives": (*ARCHIVES, *SEVEN_ZIP),
     "images": IMAGES,
 }
-"""Words that stand for many media types in a definition."""
+"""Names for groups of media types in definitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConverterTable:
-    """All converters that are installed."""
+    """All installed converters."""
 
     by_type: Mapping[str, Converter]
     by_suffix: Mapping[str, str]
-    """Media types by endings of file names, of the converters that say them."""
-    lost: tuple[str, ...]
-    """A line for each plug-in that cannot be loaded, so that nobody knows what it would have read."""
+    """Media types by the file name extensions of the converters."""
+    load_errors: tuple[str, ...]
+    """A message for each plug-in that cannot be loaded; its media types are unknown."""
 
 
 def converter_table() -> ConverterTable:
-    """Return what is installed. Raises `PluginError` if two plug-ins read one type."""
+    """Return the installed converters. Raises `PluginError` if two plug-ins have the same media type."""
     return _table(GROUP.all_plugins())
 
 
 @lru_cache(maxsize=4)
 def _table(plugins: tuple[Plugin, ...]) -> ConverterTable:
     by_type: dict[str, Converter] = {}
-    bringers: dict[str, Plugin] = {}
-    lost: list[str] = []
+    plugin_by_type: dict[str, Plugin] = {}
+    load_errors: list[str] = []
     for plugin in plugins:
         try:
-            brought = list(_converters(plugin))
+            converters = list(_converters(plugin))
         except UserError as error:
-            lost.append(str(error))
+            load_errors.append(str(error))
             logger.warning("%s; the documents that it reads are not converted", error)
             continue
-        for converter in brought:
+        for converter in converters:
             for name in converter.types:
-                other = bringers.setdefault(name, plugin)
+                first = plugin_by_type.setdefault(name, plugin)
                 if by_type.setdefault(name, converter) is not converter:
-                    raise duplicate_error(f"documents of the type {name} are converted", [other, plugin])
-    suffixes = {suffix: one.types[0] for one in by_type.values() for suffix in one.suffixes}
-    return ConverterTable(by_type, suffixes, tuple(lost))
+                    raise duplicate_error(f"documents of the type {name} are converted", [first, plugin])
+    by_suffix = {
+        suffix: converter.types[0] for converter in by_type.values() for suffix in converter.suffixes
+    }
+    return ConverterTable(by_type, by_suffix, tuple(load_errors))
 
 
 def _converters(plugin: Plugin) -> Iterator[Converter]:
-    """Yield what a plug-in brings. Raises `UserError` if it cannot be loaded, or is something else."""
-    found = plugin.load()
-    listed = (found,) if isinstance(found, Converter) or not isinstance(found, Iterable) else found
-    for one in listed:
-        if not isinstance(one, Converter):
+    """Yield the converters of a plug-in. Raises `UserError` if it cannot be loaded or has another type."""
+    loaded = plugin.load()
+    members = (loaded,) if isinstance(loaded, Converter) or not isinstance(loaded, Iterable) else loaded
+    for converter in members:
+        if not isinstance(converter, Converter):
             raise plugin.wrong_type_error("a list of ultracrawl.content.converters.registry.Converter")
-        yield one
+        yield converter
 
 
 def converter_for(media_type: str) -> Converter | None:
-    """Return the converter of a media type, whether what it needs is there or not."""
+    """Return the converter for a media type, even if packages that it needs are missing."""
     return converter_table().by_type.get(media_type)
 
 
 @lru_cache(maxsize=64)
-def is_there(module: str) -> bool:
+def is_installed(module: str) -> bool:
     """Return whether a module of another package is installed."""
     return find_spec(module) is not None
 
@@ -179,8 +181,8 @@ def missing(media_type: str) -> str:
     table = converter_table()
     converter = table.by_type.get(media_type)
     if converter is None:
-        return "; ".join((f"there is no converter for {media_type}", *table.lost))
-    if all(map(is_there, converter.needs)):
+        return "; ".join((f"there is no converter for {media_type}", *table.load_errors))
+    if all(map(is_installed, converter.needs)):
         return ""
     return (
         f"the converter for {media_type} is not installed; install it with: pip install '{converter.install}'"
@@ -210,6 +212,6 @@ _TYPES = {
 
 
 def type_of_name(name: str) -> str:
-    """Return the media type that the extension of a file name stands for, or empty."""
+    """Return the media type for the extension of a file name, or empty."""
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     return _TYPES.get(suffix) or converter_table().by_suffix.get(suffix, "")

@@ -1,4 +1,4 @@
-"""XML of any kind, feeds and SVG among it: the text in document order, and what looks like a link."""
+"""Converter for any XML, such as feeds and SVG: the text in document order, and probable links."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ultracrawl.content.converters.office.package import DUBLIN_CORE
 from ultracrawl.content.xml import attribute, stream_xml
 
 _TITLES = frozenset({"title"})
-_UNREAD = frozenset({"style", "script", "bindata", "binary-data"})
+_SKIPPED = frozenset({"style", "script", "bindata", "binary-data"})
 _LINKS = frozenset({"link", "loc"})
-_STATES_ENCODING = re.compile(rb"<\?xml\s[^>]*?\bencoding\b")
+_DECLARES_ENCODING = re.compile(rb"<\?xml\s[^>]*?\bencoding\b")
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read text element by element; broken XML gives the text before the break, and an error."""
+    """Convert element by element; broken XML has the text before the error, and raises."""
     handler = _AnyXml(sink)
     if _is_left_to_parser(source):
         stream_xml(source.body, handler, sink.budget.check_time)
@@ -28,30 +28,30 @@ def convert(source: Source, sink: Sink) -> None:
 
 
 def _is_left_to_parser(source: Source) -> bool:
-    """Return whether the document declares an encoding that is none of the web; the parser knows some of them.
+    """Return whether the XML parser has to decode the document: it declares an encoding that the web does not know.
 
-    Those of several bytes a character, and headers, it does not know.
+    The parser knows some of these, but no multi-byte encodings, and it ignores headers.
     """
-    stated = _STATES_ENCODING.match(source.body) is not None
-    return stated and not declared_in_xml(source.body) and not charset_parameter(source.content_type)
+    declares = _DECLARES_ENCODING.match(source.body) is not None
+    return declares and not declared_in_xml(source.body) and not charset_parameter(source.content_type)
 
 
 class _AnyXml:
-    """Takes all text; the first title and Dublin Core are metadata too, absolute `href` and `link` are links."""
+    """Collects all text; the first title and Dublin Core are metadata as well, absolute `href` and `link` are links."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._texts: list[str] = []
-        self._unread = 0
+        self._skipped = 0
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         self._flush()
-        self._unread += name in _UNREAD
+        self._skipped += name in _SKIPPED
         self._sink.set_language(attributes.get("xml:lang", ""))
         self._sink.absolute_links([attribute(attributes, "href"), attribute(attributes, "src")])
 
     def end_element(self, name: str) -> None:
-        self._unread -= name in _UNREAD
+        self._skipped -= name in _SKIPPED
         text = self._flush()
         if not text:
             return
@@ -65,7 +65,7 @@ class _AnyXml:
             self._sink.meta(DUBLIN_CORE[name], text)
 
     def text(self, data: str) -> None:
-        if not self._unread:
+        if not self._skipped:
             self._texts.append(data)
 
     def _flush(self) -> str:

@@ -127,7 +127,7 @@ def check_crawling_mode(source: DataSource) -> Iterator[PathFinding]:
 
 def check_types(source: DataSource) -> Iterator[PathFinding]:
     """Yield media types without a reader, if plug-ins that may provide one cannot be loaded."""
-    lost = converter_table().lost
+    lost = converter_table().load_errors
     if lost:
         from ultracrawl.content.reader import PageReader  # noqa: PLC0415 - slow, and definitions are read without it
     for option in ("types", "follow_only_types") if lost else ():

@@ -1,1 +1,1 @@
-"""Archives: the files in them as one document."""
+"""Converters for archives, whose files become one document."""

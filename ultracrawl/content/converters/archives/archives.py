@@ -1,4 +1,4 @@
-"""Archives and compressed files: one document with the text of the files in it."""
+"""Converter for zip and tar archives and for compressed files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ultracrawl.content.converters.registry import missing, type_of_name
 from ultracrawl.content.mime import sniff_type
 
 _CHUNK = 1 << 12
-"""Bytes that are unfolded at once: what a break costs at most."""
+"""Bytes decompressed at once; a broken file loses at most one chunk."""
 _ALIASES = {"application/x-zip-compressed": "application/zip", "application/x-gzip": "application/gzip"}
 _GZIP = zlib.MAX_WBITS | 16
 _MAGIC = {"application/gzip": b"\x1f\x8b", "application/x-bzip2": b"BZh", "application/x-xz": b"\xfd7zXZ"}
@@ -28,7 +28,7 @@ _BROKEN = (zlib.error, OSError, EOFError, lzma.LZMAError)
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read the files of an archive in their order; a compressed file that is no archive is what it holds."""
+    """Convert the files of an archive in order; a compressed file that is no archive is converted itself."""
     match _ALIASES.get(source.media_type, source.media_type):
         case "application/zip":
             read_members(_zip_members(Package(source.body, sink.budget), sink), sink)
@@ -39,7 +39,7 @@ def convert(source: Source, sink: Sink) -> None:
 
 
 def read_members(members: Iterable[tuple[str, bytes]], sink: Sink) -> None:
-    """Add files of an archive, names and contents; what is empty or could not be read is there by its name."""
+    """Add the files of an archive (name, content); of empty and unreadable files only the name."""
     for name, body in members:
         sink.meta("files", name)
         if body:
@@ -50,7 +50,7 @@ def read_members(members: Iterable[tuple[str, bytes]], sink: Sink) -> None:
 
 
 def _zip_members(package: Package, sink: Sink) -> Iterator[tuple[str, bytes]]:
-    """Yield names and contents; a file that is encrypted or broken is there by its name alone."""
+    """Yield names and contents; the content of an encrypted or broken file is empty."""
     for name in package.names:
         try:
             body = package.read(name)
@@ -61,7 +61,7 @@ def _zip_members(package: Package, sink: Sink) -> Iterator[tuple[str, bytes]]:
 
 
 def _readable(name: str) -> str:
-    """Return a name of UTF-8 that is not marked as such, which zipfile reads as that of a DOS program."""
+    """Return a UTF-8 name without the UTF-8 flag correctly; zipfile decodes it as cp437."""
     try:
         return name if name.isascii() else name.encode("cp437").decode()
     except UnicodeError:
@@ -69,7 +69,7 @@ def _readable(name: str) -> str:
 
 
 def _tar_members(body: bytes, budget: Budget) -> Iterator[tuple[str, bytes]]:
-    """Yield names and contents of the regular files; links and devices are passed over."""
+    """Yield names and contents of the regular files; links and devices are skipped."""
     try:
         with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
             for member in archive:
@@ -84,13 +84,13 @@ def _tar_members(body: bytes, budget: Budget) -> Iterator[tuple[str, bytes]]:
 
 
 def _read_compressed(media_type: str, source: Source, sink: Sink) -> None:
-    body = _unfold(media_type, source.body, sink)
+    body = _decompress(media_type, source.body, sink)
     if not body:
         raise ConversionError("the compressed file is broken, or nothing is in it")
-    found = sniff_type(body)
+    media_type = sniff_type(body)
     name = source.name.rpartition(".")[0] or source.name
-    inner = Source(body, found, "", name, source.default_charset)
-    if missing(found) or found in ("application/gzip", "application/x-bzip2", "application/x-xz"):
+    inner = Source(body, media_type, "", name, source.default_charset)
+    if missing(media_type) or media_type in ("application/gzip", "application/x-bzip2", "application/x-xz"):
         add_member(inner, sink)
     else:
         convert_inner(inner, sink)
@@ -116,42 +116,42 @@ def _decompressor(media_type: str) -> _Decompressor:
             return lzma.LZMADecompressor(memlimit=128 << 20)
 
 
-def _unfold(media_type: str, data: bytes, sink: Sink) -> bytes:
-    """Unfold as much as the budget allows; what came before a break or the limit is kept, and that is noted.
+def _decompress(media_type: str, data: bytes, sink: Sink) -> bytes:
+    """Decompress as much as the budget allows; the data before an error or the limit is kept, which is noted.
 
-    A file may be several streams in a row, as programs write them that use several processors.
+    A file may have several streams in a row, as parallel compressors write them.
     """
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     left = sink.budget.unpacked_left
     try:
-        for piece in _pieces(media_type, data, left, sink):
-            pieces.append(piece)
-            left -= len(piece)
+        for chunk in _decompressed_chunks(media_type, data, left, sink):
+            chunks.append(chunk)
+            left -= len(chunk)
             sink.budget.check_time()
-        sink.budget.take_unpacked(sum(map(len, pieces)) + (left <= 0))
-    except LimitReachedError as reached:
-        sink.note(str(reached))
-    return b"".join(pieces)
+        sink.budget.take_unpacked(sum(map(len, chunks)) + (left <= 0))
+    except LimitReachedError as limit:
+        sink.note(str(limit))
+    return b"".join(chunks)
 
 
-def _pieces(media_type: str, data: bytes, left: int, sink: Sink) -> Iterator[bytes]:
-    """Yield what is unfolded, at most `left` bytes."""
+def _decompressed_chunks(media_type: str, data: bytes, left: int, sink: Sink) -> Iterator[bytes]:
+    """Yield decompressed data, at most `left` bytes."""
     decompressor = _decompressor(media_type)
     at = 0
     while at < len(data) and left > 0:
         if decompressor.eof:
-            at = _PADDING.match(data, at).end()  # type: ignore[union-attr]  # it fits everywhere
+            at = _PADDING.match(data, at).end()  # type: ignore[union-attr]  # always matches
             if not data.startswith(_MAGIC[media_type], at):
                 return
             decompressor = _decompressor(media_type)
         chunk = data[at : at + _CHUNK]
         try:
-            piece = decompressor.decompress(chunk, left)
+            decompressed = decompressor.decompress(chunk, left)
         except _BROKEN as error:
             sink.note(f"the compressed file is broken: {error}")
             return
         at += len(chunk) - (len(decompressor.unused_data) if decompressor.eof else 0)
-        left -= len(piece)
-        yield piece
+        left -= len(decompressed)
+        yield decompressed
     if not decompressor.eof and left > 0:
         sink.note("the compressed file is cut off")

@@ -1,4 +1,4 @@
-"""7z archives, read with py7zr: unfolded into memory within the budget of the conversion, nothing is written."""
+"""Converter for 7z archives with py7zr: decompresses into memory within the budget, and writes no files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BROKEN = (
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read the files of an archive in their order; those that were whole before a limit is reached."""
+    """Convert the files of an archive in order, up to the last complete one before a limit."""
     memory = _Memory(sink.budget)
     try:
         with py7zr.SevenZipFile(io.BytesIO(source.body)) as archive:
@@ -29,56 +29,56 @@ def convert(source: Source, sink: Sink) -> None:
         raise
     except PasswordRequired:
         raise ConversionError("the archive is encrypted") from None
-    except LimitReachedError as reached:
+    except LimitReachedError as limit:
         memory.files.popitem()
-        sink.note(str(reached))
+        sink.note(str(limit))
     except _BROKEN as error:
         raise ConversionError(f"broken 7z archive: {error}") from None
     read_members(((name, file.content) for name, file in memory.files.items()), sink)
 
 
 class _File(Py7zIO):
-    """Keeps what is written to a file of the archive."""
+    """A file of the archive in memory."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._pieces: list[bytes] = []
+        self._chunks: list[bytes] = []
 
     @property
     def content(self) -> bytes:
-        """All that was written."""
-        return b"".join(self._pieces)
+        """All data written."""
+        return b"".join(self._chunks)
 
     def write(self, s: bytes | bytearray) -> int:
-        """Take a piece. Raises `LimitReachedError`."""
+        """Append data. Raises `LimitReachedError`."""
         self._budget.take_unpacked(len(s))
         self._budget.check_time()
-        self._pieces.append(bytes(s))
+        self._chunks.append(bytes(s))
         return len(s)
 
     def read(self, size: int | None = None) -> bytes:
-        """Return nothing: py7zr never asks."""
+        """Return nothing: py7zr does not call it."""
         return b""
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Stay: py7zr goes back to the beginning of a file that is complete."""
+        """Do nothing: py7zr only seeks to the start of a complete file."""
         return 0
 
     def flush(self) -> None: ...
 
     def size(self) -> int:
-        """Return how many bytes were written."""
-        return sum(map(len, self._pieces))
+        """Return the number of bytes written."""
+        return sum(map(len, self._chunks))
 
 
 class _Memory(WriterFactory):
-    """Makes the files, and keeps them in the order of the archive."""
+    """Creates the files, and keeps them in the order of the archive."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.files: dict[str, _File] = {}
 
     def create(self, filename: str) -> Py7zIO:
-        """Return the file of a name, which is a label and no path."""
+        """Create the file for a name, which is not used as a path."""
         file = self.files[filename] = _File(self._budget)
         return file

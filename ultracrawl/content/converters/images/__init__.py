@@ -1,1 +1,1 @@
-"""What images say about themselves; pixels are not read."""
+"""Converters for the metadata of images; pixels are not decoded."""

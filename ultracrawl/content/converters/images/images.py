@@ -1,4 +1,4 @@
-"""What images say about themselves: EXIF, IPTC, XMP and text chunks. Pixels are not read."""
+"""Converter for images: EXIF, IPTC, XMP and text chunks. Pixels are not decoded."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _BROKEN = (OSError, ValueError, SyntaxError, KeyError, TypeError, EOFError)
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read size and metadata; title, description and keywords are the text too."""
-    Image.MAX_IMAGE_PIXELS = None  # no pixels are decoded, so a huge image costs nothing
+    """Add size and metadata; title, description and keywords are the text as well."""
+    Image.MAX_IMAGE_PIXELS = None  # no pixels are decoded, so huge images are harmless
     try:
         with Image.open(io.BytesIO(source.body), formats=_FORMATS) as image:
             sink.meta("width", str(image.width))
@@ -62,19 +62,19 @@ def _read_texts(image: ImageFile.ImageFile, sink: Sink) -> None:
 
 
 def _read_exif(image: Image.Image, sink: Sink) -> None:
-    exif = Image.Image.getexif(image)  # that of a PNG file unfolds the pixels first
+    exif = Image.Image.getexif(image)  # the method of PNG images would decode the pixels first
     for tag, name in _EXIF.items():
         value = exif.get(tag)
         if isinstance(value, str):
-            sink.meta(name, _mended(value))
+            sink.meta(name, _repaired(value))
     inner = exif.get_ifd(ExifTags.IFD.Exif)
     taken = inner.get(ExifTags.Base.DateTimeOriginal) or exif.get(ExifTags.Base.DateTime)
     if isinstance(taken, str):
         sink.meta("created", exif_date(taken))
 
 
-def _mended(text: str) -> str:
-    """Return a text of EXIF, which Pillow reads as Latin 1, as what it is if programs wrote UTF-8."""
+def _repaired(text: str) -> str:
+    """Return an EXIF text correctly if it is UTF-8; Pillow decodes it as Latin-1."""
     try:
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:

@@ -1,4 +1,4 @@
-"""IPTC data of images (Information Interchange Model 4.2): what press photographs say of themselves."""
+"""IPTC metadata of images (Information Interchange Model 4.2)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Records = Mapping[tuple[int, int], bytes | list[bytes]]
 
 
 def read_iptc(image: Image.Image, sink: Sink) -> None:
-    """Read the records of an image; one that has none gives nothing."""
+    """Add the IPTC records of an image, if it has any."""
     records: Records = IptcImagePlugin.getiptcinfo(image) or {}  # type: ignore[arg-type]  # any file image will do
     if not records:
         return
@@ -47,11 +47,11 @@ def _first(records: Records, number: tuple[int, int]) -> bytes:
 
 
 def _date(day: bytes, time: bytes) -> str:
-    """Return `20240131` and `120000+0100` as ISO 8601; empty without a whole date."""
-    written, clock = day.decode("latin-1"), time.decode("latin-1")
-    if len(written) != 8 or not written.isdigit() or "00" in (written[4:6], written[6:]):
+    """Return `20240131` and `120000+0100` as ISO 8601; empty for an incomplete date."""
+    digits, clock = day.decode("latin-1"), time.decode("latin-1")
+    if len(digits) != 8 or not digits.isdigit() or "00" in (digits[4:6], digits[6:]):
         return ""
-    date = f"{written[:4]}-{written[4:6]}-{written[6:]}"
+    date = f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
     if len(clock) < 6 or not clock[:6].isdigit():
         return date
     zone = f"{clock[6:9]}:{clock[9:11]}" if len(clock) == 11 else ""

@@ -1,1 +1,1 @@
-"""Documents of office programs, old and new."""
+"""Converters for office documents."""

@@ -1,4 +1,4 @@
-"""Word and PowerPoint documents of before 2007, read with kreuzberg."""
+"""Converter for Word and PowerPoint documents of before 2007, with kreuzberg."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ultracrawl.content.converters.office.ole import read_ole
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read properties, links and text."""
+    """Convert properties, links and text."""
     read_ole(source.body, sink)
     config = kreuzberg.ExtractionConfig(use_cache=False)
     try:

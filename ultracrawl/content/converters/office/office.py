@@ -1,4 +1,4 @@
-"""Word and PowerPoint documents of Office Open XML (ECMA-376)."""
+"""Converter for Word and PowerPoint documents of Office Open XML (ECMA-376)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DRAWN_PARTS = re.compile(
     r"(?:word|ppt|xl)/(?:(?:diagrams/data|charts/chart|drawings/drawing)\d*|(?:threadedcomments/\w*)?comments?\d*)\.xml",
     re.IGNORECASE,
 )
-"""Diagrams, charts, text boxes and notes, which stand beside text, slides and sheets."""
+"""Diagrams, charts, text boxes and notes, which are in parts of their own."""
 _ORDER = ("document", "footnotes", "endnotes", "comments", "header", "footer")
 _FIELD_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read properties, text, notes and links; what was deleted under change tracking is left out."""
+    """Convert properties, text, notes and links; deletions of tracked changes are left out."""
     package = Package(source.body, sink.budget)
     parts = _parts(package.names)
     if not parts and "ppt/presentation.xml" not in package:
@@ -37,7 +37,7 @@ def convert(source: Source, sink: Sink) -> None:
 
 
 def read_drawn_parts(package: Package, sink: Sink) -> None:
-    """Read what stands in diagrams, in the labels of charts, in text boxes and notes of sheets."""
+    """Add the text of diagrams, chart labels, text boxes and notes of sheets."""
     for name in sorted(filter(_DRAWN_PARTS.fullmatch, package.names)):
         if not _WORD_PARTS.fullmatch(name):
             sink.budget.take_member()
@@ -45,30 +45,30 @@ def read_drawn_parts(package: Package, sink: Sink) -> None:
 
 
 def _parts(names: tuple[str, ...]) -> list[str]:
-    """Return the parts that hold text in the order of reading: each slide before its notes."""
-    words = [name for name in names if _WORD_PARTS.fullmatch(name)]
-    words.sort(key=lambda name: next(i for i, part in enumerate(_ORDER) if part in name.lower()))
+    """Return the parts with text in reading order: each slide before its notes."""
+    word_parts = [name for name in names if _WORD_PARTS.fullmatch(name)]
+    word_parts.sort(key=lambda name: next(i for i, part in enumerate(_ORDER) if part in name.lower()))
     slides = [
-        (int(found[1]), "notes" in name, name) for name in names if (found := _SLIDE_PARTS.fullmatch(name))
+        (int(match[1]), "notes" in name, name) for name in names if (match := _SLIDE_PARTS.fullmatch(name))
     ]
-    return words + [name for _, _, name in sorted(slides)]
+    return word_parts + [name for _, _, name in sorted(slides)]
 
 
 def read_links(package: Package, part: str, sink: Sink) -> None:
-    """Read the external hyperlinks among the relationships of a part."""
+    """Add the external hyperlinks among the relationships of a part."""
 
-    def take_element(name: str, attributes: Mapping[str, str], *_: object) -> None:
+    def on_element(name: str, attributes: Mapping[str, str], *_: object) -> None:
         external = attributes.get("TargetMode", "").lower() == "external"
         if name == "relationship" and external and attributes.get("Type", "").endswith("/hyperlink"):
             sink.link(attributes.get("Target", ""))
 
     folder, _, file = part.rpartition("/")
     if data := package.read(f"{folder}/_rels/{file}.rels"):
-        stream_xml(data, ElementHandler(take_element), sink.budget.check_time)
+        stream_xml(data, ElementHandler(on_element), sink.budget.check_time)
 
 
 class _OfficeText:
-    """Takes `t` elements as text, and labels of charts; paragraphs end with `p`, fields may hold links."""
+    """Collects `t` elements and chart labels as text; `p` ends a paragraph, and fields may be links."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -111,6 +111,6 @@ class _OfficeText:
             self._paragraphs.add(data)
 
     def _add_link(self, field: str) -> None:
-        if found := _FIELD_LINK.match(field):
-            self._sink.link(found[1])
+        if match := _FIELD_LINK.match(field):
+            self._sink.link(match[1])
             self._field.clear()

@@ -1,4 +1,4 @@
-"""Properties and links of documents in OLE compound files: the formats of Office before 2007."""
+"""Properties and links of OLE compound files, the formats of Office before 2007."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ _TEXTS = {
 _BROKEN = (OSError, ValueError, IndexError, TypeError, AttributeError, struct.error)
 _OF_SECOND_STREAM = frozenset({"company", "manager", "category"})
 _FILE_PASS = 0x2F
-"""The record of a workbook that says how it is encrypted ([MS-XLS] 2.4.117); it stands near the beginning."""
+"""The record of an encrypted workbook ([MS-XLS] 2.4.117); it is among the first ones."""
 _FIRST_RECORDS = 20
 
 
 def read_ole(body: bytes, sink: Sink) -> None:
-    """Read summary streams and links. Raises `ConversionError` for a file that is no compound file or encrypted."""
+    """Add properties and links. Raises `ConversionError` for an encrypted file or one that is no compound file."""
     try:
         with closing(olefile.OleFileIO(io.BytesIO(body))) as file:
             if _is_encrypted(file):
                 raise ConversionError("the document is encrypted")
-            found = file.get_metadata()
+            metadata = file.get_metadata()
             _read_links(file, sink)
     except ConversionError:
         raise
     except _BROKEN as error:
         raise ConversionError(f"broken compound file: {error}") from None
-    _take(found, sink)
+    _add_metadata(metadata, sink)
 
 
 def _is_encrypted(file: olefile.OleFileIO) -> bool:
-    """Return whether a document says that it needs a password ([MS-DOC] 2.2.6, [MS-PPT] 2.2, [MS-XLS] 2.2.10)."""
+    """Return whether a document is encrypted ([MS-DOC] 2.2.6, [MS-PPT] 2.2, [MS-XLS] 2.2.10)."""
     if file.exists("EncryptedPackage") or file.exists("EncryptedSummary"):
         return True
     if file.exists("WordDocument"):
@@ -71,31 +71,32 @@ def _has_file_pass(file: olefile.OleFileIO, name: str) -> bool:
 
 
 def _read_links(file: olefile.OleFileIO, sink: Sink) -> None:
-    for name, links_in in STREAMS.items():
+    for name, find_links in STREAMS.items():
         if file.exists(name):
             with file.openstream(name) as stream:
-                for link in links_in(stream.read()):
+                for link in find_links(stream.read()):
                     sink.link(link)
 
 
-def _take(found: olefile.OleMetadata, sink: Sink) -> None:
-    codec, second = _codec(found.codepage), _codec(found.codepage_doc or found.codepage)
-    sink.set_title(_text(found.title, codec))
-    sink.keywords(_text(found.keywords, codec))
-    for name, ours in _TEXTS.items():
-        sink.meta(ours, _text(getattr(found, name, None), second if name in _OF_SECOND_STREAM else codec))
-    for name, ours in (("create_time", "created"), ("last_saved_time", "modified")):
-        moment = getattr(found, name, None)
+def _add_metadata(metadata: olefile.OleMetadata, sink: Sink) -> None:
+    codec, second = _codec(metadata.codepage), _codec(metadata.codepage_doc or metadata.codepage)
+    sink.set_title(_text(metadata.title, codec))
+    sink.keywords(_text(metadata.keywords, codec))
+    for name, our_name in _TEXTS.items():
+        value = getattr(metadata, name, None)
+        sink.meta(our_name, _text(value, second if name in _OF_SECOND_STREAM else codec))
+    for name, our_name in (("create_time", "created"), ("last_saved_time", "modified")):
+        moment = getattr(metadata, name, None)
         if isinstance(moment, datetime) and moment.year > 1601:
-            sink.meta(ours, iso_date(moment))
-    for name, ours in (("num_pages", "pages"), ("slides", "pages"), ("num_words", "words")):
-        number = getattr(found, name, None)
+            sink.meta(our_name, iso_date(moment))
+    for name, our_name in (("num_pages", "pages"), ("slides", "pages"), ("num_words", "words")):
+        number = getattr(metadata, name, None)
         if isinstance(number, int) and number > 0:
-            sink.meta(ours, str(number))
+            sink.meta(our_name, str(number))
 
 
 def _codec(codepage: object) -> str:
-    """Return the codec of a code page, which the library reads as a number with a sign."""
+    """Return the codec of a code page, which the library parses as a signed number."""
     number = codepage & 0xFFFF if isinstance(codepage, int) else 0
     match number:
         case 1200:

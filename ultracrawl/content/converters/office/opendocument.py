@@ -1,11 +1,16 @@
-"""OpenDocument text, spreadsheets, presentations and drawings (ISO 26300), packed or as one flat XML file."""
+"""Converter for OpenDocument text, spreadsheets, presentations and drawings (ISO 26300), as packages or flat XML."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
-from ultracrawl.content.converters.office.package import Package, Paragraphs, take_custom, take_property
+from ultracrawl.content.converters.office.package import (
+    Package,
+    Paragraphs,
+    add_custom_property,
+    add_property,
+)
 from ultracrawl.content.xml import ElementHandler, attribute, stream_xml
 
 _NAMES = {
@@ -24,7 +29,7 @@ _SKIPPED = frozenset({"tracked-changes", "binary-data", "settings", "styles", "a
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read properties, text and links; deleted text of tracked changes is left out."""
+    """Convert properties, text and links; deletions of tracked changes are left out."""
     handler = _OpenDocument(sink)
     if source.media_type.endswith("flat-xml"):
         stream_xml(source.body, handler, sink.budget.check_time)
@@ -47,12 +52,12 @@ def _read_package(source: Source, handler: _OpenDocument, sink: Sink) -> None:
 
 
 class _OpenDocument:
-    """Reads metadata inside `office:meta` and text inside `office:body`."""
+    """Collects metadata in `office:meta` and text in `office:body`."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._paragraphs = Paragraphs(sink)
-        self._meta = ElementHandler(self._take_meta)
+        self._meta = ElementHandler(self._add_meta)
         self._part = ""
         self._skipped = 0
 
@@ -68,13 +73,13 @@ class _OpenDocument:
         elif name == "a" and (href := attribute(attributes, "href")):
             self._sink.link(href)
 
-    def _take_meta(self, name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
-        take_property(name, text, self._sink, _NAMES, "keyword")
+    def _add_meta(self, name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
+        add_property(name, text, self._sink, _NAMES, "keyword")
         if name == "user-defined":
-            take_custom(attribute(attributes, "name"), text, self._sink)
+            add_custom_property(attribute(attributes, "name"), text, self._sink)
         elif name == "document-statistic":
-            for written, ours in _STATISTICS.items():
-                self._sink.meta(ours, attribute(attributes, written))
+            for statistic, our_name in _STATISTICS.items():
+                self._sink.meta(our_name, attribute(attributes, statistic))
 
     def end_element(self, name: str) -> None:
         if name in _SKIPPED:

@@ -1,4 +1,4 @@
-"""Messages that Outlook saved (.msg)."""  # word: the program
+"""Converter for messages saved by Outlook (.msg)."""  # word: the program
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _BROKEN = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read subject, sender, recipients, date, text and attachments."""
+    """Convert subject, sender, recipients, date, text and attachments."""
     try:
         message = oxmsg.Message.load(io.BytesIO(source.body))
         _read_head(message, sink)
         _read_body(message, sink)
-        attachments = [(found.file_name or "", found.file_bytes or b"") for found in message.attachments]
+        attachments = [(file.file_name or "", file.file_bytes or b"") for file in message.attachments]
     except _BROKEN as error:
         raise ConversionError(f"broken Outlook message: {error}") from None
     for name, body in attachments:
@@ -34,7 +34,7 @@ def _read_head(message: oxmsg.Message, sink: Sink) -> None:
     sink.set_title(subject)
     sink.meta("subject", subject)
     sink.meta("author", message.sender or "")
-    sink.meta("to", *(f"{one.name} <{one.email_address}>" for one in message.recipients))
+    sink.meta("to", *(f"{recipient.name} <{recipient.email_address}>" for recipient in message.recipients))
     if isinstance(message.sent_date, datetime):
         sink.meta("created", iso_date(message.sent_date))
 

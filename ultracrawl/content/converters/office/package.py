@@ -1,4 +1,4 @@
-"""Zip files that are documents: their members, their properties and their paragraphs, within the budget."""
+"""Documents that are zip files: their members, properties and paragraphs, within the budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSErro
 
 
 class Package:
-    """The members of a zip file by name. Raises `ConversionError` if it is none."""
+    """The members of a zip file by name. Raises `ConversionError` if the file is no zip file."""
 
     def __init__(self, body: bytes, budget: Budget) -> None:
         if body.startswith(_OLE):
@@ -29,38 +29,38 @@ class Package:
         self.names: tuple[str, ...] = tuple(
             info.filename for info in self._zip.infolist() if not info.is_dir()
         )
-        """Names as written in the file; they are labels and no paths."""
+        """Names as written in the file; never used as paths."""
         self._known = frozenset(self.names)
 
     def __contains__(self, name: str) -> bool:
         return name in self._known
 
     def read(self, name: str) -> bytes:
-        """Return a member; empty if there is none of that name.
+        """Return a member, empty for an unknown name.
 
-        Raises `ConversionError` for a broken or encrypted one, `LimitReachedError` when it unfolds to too much.
+        Raises `ConversionError` for a broken or encrypted member, `LimitReachedError` if it is too large.
         """
         if name not in self._known:
             return b""
         if self._zip.getinfo(name).flag_bits & 1:
             raise ConversionError("the document is encrypted")
-        pieces: list[bytes] = []
+        chunks: list[bytes] = []
         try:
             with self._zip.open(name) as member:
-                while piece := member.read(_CHUNK):
-                    self._budget.take_unpacked(len(piece))
-                    pieces.append(piece)
+                while chunk := member.read(_CHUNK):
+                    self._budget.take_unpacked(len(chunk))
+                    chunks.append(chunk)
         except _BROKEN as error:
             raise ConversionError(f"broken zip file: {error}") from None
-        return b"".join(pieces)
+        return b"".join(chunks)
 
     def check_sizes(self) -> None:
-        """Account for all members by the sizes that the file states, for a library that reads it as a whole."""
+        """Account for all members by their declared sizes, before a library reads the whole file."""
         self._budget.take_unpacked(sum(info.file_size for info in self._zip.infolist()))
 
 
 class Paragraphs:
-    """Gathers runs of text until a paragraph ends; runs of one paragraph are joined without blanks."""
+    """Collects runs of text until a paragraph ends; the runs of a paragraph are joined without spaces."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -100,44 +100,44 @@ _OFFICE = {
     "slides": "pages",
     "words": "words",
 }
-_LONGEST_NAME = 100
+_MAX_NAME_CHARS = 100
 
 
-def take_property(
+def add_property(
     name: str, value: str, sink: Sink, names: Mapping[str, str], keywords: str = "keywords"
 ) -> None:
-    """Take the text of an element as a property, under the name that a table gives it."""
+    """Add the text of an element as a property, under its name in the table `names`."""
     if name == "title":
         sink.set_title(value)
     elif name == "language":
         sink.set_language(value)
     elif name == keywords:
         sink.keywords(value)
-    elif name in names and value.strip() != "0":  # programs that do not count write 0
+    elif name in names and value.strip() != "0":  # programs that do not count pages and words write 0
         sink.meta(names[name], value)
 
 
-def take_custom(name: str, value: str, sink: Sink) -> None:
-    """Take a property that people made: `Cost Centre` is the document attribute `custom.cost centre`."""
-    folded = " ".join(name.lower().split())[:_LONGEST_NAME]
+def add_custom_property(name: str, value: str, sink: Sink) -> None:
+    """Add a custom property: `Cost Centre` becomes the document attribute `custom.cost centre`."""
+    folded = " ".join(name.lower().split())[:_MAX_NAME_CHARS]
     if folded:
         sink.meta(f"custom.{folded}", value)
 
 
 def read_office_properties(package: Package, sink: Sink) -> None:
-    """Read `docProps` of Office Open XML."""
+    """Add the properties in `docProps` of Office Open XML."""
 
-    def take_element(name: str, _: Mapping[str, str], text: str, around: Sequence[object]) -> None:
-        if len(around) == 1:  # deeper titles are those of parts
-            take_property(name, text, sink, _OFFICE)
+    def on_element(name: str, _: Mapping[str, str], text: str, around: Sequence[object]) -> None:
+        if len(around) == 1:  # deeper elements belong to parts
+            add_property(name, text, sink, _OFFICE)
 
-    def take_made(
+    def on_custom_element(
         name: str, attributes: Mapping[str, str], text: str, around: Sequence[tuple[str, Mapping[str, str]]]
     ) -> None:
         kind, given = around[1] if len(around) > 1 else (name, attributes)
-        if kind == "property":  # its value is an element inside
-            take_custom(attribute(given, "name"), text, sink)
+        if kind == "property":  # the value is a child element
+            add_custom_property(attribute(given, "name"), text, sink)
 
-    for part, taken in (("core", take_element), ("app", take_element), ("custom", take_made)):
+    for part, callback in (("core", on_element), ("app", on_element), ("custom", on_custom_element)):
         if data := package.read(f"docProps/{part}.xml"):
-            stream_xml(data, ElementHandler(taken), sink.budget.check_time)
+            stream_xml(data, ElementHandler(callback), sink.budget.check_time)

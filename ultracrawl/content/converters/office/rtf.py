@@ -1,4 +1,4 @@
-"""Rich Text Format."""
+"""Converter for Rich Text Format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from striprtf.striprtf import rtf_to_text
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 
-_HEAD = 65_536
+_HEAD_CHARS = 65_536
 _CODEPAGE = re.compile(r"\\ansicpg(\d{3,5})")
 _TEXTS = re.compile(
     r"\{\\(title|author|subject|keywords|doccomm|company|category|operator) ?((?:[^{}\\]|\\[^{}]|\\[{}])*)\}"
@@ -24,13 +24,13 @@ _DATE_NAMES = {"creatim": "created", "revtim": "modified"}
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read text, the information group and links of fields."""
+    """Convert text, the information group and links of fields."""
     rtf = source.body.decode("latin-1")
     if not rtf.startswith("{\\rtf"):
         raise ConversionError("this is not RTF")
-    found = _CODEPAGE.search(rtf, 0, _HEAD)
-    codec = codec_of(f"cp{found[1]}") if found else ""
-    _read_information(rtf[:_HEAD], codec or FALLBACK, sink)
+    codepage = _CODEPAGE.search(rtf, 0, _HEAD_CHARS)
+    codec = codec_of(f"cp{codepage[1]}") if codepage else ""
+    _read_information(rtf[:_HEAD_CHARS], codec or FALLBACK, sink)
     for link in _LINK.finditer(rtf):
         sink.link(link[1])
     sink.add(_text(rtf, codec or FALLBACK))
@@ -41,8 +41,8 @@ def _text(rtf: str, codec: str) -> str:
 
 
 def _read_information(head: str, codec: str, sink: Sink) -> None:
-    for name, written in _TEXTS.findall(head):
-        value = _text(f"{{\\rtf1 {written}}}", codec)
+    for name, rtf in _TEXTS.findall(head):
+        value = _text(f"{{\\rtf1 {rtf}}}", codec)
         if name == "title":
             sink.set_title(value)
         elif name == "keywords":
@@ -51,5 +51,5 @@ def _read_information(head: str, codec: str, sink: Sink) -> None:
             sink.meta(_NAMES.get(name, name), value)
     for name, year, month, day, hour, minute in _DATES.findall(head):
         sink.meta(_DATE_NAMES[name], f"{year}-{month:0>2}-{day:0>2}T{hour or 0:0>2}:{minute or 0:0>2}:00")
-    if found := _PAGES.search(head):
-        sink.meta("pages", found[1])
+    if pages := _PAGES.search(head):
+        sink.meta("pages", pages[1])

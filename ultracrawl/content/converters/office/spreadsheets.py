@@ -1,4 +1,4 @@
-"""Excel workbooks, old and new, read with calamine."""
+"""Converter for Excel workbooks, old and new, with calamine."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.content.converters.office.package import Package, read_office_properties
 
 _OLE = b"\xd0\xcf\x11\xe0"
-_ROWS_A_CHECK = 1000
+_ROWS_PER_CHECK = 1000
+"""Rows between checks of the time limit."""
 
 Cell = int | float | str | bool | time | date | datetime | timedelta
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read properties, then each sheet with its name, a row as one paragraph."""
+    """Convert properties, then each sheet with its name, a row as one paragraph."""
     package = None
     if source.body.startswith(_OLE):
         read_ole(source.body, sink)
@@ -48,7 +49,7 @@ def _read_sheets(source: Source, sink: Sink) -> None:
 
 
 def _read_package(source: Source, sink: Sink) -> Package:
-    """Read properties and links, and count what the sheets unfold to before all of it is unfolded at once."""
+    """Add properties and links, and check the size of the sheets before calamine decompresses all of them."""
     package = Package(source.body, sink.budget)
     read_office_properties(package, sink)
     for name in package.names:
@@ -60,13 +61,13 @@ def _read_package(source: Source, sink: Sink) -> Package:
 
 def _read_sheet(sheet: CalamineSheet, sink: Sink) -> None:
     for number, row in enumerate(sheet.iter_rows()):
-        if number % _ROWS_A_CHECK == 0:
+        if number % _ROWS_PER_CHECK == 0:
             sink.budget.check_time(f"{number} of {sheet.height} rows of {sheet.name!r}")
         sink.add(" ".join(text for cell in row if (text := _text(cell))))
 
 
 def _text(cell: Cell) -> str:
-    """Return a cell as it would be looked for; whole numbers without a decimal point."""
+    """Return a cell as users would search it: whole numbers without a decimal point."""
     if isinstance(cell, float):
         return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
-    return str(cell).replace("\0", "")  # calamine reads strings of Excel 95 with a zero after each letter
+    return str(cell).replace("\0", "")  # calamine returns strings of Excel 95 with a zero after each letter

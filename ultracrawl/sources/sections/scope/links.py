@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ultracrawl.content.converters.registry import OUR_TYPES, converter_table
+from ultracrawl.content.converters.registry import BUILT_IN_TYPES, converter_table
 from ultracrawl.content.followed import DEFAULT_KINDS, LINK_TYPES
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.sections.section import Section
@@ -68,7 +68,7 @@ class LinksSection(Section):
     text: bool = _switch(LinkKind.TEXT)
     """Absolute URLs in the visible text, also of plain-text documents."""
     types: MediaTypes = Field(
-        default=(*LINK_TYPES, *OUR_TYPES), examples=[["text/html", "application/xhtml+xml"]]
+        default=(*LINK_TYPES, *BUILT_IN_TYPES), examples=[["text/html", "application/xhtml+xml"]]
     )
     """Media types of documents whose links are extracted. By default also those that plug-ins convert."""
     refresh_redirects: bool = Field(default=True, examples=[False])
