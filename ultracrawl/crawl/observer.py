@@ -8,7 +8,7 @@ from ultracrawl.content.mime import type_matches
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model.dates import parse_http_date
 from ultracrawl.rules.recrawl.adaptive import Observation
-from ultracrawl.rules.recrawl.change import is_statement
+from ultracrawl.rules.recrawl.change import is_credible
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -56,4 +56,4 @@ class VisitObserver(Feature):
             return None
         moment = parse_http_date(visit.fetch.last_modified) if visit.fetch.last_modified else None
         date = moment.timestamp() if moment else 0.0
-        return min(date, now) if is_statement(date, now) else 0.0
+        return min(date, now) if is_credible(date, now) else 0.0

@@ -9,7 +9,7 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.model import CauseCode
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.recrawl.change import vouches
+from ultracrawl.rules.recrawl.change import proves_unchanged
 from ultracrawl.stores import QueueEntry
 
 
@@ -79,7 +79,7 @@ class SitemapBarrier:
         rules = self._robots.known(entry.url)
         if context.rules.robots.obey and (rules is None or rules.blocks(entry.url)):
             return False
-        if not vouches(latest, record, context.clock()):
+        if not proves_unchanged(latest, record, context.clock()):
             return False
         context.endings.skip_unchanged(entry, record)
         return True

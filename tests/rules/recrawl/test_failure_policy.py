@@ -11,13 +11,33 @@ from hypothesis import strategies as st
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 from ultracrawl.rules.recrawl.failure_policy import (
     DEFAULT_HTTP,
-    FAST_FTP,
-    FAST_HTTP,
+    INTERNAL,
+    NET,
+    TIMEOUT,
     FailurePolicy,
     FailureRule,
     FailureRuleError,
     rules_of,
 )
+
+FAST_HTTP = {
+    "4xx": "DELETE:0",
+    "5xx": "DELETE:10",
+    INTERNAL: "KEEP:0",
+    NET: "DELETE:3, RETRY:1",
+    TIMEOUT: "DELETE:3",
+}
+"""The defaults of FAST collections for HTTP (FAST 5.12, 135 to 139)."""
+
+FAST_FTP = {
+    "4xx": "DELETE:3",
+    "550": "DELETE:0",
+    "5xx": "DELETE:3",
+    INTERNAL: "KEEP:0",
+    NET: "DELETE:3, RETRY:1",
+    TIMEOUT: "DELETE:3",
+}
+"""The defaults of FAST collections for FTP (FAST 5.13, 141 to 146)."""
 
 ACTIONS = {
     "keep": ("KEEP", None, None),
@@ -84,12 +104,12 @@ def test_a_url_that_always_fails_goes_in_the_second_cycle(
     errors: int, attempts: int, delete: bool, again: bool
 ) -> None:
     verdict = FailurePolicy(rules_of(FAST_HTTP)).judge("net", errors, attempts, 0)
-    assert (verdict.delete, verdict.again) == (delete, again)
+    assert (verdict.delete, verdict.retry) == (delete, again)
 
 
 def test_without_a_word_about_it_the_limit_says_how_often() -> None:
     policy = FailurePolicy({})
-    assert [policy.judge("503", 1, attempts, 2).again for attempts in range(4)] == [True, True, False, False]
+    assert [policy.judge("503", 1, attempts, 2).retry for attempts in range(4)] == [True, True, False, False]
 
 
 VENDOR = {

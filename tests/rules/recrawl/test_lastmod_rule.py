@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.recrawl.change import TRUSTED_FOR, is_statement, vouches
+from ultracrawl.rules.recrawl.change import TRUSTED_FOR, is_credible, proves_unchanged
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0
@@ -33,7 +33,7 @@ FETCHED = UrlRecord("https://example.com/a", "site", checksum=b"x", last_fetched
     ],
 )
 def test_lastmod_vouches_for_a_page(record: UrlRecord, latest: float, expected: bool) -> None:
-    assert vouches(latest, record, NOW) is expected
+    assert proves_unchanged(latest, record, NOW) is expected
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_lastmod_vouches_for_a_page(record: UrlRecord, latest: float, expected: 
     ],
 )
 def test_lastmod_that_says_something(changed: float, expected: bool) -> None:
-    assert is_statement(changed, NOW) is expected
+    assert is_credible(changed, NOW) is expected

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ultracrawl.crawl.removal.orphans import OrphanSweeper
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.cycle import CycleRule, RefreshMode
-from ultracrawl.rules.recrawl.orphans import provable
+from ultracrawl.rules.recrawl.orphans import provable_orphans
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import QueueEntry, QueueStart, SqliteStore
@@ -166,4 +166,4 @@ def stored(*numbers: int) -> bytes:
     ],
 )
 def test_fast_64_provable_orphans(unseen: set[int], pages: list, proven: set[int]) -> None:
-    assert provable(unseen, pages) == proven
+    assert provable_orphans(unseen, pages) == proven

@@ -121,7 +121,7 @@ def judged(error: str, count: int, attempts: int = 0, *, ftp: bool = False) -> A
     def ask(made: Made) -> object:
         policy = made.rules.ftp_error_rules if ftp else made.rules.error_rules
         verdict = policy.judge(error, count, attempts, made.source.limits.retries)
-        return "delete" if verdict.delete else "again" if verdict.again else "keep"
+        return "delete" if verdict.delete else "again" if verdict.retry else "keep"
 
     return ask
 

@@ -128,7 +128,7 @@ def test_what_errors_do(
     verdict = compiled.error_rules.judge(error, count, 0, compiled.limits.retries)
     assert verdict.delete is deleted
     if not deleted:
-        assert verdict.again is ("RETRY" in str(options) or error == "net"), "only a rule tries again"
+        assert verdict.retry is ("RETRY" in str(options) or error == "net"), "only a rule tries again"
 
 
 LEVELS = {

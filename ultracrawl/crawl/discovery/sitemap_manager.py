@@ -12,7 +12,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl.change import vouches
+from ultracrawl.rules.recrawl.change import proves_unchanged
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import path_of, site_of, url_key
 from ultracrawl.stores import QueueEntry, StoredSitemap
@@ -187,7 +187,7 @@ class SitemapManager(Feature):
         if (
             record is None
             or self._rules.refusal(url, job)
-            or not vouches(latest, record, self._context.clock())
+            or not proves_unchanged(latest, record, self._context.clock())
         ):
             return None
         self._jobs[key] = job

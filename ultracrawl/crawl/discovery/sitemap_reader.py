@@ -14,7 +14,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
-from ultracrawl.rules.recrawl.change import classify, is_statement
+from ultracrawl.rules.recrawl.change import classify, is_credible
 from ultracrawl.stores import Advice, StoredSitemap
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class SitemapReader:
         if entry.lastmod is None or not (source.sitemaps.trust_lastmod and source.refresh.mode == "adaptive"):
             return 0.0
         moment = entry.lastmod.timestamp()
-        return moment if is_statement(moment, self._context.clock()) else 0.0
+        return moment if is_credible(moment, self._context.clock()) else 0.0
 
     def _queue_urls(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
         sites = None if anywhere else self._job.sites
@@ -135,7 +135,7 @@ class SitemapReader:
 
 def _latest_change(entry: SitemapUrl, now: float) -> int:
     """Return the latest time at which an entry may have changed; 0 if it has no credible date."""
-    if entry.lastmod is None or not is_statement(entry.lastmod.timestamp(), now):
+    if entry.lastmod is None or not is_credible(entry.lastmod.timestamp(), now):
         return 0
     return ceil(entry.changed_by)
 

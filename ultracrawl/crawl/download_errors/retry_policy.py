@@ -76,7 +76,7 @@ class RetryPolicy:
             context.endings.end_visit(
                 visit, Ending(UrlOutcome.GONE, failure.status, cause, requested=requested)
             )
-        elif verdict.again and requested and not context.run.failed and not visit.tentative:
+        elif verdict.retry and requested and not context.run.failed and not visit.tentative:
             for notify in context.hooks.visit_retried:
                 notify(visit, error)
             context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, field, replace
 
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
-from ultracrawl.rules.recrawl.orphans import provable
+from ultracrawl.rules.recrawl.orphans import provable_orphans
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import Store, UnseenUrl
@@ -31,7 +31,7 @@ class OrphanSweeper:
 
     URLs that were not seen for `after` cycles (neither fetched nor led to) are candidates. With `delete` off every
     candidate with a document is fetched: it leaves only if the server reports it as gone, and counts as seen after any
-    other response. Documents are removed without a request only as `provable` orphans: no page that could not be read
+    other response. Documents are removed without a request only by `provable_orphans`: no page that could not be read
     in this cycle still links to them. Start URLs are never orphans.
     """
 
@@ -50,7 +50,7 @@ class OrphanSweeper:
         unseen = {url.key: url for url in visits.unseen_urls(self._after) if url.key not in self._seeds}
         if not unseen:
             return Sweep()
-        proven = provable(unseen, self._state.links.page_links())
+        proven = provable_orphans(unseen, self._state.links.page_links())
         documents = [url for url in unseen.values() if url.has_document]
         return Sweep(
             ask=() if self._delete else tuple(documents),

@@ -1,4 +1,4 @@
-"""Which URLs a minor cycle fetches: by how often pages change, and by the six scorers of FAST (5.23 to 5.25)."""
+"""The URLs of a minor cycle, chosen by change frequency and the six scorers of FAST (5.23 to 5.25)."""
 
 from __future__ import annotations
 
@@ -15,63 +15,63 @@ from ultracrawl.rules.urls.canonical import path_of
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one visit that read a page, or found it unchanged, says about its life. Seconds since the epoch."""
+    """The result of one visit that read a page or found it unchanged. Times are seconds since the epoch."""
 
     key: int
     at: float
     changed: bool = False
-    """Its content differs from that of the visit before; a new date alone is no change."""
+    """Whether its content differs from that of the visit before; a new date alone is no change."""
     modified: float | None = None
-    """Its Last-Modified date, 0 without a credible one; None: as it was."""
+    """Its Last-Modified date, 0 without a credible one; None: unchanged."""
     markup: bool | None = None
-    """Whether its type is one in which links are looked for; None: as it was."""
+    """Whether its type may contain links; None: unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeHistory:
-    """What all visits to a page together say. Seconds since the epoch, or seconds."""
+    """A summary of all visits to a page. Times are seconds since the epoch, or seconds."""
 
     first: float = 0.0
     """The first observation, 0 if there was none."""
     last: float = 0.0
     checks: int = 0
-    """Observations after the first: each says whether the page changed since the one before."""
+    """Observations after the first: each tells whether the page changed since the one before."""
     changes: int = 0
-    """How many of the checks found a change."""
+    """Number of checks that found a change."""
     quiet: float = 0.0
-    """Sum, over the checks, of the time for which the page was known not to change: since its Last-Modified
+    """Total time for which the page is known not to have changed: per check, the time since its Last-Modified
     date if that is later than the check before, else since the check before."""
     modified: float = 0.0
     """The latest Last-Modified date, 0 without one."""
 
-    def after(self, seen: Observation) -> ChangeHistory:
-        """Return the history with one more observation; a state store does the same to what it holds."""
-        modified = self.modified if seen.modified is None else seen.modified
+    def after(self, observation: Observation) -> ChangeHistory:
+        """Return the history with one more observation; the state store does the same in SQL."""
+        modified = self.modified if observation.modified is None else observation.modified
         if not self.first:
-            return ChangeHistory(seen.at, seen.at, modified=modified)
-        passed = seen.at - self.last
-        still = min(passed, seen.at - modified) if modified > 0 else passed
+            return ChangeHistory(observation.at, observation.at, modified=modified)
+        elapsed = observation.at - self.last
+        quiet = min(elapsed, observation.at - modified) if modified > 0 else elapsed
         return ChangeHistory(
             self.first,
-            seen.at,
+            observation.at,
             self.checks + 1,
-            self.changes + seen.changed,
-            self.quiet + max(still, 0.0),
+            self.changes + observation.changed,
+            self.quiet + max(quiet, 0.0),
             modified,
         )
 
     def interval(self, usual: float) -> float:
-        """Return the estimated seconds between two changes; `usual` for a page of which nothing is known.
+        """Return the estimated seconds between two changes; `usual` for a page without observations.
 
         * After one visit: the time since its Last-Modified date, or `usual` without one.
-        * No change in any check: the time for which it did not change, by the visits or, if longer, by its date, and
-          `usual`: as if it had changed once in the time before. One quiet visit is little evidence.
+        * No change in any check: the time for which it did not change, by the visits or, if longer, by its date, plus
+          `usual`, as if it had changed once in the time before. One visit without a change is little evidence.
         * Otherwise 1 / frequency, with the frequency as in Cho and Garcia-Molina, "Estimating frequency of change"
           (ACM TOIT 3(3), 2003): without dates, the bias-reduced estimator for regular visits,
-          -ln((n - X + 0.5) / (n + 0.5)) for X changes in n checks a mean distance apart, because visits see at
-          most one change each; with dates, the estimator for a known date of last change (same paper, section 5),
+          -ln((n - X + 0.5) / (n + 0.5)) for X changes in n checks a mean distance apart, because a visit detects at
+          most one change; with dates, the estimator for a known date of last change (same paper, section 5),
           (X - 1 - X / (n ln(1 - X / n))) over the time known to be quiet. FAST's time / changes (5.24, 189)
-          takes a page that changed at every visit for one that changes once a visit.
+          assumes that a page that changed at every visit changes once per visit.
         """
         if not self.first:
             return usual
@@ -87,7 +87,7 @@ class ChangeHistory:
         return 0 < self.modified <= self.last
 
     def _frequency(self) -> float:
-        """Return changes a second; meant for pages with at least one."""
+        """Return changes per second; requires at least one change."""
         checks, changes = self.checks, min(self.changes, self.checks)
         if self._dated and changes >= 2 and self.quiet > 0:
             missed = changes / (checks * log(1 - changes / checks)) if changes < checks else 0.0
@@ -106,7 +106,7 @@ LANDING = (
     "default.html",
     "default.htm",
 )
-"""How the paths of landing pages end."""
+"""Path suffixes of landing pages."""
 
 FREQUENCIES: Mapping[str, float] = MappingProxyType(
     {
@@ -120,36 +120,36 @@ FREQUENCIES: Mapping[str, float] = MappingProxyType(
         "default": 0.16,
     }
 )
-"""The value of each `changefreq` of sitemaps; `default` is for URLs without one."""
+"""The score of each `changefreq` of sitemaps; `default` is for URLs without one."""
 
 
 class KnownPage(NamedTuple):
-    """What is known of a URL that may be fetched again."""
+    """A known URL that may be fetched again."""
 
     key: int
     url: str
     site: str
     depth: int
     last_fetched: float = 0.0
-    """Seconds since the epoch; 0: never, it is a new URL."""
+    """Seconds since the epoch; 0 for a new URL, never fetched."""
     markup: bool = False
-    """Its type is one in which links are looked for."""
+    """Whether its type may contain links."""
     changefreq: str = ""
     priority: float | None = None
-    """By its sitemap, from 0 to 1."""
+    """From its sitemap, 0 to 1."""
     history: ChangeHistory = ChangeHistory()
     sitemap_lastmod: float = 0.0
-    """When it changed last by its sitemap, seconds since the epoch; 0 if that does not say."""
+    """`lastmod` of its sitemap, seconds since the epoch; 0 if there is none."""
 
     @property
     def is_outdated(self) -> bool:
-        """Whether a sitemap says that it changed since it was fetched."""
+        """Whether it has changed since it was fetched, according to a sitemap."""
         return 0 < self.last_fetched < self.sitemap_lastmod
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreParts:
-    """What each scorer adds to the score of a URL: its value, from 0 to 1, times its weight."""
+    """The contribution of each scorer to the score of a URL: its value, from 0 to 1, times its weight."""
 
     inverse_length: float = 1.0
     inverse_depth: float = 1.0
@@ -165,7 +165,7 @@ class ScoreParts:
 
     @property
     def worth(self) -> float:
-        """The score without the change history: what the place of a page says about it."""
+        """The score without the change history: the importance of the page."""
         return (
             self.inverse_length
             + self.inverse_depth
@@ -184,12 +184,12 @@ def inverse_length(url: str) -> float:
 
 
 def inverse_depth(hops: int) -> float:
-    """Return 1 for a start URL, 0 for ten link steps or more (186)."""
+    """Return 1 for a start URL, 0 for a depth of ten or more (186)."""
     return max(0.0, (10 - hops) / 10)
 
 
 def is_landing_page(url: str) -> float:
-    """Return 1 for the page of a folder, by how its path ends; 0 for all others and for URLs with a query (187)."""
+    """Return 1 for a landing page by the end of its path, 0 for others and for URLs with a query (187)."""
     return 1.0 if url.endswith(LANDING) and "?" not in url else 0.0
 
 
@@ -208,7 +208,7 @@ class Scorer:
     uses_sitemaps: bool = True
 
     def parts(self, page: KnownPage) -> ScoreParts:
-        """Return what each scorer adds for a page."""
+        """Return the contributions of the scorers for a page."""
         weights = self.weights
         return ScoreParts(
             weights.inverse_length * inverse_length(page.url) if weights.inverse_length else 0.0,
@@ -220,29 +220,29 @@ class Scorer:
         )
 
     def _by_sitemap(self, page: KnownPage) -> float:
-        """Return 1 for a page of which a sitemap says that it changed, else what its `changefreq` is worth (190)."""
+        """Return 1 for a page that has changed according to a sitemap, else the score of its `changefreq` (190)."""
         if page.is_outdated:
             return 1.0
         return self.frequencies.get(page.changefreq, self.frequencies["default"])
 
 
 DEFAULT_CYCLE = 90_000.0
-"""Seconds of a cycle of a source without an interval: 1500 minutes (FAST 5.1 J60)."""
+"""Cycle length in seconds of a source without an interval: 1500 minutes (FAST 5.1 J60)."""
 NO_PRIORITY = 0.5
-"""What the sitemap protocol assumes for entries without a priority."""
+"""The default priority of the sitemap protocol."""
 
 
 class Aim(StrEnum):
-    """What the order of known URLs is to achieve."""
+    """What the order of known URLs optimises."""
 
     FRESHNESS = "freshness"
-    """Most pages up to date, on average over time: the gain of a visit decides, times the worth of the page."""
+    """The average part of pages that are up to date: the gain of a visit, times the importance of the page."""
     SCORE = "score"
     """The highest scores first, whenever they were fetched."""
 
 
 class SiteSize(NamedTuple):
-    """How many URLs of a site are known."""
+    """The number of known URLs of a site."""
 
     fetched: int
     new: int
@@ -250,13 +250,13 @@ class SiteSize(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A URL with its place in the order; greater ones go first."""
+    """The sort key of a URL; greater ones are fetched first."""
 
     overdue: bool
-    """It was not fetched for too many cycles."""
+    """Whether it was not fetched for too many cycles."""
     rank: float
     priority: float
-    """By its sitemap."""
+    """From its sitemap."""
     waited: float
     """Seconds since it was fetched."""
     key: int
@@ -264,37 +264,37 @@ class Ranked(NamedTuple):
 
 @dataclass(slots=True)
 class Choice:
-    """What a minor cycle begins with."""
+    """The initial URLs of a minor cycle."""
 
     pages: list[Ranked] = field(default_factory=list)
-    """The sites one after the other; of each the new URLs, then the known ones, best first."""
+    """By site: the new URLs, then the known ones, best first."""
     allowance: dict[str, int] = field(default_factory=dict)
-    """How many URLs of each site that are found in the cycle may be fetched in it."""
+    """By site: the number of URLs found during the cycle that may be fetched in it."""
 
 
 def gain(interval: float, waited: float) -> float:
-    """Return what a visit adds to the freshness of a page, in seconds, `waited` seconds after the last one.
+    """Return the gain of a visit in freshness of a page, in seconds, `waited` seconds after the last visit.
 
     For a page that changes every `interval` seconds on average, independently of when it did before (Poisson), and
     is visited every t seconds, the part of time in which the copy is up to date is F(f) = (f / q)(1 - exp(-q / f))
     with q = 1 / interval and f = 1 / t. The gain is dF/df = (1 - exp(-q t)(1 + q t)) / q. A set of visits
     has the greatest average freshness if the gain is the same for all pages (Cho and Garcia-Molina, "Effective page
-    refresh policies for web crawlers", ACM TODS 28(4), 2003); so whatever has the greatest gain is next. It grows while
-    a page waits, up to `interval`: pages that change faster than they can be visited are worth little.
+    refresh policies for web crawlers", ACM TODS 28(4), 2003); so the page with the greatest gain is next. It grows
+    while a page waits, up to `interval`: visits to pages that change faster than they can be visited gain little.
     """
-    passed = waited / interval
-    # 1 - exp(-p)(1 + p), so written that the first terms do not swallow what is left of a short wait.
-    return interval * (-expm1(-passed) - passed * exp(-passed)) if passed < 700 else interval
+    ratio = waited / interval
+    # 1 - exp(-p)(1 + p), in a form without loss of precision for a short wait.
+    return interval * (-expm1(-ratio) - ratio * exp(-ratio)) if ratio < 700 else interval
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveRule:
-    """How minor cycles choose; lengths are seconds, `scorer.cycle` is that of a whole cycle."""
+    """The choice of URLs for minor cycles; `scorer.cycle` is the length of a whole cycle in seconds."""
 
     scorer: Scorer
     minors: int = 4
     quota: int = 90
-    """Percent of known URLs among the fetches, as long as there are enough of both (182)."""
+    """Percentage of known URLs among the fetches, if there are enough of both (182)."""
     coverage_min: int = 25
     coverage_max_pct: int = 10
     aim: Aim = Aim.FRESHNESS
@@ -302,32 +302,32 @@ class AdaptiveRule:
     """Cycles after which a known URL goes first whatever its score; 0: never."""
 
     def coverage(self, size: int) -> int:
-        """Return how many URLs of a site with so many known ones a minor cycle fetches (183, 184)."""
-        return min(size, self._most(size))
+        """Return the number of URLs that a minor cycle fetches of a site with `size` known URLs (183, 184)."""
+        return min(size, self._max_coverage(size))
 
-    def _most(self, size: int) -> int:
+    def _max_coverage(self, size: int) -> int:
         return max(self.coverage_min, size * self.coverage_max_pct // 100)
 
     def new_share(self, size: int) -> int:
-        """Return how many of them are new ones, if there are so many (182)."""
+        """Return the number of new URLs among them, if there are enough (182)."""
         return ceil(self.coverage(size) * (100 - self.quota) / 100)
 
     def split(self, size: SiteSize) -> tuple[int, int]:
-        """Return how many known and how many new URLs come first: one kind takes what the other lacks."""
+        """Return the numbers of known and new URLs to begin with; one kind fills up for the other."""
         total = self.coverage(size.fetched + size.new)
         new = min(size.new, max(self.new_share(size.fetched + size.new), total - size.fetched))
         return min(size.fetched, total - new), new
 
     def choose(self, pages: Iterable[KnownPage], sizes: Mapping[str, SiteSize], now: float) -> Choice:
-        """Choose among all known URLs; `sizes` has every site of theirs."""
+        """Choose among all known URLs; `sizes` has all of their sites."""
         best: dict[str, tuple[list[Ranked], list[Ranked]]] = {site: ([], []) for site in sizes}
         room = {site: self.split(size) for site, size in sizes.items()}
         for page in pages:
             kind = 0 if page.last_fetched else 1
-            most, heap = room[page.site][kind], best[page.site][kind]
-            if len(heap) < most:
+            limit, heap = room[page.site][kind], best[page.site][kind]
+            if len(heap) < limit:
                 heappush(heap, self.ranked(page, now))
-            elif most:
+            elif limit:
                 heappushpop(heap, self.ranked(page, now))
         choice = Choice()
         for site, (known, new) in best.items():
@@ -336,14 +336,14 @@ class AdaptiveRule:
         return choice
 
     def allowance(self, size: SiteSize, known: int, new: int) -> int:
-        """Return how many URLs that turn up in a minor cycle may be fetched in it, beside those it begins with."""
-        size_now = size.fetched + size.new
-        unused = self._most(size_now) - known - new
-        return max(self.new_share(size_now) - new, unused, 0)
+        """Return how many URLs found during a minor cycle may be fetched in it, besides the initial ones."""
+        total = size.fetched + size.new
+        unused = self._max_coverage(total) - known - new
+        return max(self.new_share(total) - new, unused, 0)
 
     def ranked(self, page: KnownPage, now: float) -> Ranked:
-        """Return a page with its place in the order: by rank, then sitemap priority, then the longest wait."""
-        # A visit to come was dated by a clock that was ahead; nobody knows when it was.
+        """Return the sort key of a page: rank, then sitemap priority, then the longest wait."""
+        # A visit in the future was dated by a clock that was ahead; its real time is unknown.
         waited = abs(now - page.last_fetched) if page.last_fetched else 0.0
         overdue = bool(self.longest) and waited >= self.longest * self.scorer.cycle
         priority = NO_PRIORITY if page.priority is None else page.priority

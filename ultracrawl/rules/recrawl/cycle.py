@@ -1,4 +1,4 @@
-"""Refresh cycles: when one begins, what it does with the queue of the one before, how long an old one is resumed."""
+"""Refresh cycles: when they begin, what they request, and when an unfinished one is no longer resumed."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from enum import StrEnum
 
 
 class RefreshMode(StrEnum):
-    """What a new cycle asks for, and what becomes of the queue that the cycle before left over (FAST 5.1 J61)."""
+    """The URLs that a new cycle requests, and the use of the queue left by the cycle before (FAST 5.1 J61)."""
 
     KNOWN = "known"
-    """Every known URL is asked for; left-over URLs go first (Ultra Search 7)."""
+    """All known URLs are requested; left-over URLs go first (Ultra Search 7)."""
     APPEND = "append"
-    """The start URLs go behind what is left over; known URLs are asked for when something leads to them."""
+    """The start URLs go behind the left-over queue; known URLs are requested when links lead to them."""
     PREPEND = "prepend"
-    """The start URLs go ahead of what is left over."""
+    """The start URLs go ahead of the left-over queue."""
     SCRATCH = "scratch"
-    """What is left over is forgotten, the start URLs are queued."""
+    """The left-over queue is discarded, the start URLs are queued."""
     SOFT = "soft"
-    """Sites with a left-over queue go on with it; only the others are refreshed."""
+    """Sites with a left-over queue continue it; only the others are refreshed."""
     ADAPTIVE = "adaptive"
-    """The known URLs with the highest scores are asked for, a share of them in each of several minor cycles."""
+    """The known URLs with the highest scores are requested, a share of them in each of several minor cycles."""
 
     @property
     def asks_known(self) -> bool:
-        """Whether a known URL is asked for because something leads to it, and not because it is known."""
+        """Whether known URLs are requested only when links lead to them."""
         return self not in {RefreshMode.KNOWN, RefreshMode.ADAPTIVE}
 
 
 @dataclass(frozen=True, slots=True)
 class CyclePlace:
-    """Where in the sequence of cycles a run stands."""
+    """The position of a run in the sequence of cycles."""
 
     cycle: int
-    """Counts from 1; cycles that were missed are not counted."""
+    """Counts from 1, without missed cycles."""
     minor: int
-    """Which minor cycle of an adaptive cycle it is, from 0; 0 for all others."""
+    """The number of the minor cycle in an adaptive cycle, from 0; 0 in all other modes."""
     due: float
-    """When the cycle was to begin, seconds since the epoch; the next ones are counted from here."""
+    """When the cycle was due, seconds since the epoch; the next ones are counted from here."""
     mode: RefreshMode = RefreshMode.KNOWN
 
 
@@ -47,17 +47,17 @@ class CycleRule:
 
     mode: RefreshMode = RefreshMode.KNOWN
     interval: float | None = None
-    """Between the starts of two cycles; None: a cycle begins when it is asked for."""
+    """Seconds between the starts of two cycles; None: cycles begin on request."""
     minors: int = 1
-    """Minor cycles of an adaptive cycle, all of equal length (FAST 5.23, 181)."""
+    """Number of minor cycles in an adaptive cycle, all of equal length (FAST 5.23, 181)."""
 
     @property
     def for_everything(self) -> CycleRule:
-        """The same rule for a cycle that has to ask for every known URL, because the definition changed."""
+        """The same rule for a cycle that requests all known URLs, because the definition has changed."""
         return replace(self, mode=RefreshMode.KNOWN)
 
     def length(self, mode: RefreshMode) -> float | None:
-        """Return how long a run in this mode may last until the next one is due."""
+        """Return the time between the start of a run in this mode and the next one; None without an interval."""
         if self.interval is None:
             return None
         return self.interval / (self.minors if mode is RefreshMode.ADAPTIVE else 1)
@@ -65,21 +65,21 @@ class CycleRule:
     def next_due(self, latest: CyclePlace, now: float) -> float | None:
         """Return when the run after `latest` is due; None without an interval.
 
-        A cycle that was to begin later than now was dated by a clock that was ahead: it counts from now.
+        If `latest` is due in the future, a clock was ahead: the interval counts from now.
         """
         length = self.length(latest.mode)
         return None if length is None else min(latest.due, now) + length
 
     def is_over(self, latest: CyclePlace, now: float) -> bool:
-        """Return whether the time of a run is over, so that it is not resumed if it did not end."""
+        """Return whether the next run is due, so that an unfinished one is not resumed."""
         due = self.next_due(latest, now)
         return due is not None and now >= due
 
     def following(self, latest: CyclePlace | None, now: float, *, nothing_stored: bool) -> CyclePlace:
-        """Return the place of a run that begins now.
+        """Return the position of a run that begins now.
 
-        Cycle k begins k intervals after the first; of those that were missed one is held, not all (FAST 5.1
-        J60). The first adaptive cycle, when nothing is stored, is one from scratch, and is not divided.
+        Cycle k begins k intervals after the first; of missed cycles only one is made up for (FAST 5.1
+        J60). The first adaptive cycle, with nothing stored, is one from scratch without minor cycles.
         """
         mode = self.mode
         if nothing_stored and mode is RefreshMode.ADAPTIVE:
@@ -87,16 +87,13 @@ class CycleRule:
         if latest is None:
             return CyclePlace(1, 0, now, mode)
         length, due = self.length(latest.mode), min(latest.due, now)
-        passed = 0 if length is None else int((now - due) // length)
-        due = now if length is None else due + passed * length
-        minor = latest.minor + max(1, passed)
-        goes_on = mode is latest.mode is RefreshMode.ADAPTIVE and minor < self.minors
-        return (
-            CyclePlace(latest.cycle, minor, due, mode)
-            if goes_on
-            else CyclePlace(latest.cycle + 1, 0, due, mode)
-        )
+        elapsed = 0 if length is None else int((now - due) // length)
+        due = now if length is None else due + elapsed * length
+        minor = latest.minor + max(1, elapsed)
+        if mode is latest.mode is RefreshMode.ADAPTIVE and minor < self.minors:
+            return CyclePlace(latest.cycle, minor, due, mode)
+        return CyclePlace(latest.cycle + 1, 0, due, mode)
 
 
 ON_DEMAND = CycleRule()
-"""Every known URL is asked for whenever a crawl is begun."""
+"""All known URLs are requested whenever a crawl is started."""

@@ -1,4 +1,4 @@
-"""The days and times of day at which a robot is started and stopped (portal robot 14)."""
+"""The days and times at which a robot is started and stopped (portal robot 14)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _WEEK = 7
 
 
 class ScheduleError(AdvisedError, ValueError):
-    """A time or a day that is none."""
+    """An invalid time or day."""
 
 
 class Action(StrEnum):
-    """What is to happen at a time."""
+    """The action at a time."""
 
     START = "start"
     STOP = "stop"
@@ -33,26 +33,26 @@ def parse_time(text: str) -> tuple[int, int]:
 
     Raises `ScheduleError`.
     """
-    found = _TIME.fullmatch(text.strip())
-    if found is None or not 1 <= int(found["hour"]) <= 12 or int(found["minute"]) > 59:
+    match = _TIME.fullmatch(text.strip())
+    if match is None or not 1 <= int(match["hour"]) <= 12 or int(match["minute"]) > 59:
         raise ScheduleError(f"`{text}` is no time", "write it as `10:30 pm`")
-    afternoon = found["half"].lower() == "pm"
-    return int(found["hour"]) % 12 + 12 * afternoon, int(found["minute"])
+    is_pm = match["half"].lower() == "pm"
+    return int(match["hour"]) % 12 + 12 * is_pm, int(match["minute"])
 
 
 def parse_days(text: str) -> frozenset[str]:
-    """Return the days of a list with commas. Raises `ScheduleError` if there is none, or one is no day."""
-    named = [part.strip().capitalize() for part in text.split(",") if part.strip()]
-    wrong = [day for day in named if day not in DAYS]
-    if wrong or not named:
-        problem = f"`{wrong[0]}` is no day" if wrong else "no day is given"
+    """Parse a comma-separated list of days. Raises `ScheduleError` if it is empty or a day is invalid."""
+    days = [part.strip().capitalize() for part in text.split(",") if part.strip()]
+    invalid = [day for day in days if day not in DAYS]
+    if invalid or not days:
+        problem = f"`{invalid[0]}` is no day" if invalid else "no day is given"
         raise ScheduleError(problem, f"write days as `{','.join(DAYS)}`")
-    return frozenset(named)
+    return frozenset(days)
 
 
 @dataclass(frozen=True, slots=True)
 class Appointment:
-    """An action at a time of some days; at least one day."""
+    """An action at a time of day on at least one day of the week."""
 
     action: Action
     hour: int
@@ -60,12 +60,12 @@ class Appointment:
     days: frozenset[str]
 
     def __str__(self) -> str:
-        """Return it as the schedule writes it."""
+        """Return the time in the syntax of schedules."""
         half, hour = ("pm" if self.hour >= 12 else "am"), self.hour % 12 or 12
         return f"{hour}:{self.minute:02} {half} {','.join(day for day in DAYS if day in self.days)}"
 
     def after(self, moment: datetime) -> datetime:
-        """Return its first time after a moment, both local."""
+        """Return the first time after a moment, both local."""
         for later in range(_WEEK + 1):
             day = moment + timedelta(days=later)
             at = day.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
@@ -77,12 +77,12 @@ class Appointment:
 def next_appointment(
     appointments: Iterable[Appointment], moment: datetime
 ) -> tuple[datetime, Appointment] | None:
-    """Return what comes first after a moment; of two at the same time the stop, so that a robot is started anew."""
-    coming = [
-        (one.after(moment), one.action is Action.START, number, one)
-        for number, one in enumerate(appointments)
+    """Return the first appointment after a moment; of two at the same time the stop, so that a robot is restarted."""
+    upcoming = [
+        (appointment.after(moment), appointment.action is Action.START, number, appointment)
+        for number, appointment in enumerate(appointments)
     ]
-    if not coming:
+    if not upcoming:
         return None
-    at, _, _, first = min(coming, key=lambda one: one[:3])
+    at, _, _, first = min(upcoming, key=lambda item: item[:3])
     return at, first
