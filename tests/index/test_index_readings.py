@@ -88,12 +88,22 @@ STRICT = [
     ("(heron OR stork) unicorn bicycle tricycle moped", ["/heron"]),
     ("Size:>3 unicorn", []),
     ("Title:herons unicorn", []),
+    ('grey "unicorn" water waits', ["/hidden"]),
+    ('+"unicorn" grey heron waits water moves', ["/hidden"]),
+    ('"grey unicorn" heron waits water moves', ["/hidden"]),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), STRICT)
 def test_what_is_required_is_required_in_every_reading(ask: Ask, text: str, expected: list[str]) -> None:
     assert urls(ask(text)) == expected
+
+
+def test_a_word_in_quotation_marks_is_not_required_in_a_pasted_message(ask: Ask) -> None:
+    """Messages quote names that no manual has; a phrase, and a word among few others, stay required."""
+    result = ask('ERROR: heron at the water waits for unicycle "joe"')
+    assert (result.hits[0].url, result.hits[1].url) == ("/heron", "/egret")
+    assert urls(ask('heron waits "joe"')) == []
 
 
 def test_beside_a_required_word_others_only_help(ask: Ask) -> None:

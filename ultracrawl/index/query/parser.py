@@ -225,7 +225,9 @@ class _Parser:
             return None
         if negative:
             return Term(tree.Not(term.node), is_required=True)
-        return replace(term, is_required=True) if is_required or attribute is not None else term
+        if is_required or attribute is not None:
+            return replace(term, is_required=True, is_quoted_word=False)
+        return term
 
     def _primary(self, attribute: SearchAttribute | None) -> Term | None:
         if self._take("paren", "("):
@@ -268,7 +270,8 @@ class _Parser:
             return Term(tree.all_of([*before, tree.Prefix(folded[-1], name)]))
         if is_phrase or (name and len(folded) > 1):
             phrase = tree.Phrase(folded, name)
-            return Term(phrase if name else with_operators(text, phrase), is_required=is_phrase)
+            node = phrase if name else with_operators(text, phrase)
+            return Term(node, is_required=is_phrase, is_quoted_word=is_phrase and len(folded) == 1)
         if name:
             return Term(tree.Word(folded[0], name))
         if len(folded) == 1:

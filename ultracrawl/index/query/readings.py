@@ -43,6 +43,8 @@ class Term:
     parts: tuple[Node, ...] = ()
     words: tuple[str, ...] = ()
     is_required: bool = False
+    is_quoted_word: bool = False
+    """Whether it is required only because it is a word in quotation marks."""
 
 
 def majority(number: int) -> int:
@@ -107,8 +109,13 @@ class TermSequence:
 
     def _classified(self) -> tuple[list[Term], list[Term], list[Term]]:
         """Return the required terms, the optional ones of which some must match, and the stop words."""
-        required = [term for term in self.terms if term.is_required]
-        others = [term for term in self.terms if not term.is_required]
+        plain = [term for term in self.terms if not term.is_required and not self._is_stop_word(term)]
+        # A pasted message has names in quotation marks (`user "joe"`), which no document needs to have.
+        is_message = len(plain) > ALL_REQUIRED
+        required = [
+            term for term in self.terms if term.is_required and not (is_message and term.is_quoted_word)
+        ]
+        others = [term for term in self.terms if term not in required]
         asked = [term for term in others if not self._is_stop_word(term)]
         if not asked and not _has_text(required):
             return required, others, []
