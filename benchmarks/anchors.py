@@ -55,7 +55,7 @@ def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known:
     waiting: list[int] = []
     for number, one in enumerate(pages, 1):
         visit: Any = SimpleNamespace(
-            url=one.url, stored=False, outcome=UrlOutcome.NEW, fetch=SimpleNamespace(status=200),
+            url=one.url, from_store=False, outcome=UrlOutcome.NEW, fetch=SimpleNamespace(status=200),
             entry=SimpleNamespace(key=url_key(one.url)), record=SimpleNamespace(last_fetched=float(known)),
         )  # fmt: skip
         times = [time.process_time()]

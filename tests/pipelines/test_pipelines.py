@@ -184,7 +184,9 @@ def test_what_another_url_stands_for_is_dropped() -> None:
 def test_a_document_that_came_without_a_visit_ends_with_the_last_pipeline() -> None:
     visit, failed = visit_of_a(), list[tuple[Visit, str]]()
     watch = SimpleNamespace(
-        item=lambda item: nullcontext(), fail=lambda *how: failed.append(how), patience=1.0
+        limit_item=lambda item: nullcontext(),
+        fail_visit=lambda *how: failed.append(how),
+        step_timeout=1.0,
     )
     items = SimpleNamespace(adopt_document=lambda document: visit)
     processor = DocumentPipelines(crawler=cast("Any", SimpleNamespace()))

@@ -154,7 +154,7 @@ class CrawlFeatures:
             self.filtering.on_verdict = self.verdict.follow_answer
         self.running = RunningCrawl(context, self.control, self.verdict)
         retry = self.retry_policy
-        self.watch = VisitWatch(context, crawler, lambda: self.limits.late, retry.handle_failure)
+        self.watch = VisitWatch(context, crawler, lambda: self.limits.is_overdue, retry.handle_failure)
         self.items = ItemTracker(context, crawler.signals, retry.handle_exception)
 
     def _make_reading(self) -> None:

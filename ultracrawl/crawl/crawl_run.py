@@ -38,9 +38,9 @@ class CrawlRun:
         """Whether documents are made again from stored responses; no run begins or ends."""
         self.inspection = False
         """Whether single pages are inspected and nothing is crawled."""
-        self.listing = False
+        self.is_listing = False
         """Whether the lister is still running, so that an empty queue is not the end."""
-        self.partial = False
+        self.listed_partially = False
         """Whether the listing is incomplete, so that nothing can be concluded about URLs that it lacks."""
         self.failed = False
         """Whether an error occurred that affects all further URLs."""

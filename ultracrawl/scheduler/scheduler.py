@@ -95,7 +95,7 @@ class UltracrawlScheduler(BaseScheduler):
         if self._context.run.failed or self._may_fetch() <= 0:
             return bool(self._direct)
         waiting = self._frontier.pending or self._features.sitemaps.waiting_sites
-        return bool(self._direct or waiting or self._context.run.listing)
+        return bool(self._direct or waiting or self._context.run.is_listing)
 
     def enqueue_request(self, request: Request) -> bool:
         """Accept a request of a spider or middleware, or one that the downloader has handled already."""

@@ -92,7 +92,7 @@ def _environment(source: DataSource, report: RunReport) -> dict[str, str]:
 
 async def complete(crawl: RunningCrawl) -> None:
     """Run the completion command in a thread; not if a filter function has aborted the run."""
-    if not (crawl.restarts or crawl.ends_all):
+    if not (crawl.restarts or crawl.is_last):
         write_line = robot_log_writer(crawl.context.project, crawl.context.source)
         await asyncio.to_thread(run_command, crawl.context.source, crawl.context.report, write_line)
 

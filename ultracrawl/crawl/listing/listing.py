@@ -66,7 +66,7 @@ class SourceListing(Feature):
         if run.failed or run.replay:
             return
         self._notes.begin(fresh=self._fetches_everything)
-        run.listing = True
+        run.is_listing = True
         self._task = asyncio.ensure_future(self._run())
 
     @property
@@ -86,7 +86,7 @@ class SourceListing(Feature):
             logger.warning("The source cannot be listed", exc_info=error)
             run.fail(f"the source cannot be listed: {type(error).__name__}: {error}")
         finally:
-            run.listing = False
+            run.is_listing = False
             self._context.queue.listing_changed()
 
     async def _list_source(self) -> None:
@@ -119,7 +119,7 @@ class SourceListing(Feature):
 
     def _end_listing(self, end: Complete | Partial) -> None:
         if isinstance(end, Partial):
-            self._context.run.partial = True
+            self._context.run.listed_partially = True
             self._context.run.add_problem(
                 f"the source was listed in part: {end.reason}; nothing of it is taken for gone"
             )
@@ -224,7 +224,7 @@ class SourceListing(Feature):
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task], timeout=CLOSE_TIMEOUT)
-            self._context.run.listing = True  # it is resumed by the next start
+            self._context.run.is_listing = True  # it is resumed by the next start
 
     async def close(self) -> None:
         """Confirm to the lister that its documents are in the index, and close it."""

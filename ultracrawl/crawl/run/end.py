@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.removal.deletions import Deletions
 from ultracrawl.crawl.removal.scope import with_links_left
 from ultracrawl.crawl.run.limits import RunLimits
-from ultracrawl.crawl.run.start_chain import judge_run
+from ultracrawl.crawl.run.start_chain import report_unreadable_urls
 from ultracrawl.crawl.writing.finishing import INDEX_TIMEOUT, finish_writing
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
@@ -34,7 +34,7 @@ class RunEnd:
     """Ends a run: carries out deletions, waits for the last index commit and writes the report.
 
     `recount` is called with the old and new record of a document whose outcome changes, `restarts` returns whether
-    the cycle restarts after this run, and `asked` are the URLs of the command line.
+    the cycle restarts after this run, and `requested_urls` are the URLs of the command line.
     """
 
     def __init__(
@@ -43,13 +43,13 @@ class RunEnd:
         limits: RunLimits,
         recount: Callable[[UrlRecord, UrlRecord], None],
         restarts: Callable[[], bool],
-        asked: Iterable[str],
+        requested_urls: Iterable[str],
     ) -> None:
         self._context = context
         self._limits = limits
         self._recount = recount
         self._restarts = restarts
-        self._asked = tuple(asked)
+        self._requested_urls = tuple(requested_urls)
 
     async def finish_indexing(self) -> None:
         """Carry out deletions and wait for the last commit. Raises `WorkError`."""
@@ -77,7 +77,7 @@ class RunEnd:
         now = context.clock()
         counters.close(as_text(now), time.monotonic() - started)
         if not counters.interrupted:
-            judge_run(context, self._asked)
+            report_unreadable_urls(context, self._requested_urls)
         for notify in context.hooks.run_ended:
             notify()
         if context.run.replay:
@@ -118,10 +118,10 @@ class RunEnd:
 
     def _is_complete(self) -> bool:
         context = self._context
-        return not (context.counters.interrupted or context.run.partial or self._is_unfinished())
+        return not (context.counters.interrupted or context.run.listed_partially or self._is_unfinished())
 
     def _is_unfinished(self) -> bool:
         """Whether URLs are queued, other than those of given-up sites, or the listing is not finished."""
-        if self._context.run.listing:
+        if self._context.run.is_listing:
             return True
         return self._context.store.records.count_urls().queued > self._context.counters.given_up.total()

@@ -58,7 +58,7 @@ class RunLimits(Feature):
         return bool(self._reasons)
 
     @property
-    def late(self) -> bool:
+    def is_overdue(self) -> bool:
         """Whether the run took 1.5 times `limits.seconds`: visits still in flight are given up."""
         if not (self._seconds and self._began):
             return False

@@ -40,7 +40,7 @@ class RunningCrawl:
         return self._verdict.restarts
 
     @property
-    def ends_all(self) -> bool:
+    def is_last(self) -> bool:
         """Whether a function of the filters requested that no further run follows."""
         return self._verdict.ends
 

@@ -73,14 +73,16 @@ def _admit_host(boundary: Boundary, url: str) -> None:
         boundary.admit(host_of(url))
 
 
-def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
+def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str]) -> None:
     """Add to the report of a finished run which requested URLs could not be read.
 
     Each URL of the command line is reported. For a definition it is reported if no page could be read, unless the
     start URLs were read before: a later cycle may have requested only what failed before.
     """
     report = context.report
-    problems = [problem for url in _canonical(context, asked) if (problem := _failure_of(context, url))]
+    problems = [
+        problem for url in _canonical(context, requested_urls) if (problem := _failure_of(context, url))
+    ]
     if not problems and not report.problems and report.reached_nothing and _is_news(context):
         starts = _canonical(context, context.source.seed_urls)
         reasons = (problem for url in starts if (problem := _failure_of(context, url)))

@@ -48,18 +48,18 @@ class VisitWatch(Feature):
         self,
         context: CrawlContext,
         crawler: Crawler,
-        late: Callable[[], bool],
+        is_run_overdue: Callable[[], bool],
         end_failed: Callable[[Visit, Failure], None],
     ) -> None:
-        """`late` returns whether the run has to end now; `end_failed` ends a visit or retries it."""
+        """`is_run_overdue` returns whether the run has to end now; `end_failed` ends a visit or retries it."""
         self._context = context
         self._crawler = crawler
-        self._late = late
+        self._is_run_overdue = is_run_overdue
         self._end_failed = end_failed
         source = context.source
         self.step_timeout = STEP_TIMEOUT_FACTOR * source.limits.timeout
         """Seconds that a step may take, without waiting for other visits."""
-        self._longest = {
+        self._step_timeouts = {
             Step.DOWNLOAD: self.step_timeout,
             # Item pipelines have their own time limit and message, which must come first.
             Step.PROCESSING: self.step_timeout + source.limits.timeout,
@@ -67,13 +67,13 @@ class VisitWatch(Feature):
             + max(source.conversion.timeout, source.limits.seconds_per_page or 0.0),
             Step.BROWSER: self.step_timeout + source.javascript.timeout,
         }
-        self._out: set[Visit] = set()
+        self._in_flight: set[Visit] = set()
         self._steps: dict[Visit, tuple[Step, float]] = {}
         """Step of each visit and its begin; kept while its request is processed."""
         self._time = 0.0
-        self._latest = dict.fromkeys(Step, 0.0)
+        self._last_exits = dict.fromkeys(Step, 0.0)
         """Last time at which a visit left each step in which visits wait for their turn."""
-        self._others: dict[Request, float] = {}
+        self._other_requests: dict[Request, float] = {}
         """Requests that are no visits, with the time at which they were first seen."""
         self._items: dict[asyncio.Task[Any], float] = {}
         self._lost = 0
@@ -82,12 +82,12 @@ class VisitWatch(Feature):
 
     def begin_visit(self, visit: Visit) -> None:
         """Watch a visit whose request is sent."""
-        self._out.add(visit)
+        self._in_flight.add(visit)
         self._set_step(visit, Step.DOWNLOAD)
 
     def suspend_visit(self, visit: Visit) -> None:
         """Stop watching a visit that waits for a retry."""
-        self._out.discard(visit)
+        self._in_flight.discard(visit)
 
     def _set_step(self, visit: Visit, step: Step) -> None:
         """Set the step of a visit."""
@@ -104,7 +104,7 @@ class VisitWatch(Feature):
         try:
             yield
         finally:
-            self._latest[step] = self._time
+            self._last_exits[step] = self._time
             self._set_step(visit, Step.PROCESSING)
 
     @contextmanager
@@ -134,9 +134,9 @@ class VisitWatch(Feature):
 
     def _check(self) -> None:
         slot = self._crawler.engine._slot
-        if slot is None or not (self._out or slot.inprogress or self._items):
+        if slot is None or not (self._in_flight or slot.inprogress or self._items):
             return
-        late = self._late()
+        late = self._is_run_overdue()
         for task, since in list(self._items.items()):
             if late or self._time - since > self.step_timeout:
                 del self._items[task]
@@ -145,12 +145,14 @@ class VisitWatch(Feature):
             visit_of(request): request
             for request in (*self._context.queue.waiting_requests, *slot.inprogress)
         }
-        for visit in [visit for visit in self._out if visit.done or visit not in holders]:
+        for visit in [visit for visit in self._in_flight if visit.done or visit not in holders]:
             self._end_lost(visit)
-        for visit in [visit for visit in self._steps if visit not in self._out and visit not in holders]:
+        for visit in [
+            visit for visit in self._steps if visit not in self._in_flight and visit not in holders
+        ]:
             del self._steps[visit]
-        self._others = {
-            request: self._others.get(request, self._time)
+        self._other_requests = {
+            request: self._other_requests.get(request, self._time)
             for request in slot.inprogress
             if visit_of(request) is None
         }
@@ -163,7 +165,7 @@ class VisitWatch(Feature):
         self._check()
 
     def _end_lost(self, visit: Visit) -> None:
-        self._out.discard(visit)
+        self._in_flight.discard(visit)
         self.fail_visit(visit, "nothing works on it any more")
         if visit.done and self._context.visits.get(visit.entry.key) is visit:
             self._context.run.fail(f"the end of {visit.url} was noted in part only, because something raised")
@@ -171,14 +173,14 @@ class VisitWatch(Feature):
     def _is_overdue(self, request: Request) -> bool:
         visit = visit_of(request)
         if visit is None:
-            return self._time - self._others[request] > self.step_timeout
+            return self._time - self._other_requests[request] > self.step_timeout
         step, since = self._steps.setdefault(visit, (Step.DOWNLOAD, self._time))
-        return self._time - max(since, self._latest[step]) > self._longest[step]
+        return self._time - max(since, self._last_exits[step]) > self._step_timeouts[step]
 
     def _give_up(self, request: Request) -> None:
         visit = visit_of(request)
-        if visit is not None and visit in self._out:
-            self._out.discard(visit)
+        if visit is not None and visit in self._in_flight:
+            self._in_flight.discard(visit)
             self.fail_visit(visit, "it does not come back")
         elif visit is None or visit.done:
             self._report(f"{request.url}: what works on it does not come back, and is no longer waited for")

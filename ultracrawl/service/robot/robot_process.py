@@ -87,7 +87,7 @@ class Robot:
         if self._order is not None:
             return self._again(self._order)
         report = crawl.context.report
-        if report.interrupted or crawl.ends_all:
+        if report.interrupted or crawl.is_last:
             return False
         if crawl.restarts:
             return self._again(Command.RESTART)

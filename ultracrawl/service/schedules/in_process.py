@@ -75,7 +75,7 @@ class InProcessLauncher:
             finally:
                 self._going = None
             report = crawl.context.report
-            if crawl.ends_all or (report.interrupted and not crawl.stopped):
+            if crawl.is_last or (report.interrupted and not crawl.stopped):
                 self._interrupted()
             return CrawlEnd(order.source, report)
 
