@@ -94,7 +94,7 @@ def ask_at_once(opened: Opened, going: Callable[[], bool], *, askers: int = ASKE
 
 
 def define(folder: Path, engine: str, urls: Sequence[str]) -> None:
-    """Write the definition of a source for each address; the first one is not scheduled."""
+    """Write a definition with a source for each address."""
     source = {
         "politeness": {"delay": 0, "concurrency": 32},
         "boundary": {"networks": ["127.0.0.0/8"]},

@@ -174,10 +174,9 @@ def print_completions(query: str, found: list[Completion], *, as_json: bool) -> 
     if as_json:
         print_json(completions_json(query, found))
         return
-    for one in found:
-        click.echo(
-            f"{click.style(as_line(one.text), bold=True)}  {click.style(escape_controls(one.url), fg='green')}"
-        )
+    for completion in found:
+        url = click.style(escape_controls(completion.url), fg="green")
+        click.echo(f"{click.style(as_line(completion.text), bold=True)}  {url}")
     if not found:
         click.echo(f"No title goes on from {query!r}.")
 
@@ -202,7 +201,9 @@ def print_result(
         click.secho(f"    {escape_controls(hit.section_url)}", fg="green")
         click.echo(_marked(f"    {hit.snippet}"))
     for name, values in result.facets.items():
-        rows = (f"{names.of(name, one.value) or _value_text(one.value)} ({one.count:,})" for one in values)
+        rows = (
+            f"{names.of(name, count.value) or _value_text(count.value)} ({count.count:,})" for count in values
+        )
         counts = ", ".join(rows) or "no values"
         click.echo(click.style(f"{names.of_attribute(name)}: ", bold=True) + counts)
     click.secho(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", dim=True)

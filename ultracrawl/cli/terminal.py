@@ -15,7 +15,7 @@ def escape_controls(text: str) -> str:
     """Return a text with control characters replaced by JSON escapes."""
     if text.isprintable():
         return text
-    return "".join(json.dumps(one)[1:-1] if category(one) in _CONTROL_CATEGORIES else one for one in text)
+    return "".join(json.dumps(char)[1:-1] if category(char) in _CONTROL_CATEGORIES else char for char in text)
 
 
 def print_line(line: str, *, err: bool = False) -> None:

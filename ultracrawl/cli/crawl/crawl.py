@@ -90,7 +90,7 @@ def command(
     if jobs > 1 and not as_json:
         print_total(reports)
     names = {source.name for source in chosen}
-    complete = names == {report.source for report in reports} and not any(one.failed for one in reports)
+    complete = names == {report.source for report in reports} and not any(report.failed for report in reports)
     raise SystemExit(0 if complete else 1)
 
 

@@ -69,9 +69,10 @@ def print_total(reports: Sequence[RunReport]) -> None:
     """Print the totals of runs in parallel."""
     failed = [report.source for report in reports if report.failed]
     click.echo(
-        f"{len(reports)} sources: {sum(one.scheduled for one in reports):,} URLs, "
-        f"{sum(one.fetched for one in reports):,} fetched, {sum(one.indexed for one in reports):,} indexed, "
-        f"{sum(one.deleted for one in reports):,} deleted"
+        f"{len(reports)} sources: {sum(report.scheduled for report in reports):,} URLs, "
+        f"{sum(report.fetched for report in reports):,} fetched, "
+        f"{sum(report.indexed for report in reports):,} indexed, "
+        f"{sum(report.deleted for report in reports):,} deleted"
         + (f"; not as wanted: {', '.join(failed)}" if failed else "")
     )
 

@@ -54,14 +54,14 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
             print_all("sources", results, print_steered, as_json=as_json)
         if problems:
             raise UserError("; ".join(map(str, problems)))
-        raise SystemExit(0 if all(one.obeyed for one in results) else 1)
+        raise SystemExit(0 if all(result.obeyed for result in results) else 1)
 
     return command
 
 
-def print_steered(one: SteerResult) -> None:
+def print_steered(result: SteerResult) -> None:
     """Print the result of a command."""
-    click.echo(f"{one.source}: {one.note}", err=not one.obeyed)
+    click.echo(f"{result.source}: {result.note}", err=not result.obeyed)
 
 
 @_order_verb

@@ -80,23 +80,23 @@ def list_collections(config: str | None, as_json: bool) -> None:
     Example:
       ultracrawl admin list -c collections.xml --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    for one in collections_in(file_of(config)):
-        info = one.settings.get(("", "info"))
+    for scope in collections_in(file_of(config)):
+        info = scope.settings.get(("", "info"))
         row = {
-            "name": one.name,
+            "name": scope.name,
             "info": info.value if info else None,
-            "sub_collections": list(one.subs),
-            "logins": list(one.logins),
+            "sub_collections": list(scope.subs),
+            "logins": list(scope.logins),
         }
         if as_json:
             print_json(row)
             continue
         parts = [
             f"{name} ({what})"
-            for what, names in (("sub-collection", one.subs), ("login", one.logins))
+            for what, names in (("sub-collection", scope.subs), ("login", scope.logins))
             for name in names
         ]
-        click.echo(": ".join(filter(None, [one.name, ", ".join(parts)])))
+        click.echo(": ".join(filter(None, [scope.name, ", ".join(parts)])))
         for line in str(info.value).splitlines() if info else ():
             click.echo(f"  {line.strip()}")
 
@@ -129,7 +129,7 @@ def remove(name: str, yes: bool, config: str | None) -> None:
     find(name, known)
     if not yes:
         click.confirm(f"Remove the collection {name}?", abort=True)
-    collection_file.write(file_of(config), [one for one in known if one.name != name])
+    collection_file.write(file_of(config), [scope for scope in known if scope.name != name])
     click.echo(f"{name}: removed")
 
 

@@ -55,13 +55,13 @@ def parts_of(name: str, config: str | None) -> tuple[str, ...]:
 def running_parts(name: str, config: str | None) -> tuple[str, ...]:
     """Return the sources of a collection that are being crawled; if none is, its own, so that the verb reports it."""
     project, parts = _parts(name, config)
-    return tuple(one for one in parts if running_crawl(project, one)) or parts[:1]
+    return tuple(part for part in parts if running_crawl(project, part)) or parts[:1]
 
 
 def stored_parts(name: str, config: str | None) -> tuple[str, ...]:
     """Return the sources of a collection with stored documents; if none has any, its own, for the report."""
     project, parts = _parts(name, config)
-    found = (one for one in parts if stored_documents_exist(project, project.known_sources[one]))
+    found = (part for part in parts if stored_documents_exist(project, project.known_sources[part]))
     return tuple(found) or parts[:1]
 
 
@@ -73,7 +73,7 @@ def _parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
     found = sources_of(file)
     if name not in found:
         raise _unknown(name, found)
-    parts = tuple(one for one in found[name] if one in project.known_sources)
+    parts = tuple(part for part in found[name] if part in project.known_sources)
     if not parts:
         raise UserError(f"the collection `{name}` has no start URI, so there is nothing to crawl")
     return project, parts
@@ -86,9 +86,9 @@ def _unknown(name: str, known: Iterable[str]) -> UserError:
 def check(target: Path, collections: list[Scope], added: str) -> None:
     """Raise `DefinitionError` if the collections cannot be used together; print findings on the added file."""
     loaded = load_collections(target, collections, Notices(str(target)))
-    if loaded.project is None and not all(one.code is FindingCode.NO_START for one in loaded.fatal):
+    if loaded.project is None and not all(finding.code is FindingCode.NO_START for finding in loaded.fatal):
         raise DefinitionError(loaded.fatal)
-    show_findings(one for one in loaded.findings if one.file == added)
+    show_findings(finding for finding in loaded.findings if finding.file == added)
 
 
 def write(path: Path, collections: list[Scope]) -> None:

@@ -48,7 +48,7 @@ def command(
             raise UserError("each source counts its own runs; name one by --source")
         _print_past_verdicts(explain_past(project, chosen[0], url, as_of_run), as_json=as_json)
         return
-    for explanation in (explain(project, one, url, dns=dns) for one in chosen):
+    for explanation in (explain(project, chosen_source, url, dns=dns) for chosen_source in chosen):
         if as_json:
             print_json(explanation.as_json())
         else:
@@ -77,14 +77,14 @@ def _print(explanation: Explanation) -> None:
         click.echo(f"  in the index: {indexed}")
         if record.removal:
             print_line(f"  is to leave the index: {record.removal}")
-    for one in explanation.duplicates:
-        print_line(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")
+    for duplicate in explanation.duplicates:
+        print_line(f"  same content: {duplicate.url}{' (in the index)' if duplicate.indexed else ''}")
 
 
 def _print_decisions(decisions: Iterable[Decision]) -> None:
-    for one in decisions:
-        mark = "NO " if not one.accept else "yes" if one.index else "yes, not indexed"
-        print_line(f"  {mark:<4} {one.stage:<10} {one.rule}: {one.reason}")
+    for decision in decisions:
+        mark = "NO " if not decision.accept else "yes" if decision.index else "yes, not indexed"
+        print_line(f"  {mark:<4} {decision.stage:<10} {decision.rule}: {decision.reason}")
 
 
 def _print_past_verdicts(past: PastExplanation, *, as_json: bool) -> None:
@@ -93,12 +93,12 @@ def _print_past_verdicts(past: PastExplanation, *, as_json: bool) -> None:
         return
     verdict = "was let in" if past.accept else "was excluded"
     print_line(f"{past.source}: {past.canonical_url or past.url} {verdict} in run {past.run}")
-    for one in past.verdicts:
-        _print_past(one)
+    for past_verdict in past.verdicts:
+        _print_past(past_verdict)
 
 
-def _print_past(one: PastVerdict) -> None:
-    candidate, rule, now = one.judged.candidate, one.judged.rule, one.refusal
+def _print_past(verdict: PastVerdict) -> None:
+    candidate, rule, now = verdict.judged.candidate, verdict.judged.rule, verdict.refusal
     where = (
         f"in {candidate.parent}"
         if candidate.parent
@@ -106,9 +106,9 @@ def _print_past(one: PastVerdict) -> None:
         if candidate.seed
         else "outside pages"
     )
-    print_line(f"  {one.judged.time}: found {where}, depth {candidate.depth}")
+    print_line(f"  {verdict.judged.time}: found {where}, depth {candidate.depth}")
     if rule:
-        print_line(f"  NO   {one.judged.stage:<10} {rule}")
+        print_line(f"  NO   {verdict.judged.stage:<10} {rule}")
     site_urls, path_queries = candidate.counts
     if site_urls is not None:
         print_line(f"  counted then: {site_urls:,} URLs of its site")
@@ -116,7 +116,7 @@ def _print_past(one: PastVerdict) -> None:
         print_line(f"  counted then: {path_queries:,} URLs of its path with another query")
     for limit in candidate.over:
         print_line(f"  counted then: {limit}")
-    if one.same:
+    if verdict.same:
         print_line("  the definition as it is now decides the same of it:")
     elif now is None:
         print_line("  it is another verdict than that of the definition as it is now, which lets it in:")
@@ -124,4 +124,4 @@ def _print_past(one: PastVerdict) -> None:
         print_line(
             f"  it is another verdict than that of the definition as it is now, which excludes it by {now.rule}:"
         )
-    _print_decisions(one.decisions)
+    _print_decisions(verdict.decisions)

@@ -48,10 +48,10 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
     loaded = [read_definitions(location) for location in locations]
     findings = [
         finding
-        for location, one in zip(locations, loaded, strict=True)
-        for finding in (*one.findings, *_of_filters(location, one))
+        for location, result in zip(locations, loaded, strict=True)
+        for finding in (*result.findings, *_of_filters(location, result))
     ]
-    projects = [one.project for one in loaded if one.project]
+    projects = [result.project for result in loaded if result.project]
     for project in projects:
         findings += [*ineffective_settings(project), *former_destinations(project)]
         findings += unwatched_sources(project)
@@ -64,7 +64,9 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
     fatal = sum(finding.fatal for finding in findings)
     if not as_json:
         sources = sum(
-            len(known.known_sources) for one in loaded if (known := one.project or one.partial_project)
+            len(known.known_sources)
+            for result in loaded
+            if (known := result.project or result.partial_project)
         )
         advice = len(findings) - fatal
         counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))

@@ -34,30 +34,32 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
     print_all("sources", forecasts, _print, as_json=as_json)
 
 
-def _print(one: Forecast) -> None:
-    run = "goes on with the run that did not end" if one.resumes else "is a new one"
-    begins = f"{one.scheduled:,} URLs" + (" and what is listed then" if one.listed else "")
-    click.echo(f"{one.source}: {one.known:,} URLs known; the next run {run} and begins with {begins}")
-    for rule, number in one.dropped.most_common():
+def _print(forecast: Forecast) -> None:
+    run = "goes on with the run that did not end" if forecast.resumes else "is a new one"
+    begins = f"{forecast.scheduled:,} URLs" + (" and what is listed then" if forecast.listed else "")
+    click.echo(
+        f"{forecast.source}: {forecast.known:,} URLs known; the next run {run} and begins with {begins}"
+    )
+    for rule, number in forecast.dropped.most_common():
         click.echo(f"  {number:>9,}  dropped: {rule}")
-    if one.dropped:
-        click.echo(f"  {one.deleted:>9,}  documents leave the index with them")
-    for rule, number in one.left_out.most_common():
+    if forecast.dropped:
+        click.echo(f"  {forecast.deleted:>9,}  documents leave the index with them")
+    for rule, number in forecast.left_out.most_common():
         click.echo(f"  {number:>9,}  documents are left out by the filters: {rule}")
-    if one.forgotten:
-        click.echo(f"  {one.forgotten:>9,}  forgotten: gone several times, and nothing links to them")
-    click.echo(f"  {one.stays:>9,}  stay")
-    _print_start_urls(one)
-    if one.change.scope:
+    if forecast.forgotten:
+        click.echo(f"  {forecast.forgotten:>9,}  forgotten: gone several times, and nothing links to them")
+    click.echo(f"  {forecast.stays:>9,}  stay")
+    _print_start_urls(forecast)
+    if forecast.change.scope:
         click.echo("  every page is scanned anew, because other URLs may belong to the source now")
-    if one.change.recipe:
+    if forecast.change.recipe:
         click.echo("  every page is processed again, because the definition makes other documents of it now")
 
 
-def _print_start_urls(one: Forecast) -> None:
-    for url in one.start_urls[:URLS_SHOWN]:
+def _print_start_urls(forecast: Forecast) -> None:
+    for url in forecast.start_urls[:URLS_SHOWN]:
         click.echo(f"  start URL added: {url}")
-    if len(one.start_urls) > URLS_SHOWN:
-        click.echo(f"  and {len(one.start_urls) - URLS_SHOWN:,} more start URLs (--json shows all)")
-    for url, rule in one.refused.items():
+    if len(forecast.start_urls) > URLS_SHOWN:
+        click.echo(f"  and {len(forecast.start_urls) - URLS_SHOWN:,} more start URLs (--json shows all)")
+    for url, rule in forecast.refused.items():
         click.echo(f"  start URL outside: {url} ({rule})")

@@ -55,7 +55,7 @@ def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient
 
 
 def _as_json(result: SiteProbe) -> dict[str, object]:
-    steps = [{"url": one.url, "status": one.status, "location": one.location} for one in result.redirects]
+    steps = [{"url": step.url, "status": step.status, "location": step.location} for step in result.redirects]
     return {**asdict(result), "redirects": steps}
 
 
@@ -68,8 +68,8 @@ def _print(result: SiteProbe) -> None:
         *(("reverse", f"{address}: {name or 'no name'}") for address, name in result.reverse_names.items()),
         ("name servers", ", ".join(result.name_servers)),
         *(
-            ("answer", f"{one.status or 'none'} {one.url}{f' -> {one.location}' if one.location else ''}")
-            for one in result.redirects
+            ("answer", f"{step.status or 'none'} {step.url}{f' -> {step.location}' if step.location else ''}")
+            for step in result.redirects
         ),
         ("server", result.server),
         ("tls", result.tls),

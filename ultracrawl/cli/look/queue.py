@@ -35,7 +35,9 @@ def command(source: str | None, project: Project, limit: int, as_json: bool) -> 
       ultracrawl queue handbook
       ultracrawl queue --limit 100 --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    views = [queue_of(project, one, limit) for one in chosen_sources(project, [source] if source else [])]
+    views = [
+        queue_of(project, chosen, limit) for chosen in chosen_sources(project, [source] if source else [])
+    ]
     print_all("sources", views, _print, as_json=as_json)
 
 
@@ -48,19 +50,19 @@ def _print(view: QueueView) -> None:
     begins = "the next crawl begins a cycle, with" + (" what is listed then" if view.listed else "")
     goes_on = "the next crawl goes on with them" if view.resumes else begins
     click.echo(f"  {goes_on}{due}")
-    for one in view.urls:
-        _print_url(one)
+    for url in view.urls:
+        _print_url(url)
     if view.orphans:
         click.echo(f"  orphans, which are {view.orphans_are}:")
-    for one in view.orphans:
-        _print_url(one)
+    for url in view.orphans:
+        _print_url(url)
 
 
-def _print_url(one: DueUrl) -> None:
-    rank = "" if one.rank is None else f"{one.rank:>12,.2f}  "
-    fetched = iso(one.last_fetched) or "never"
-    click.echo(f"  {rank}{one.url}  ({one.why}; fetched {fetched})")
-    if one.score is not None:
-        names = [name for name in one.score.__slots__ if getattr(one.score, name)]
-        parts = ", ".join(f"{name} {getattr(one.score, name):.2f}" for name in names)
-        click.echo(f"      score {one.score.total:.2f}: {parts}")
+def _print_url(url: DueUrl) -> None:
+    rank = "" if url.rank is None else f"{url.rank:>12,.2f}  "
+    fetched = iso(url.last_fetched) or "never"
+    click.echo(f"  {rank}{url.url}  ({url.why}; fetched {fetched})")
+    if url.score is not None:
+        names = [name for name in url.score.__slots__ if getattr(url.score, name)]
+        parts = ", ".join(f"{name} {getattr(url.score, name):.2f}" for name in names)
+        click.echo(f"      score {url.score.total:.2f}: {parts}")

@@ -81,8 +81,8 @@ def _print_status(row: dict[str, Any]) -> None:
         verb = f"`ultracrawl approve-deletions {row['source']}`"
         click.echo(f"  {row['leaving']:,} documents are to leave the index: {verb}")
     last = row["last_run"]
-    for one in row["feeding"]:
-        click.echo(destination_line(one))
+    for destination in row["feeding"]:
+        click.echo(destination_line(destination))
     if last and last.get("finished"):
         click.echo(
             f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
@@ -129,27 +129,27 @@ def _view(project: Project, source: DataSource, name: str, now: float) -> SiteVi
         return view_site(state, sites, rules, name.lower(), now, sign.phase if sign else None)
 
 
-def _print(one: SiteView) -> None:
-    click.echo(f"{one.row.site} ({one.source}): {_next(one)}")
-    click.echo(f"  delay     {one.delay}")
-    waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(one.queued.items()))
+def _print(view: SiteView) -> None:
+    click.echo(f"{view.row.site} ({view.source}): {_next(view)}")
+    click.echo(f"  delay     {view.delay}")
+    waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(view.queued.items()))
     click.echo(f"  waiting   {waiting or 'nothing'}")
-    print_line(f"  robots    {one.row.robots or 'not known'}")
-    if one.row.stand_in:
-        click.echo(f"  asked at  {one.row.stand_in}, because the site itself was given up in this run")
-    if one.holder is not None:
-        then = f"; {', '.join(one.holder.waiting)} waits for it" if one.holder.waiting else ""
-        click.echo(f"  asked by  the crawl of {one.holder.source} (process {one.holder.pid}){then}")
-    if one.clock.errors or one.clock.last_error:
-        print_line(f"  errors    {one.clock.errors}, the last: {one.clock.last_error}")
+    print_line(f"  robots    {view.row.robots or 'not known'}")
+    if view.row.stand_in:
+        click.echo(f"  asked at  {view.row.stand_in}, because the site itself was given up in this run")
+    if view.holder is not None:
+        then = f"; {', '.join(view.holder.waiting)} waits for it" if view.holder.waiting else ""
+        click.echo(f"  asked by  the crawl of {view.holder.source} (process {view.holder.pid}){then}")
+    if view.clock.errors or view.clock.last_error:
+        print_line(f"  errors    {view.clock.errors}, the last: {view.clock.last_error}")
 
 
-def _next(one: SiteView) -> str:
-    if one.next_at is None:
-        return one.waits
-    if one.waits_for_another:
-        return f"it waits, {one.waits}"
-    seconds = one.next_at - one.now
+def _next(view: SiteView) -> str:
+    if view.next_at is None:
+        return view.waits
+    if view.waits_for_another:
+        return f"it waits, {view.waits}"
+    seconds = view.next_at - view.now
     if seconds <= 0:
-        return "may be asked now" if one.phase else "is asked by the next crawl"
-    return f"next request in {seconds:,.1f} s; it waits for: {one.waits}"
+        return "may be asked now" if view.phase else "is asked by the next crawl"
+    return f"next request in {seconds:,.1f} s; it waits for: {view.waits}"

@@ -37,7 +37,7 @@ def command(sources: tuple[str, ...], warc: Path, project: Project) -> None:
     Example:
       ultracrawl export handbook --warc handbook.warc.gz
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    chosen = [one for one in known_sources(project, sources) if stored_documents_exist(project, one)]
+    chosen = [source for source in known_sources(project, sources) if stored_documents_exist(project, source)]
     if not chosen:
         raise UserError("no documents are stored; write `storage: {keep: true}` in a source and crawl it")
     written = _write(warc, (answer for source in chosen for answer in _answers(project, source)))

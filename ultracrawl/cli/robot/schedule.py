@@ -87,8 +87,8 @@ def add(start: str, days: str, stop: str | None, stop_days: str | None, config: 
     except ScheduleError as error:
         raise UserError(str(error)) from error
     _append(path, added)
-    for one in added:
-        click.echo(f"{one.action.value:<5}  {one}")
+    for appointment in added:
+        click.echo(f"{appointment.action.value:<5}  {appointment}")
 
 
 @schedule.command("run")

@@ -89,8 +89,8 @@ def command(
         urls = (*urls, *starts_of_site(config, sitename))
     for url in [_canonical(url, rules.url_policy) for url in urls or rules.seeds]:
         stages = tuple(judge.rules.decisions(judge.candidate(url)))
-        one = _simulate(Simulated(url, source.name, stages), filtering, asker, look_up=not no_dns)
-        print_json(_as_json(one)) if as_json else _print(one)
+        result = _simulate(Simulated(url, source.name, stages), filtering, asker, look_up=not no_dns)
+        print_json(_as_json(result)) if as_json else _print(result)
 
 
 def _canonical(url: str, policy: UrlPolicy) -> str:
@@ -109,7 +109,7 @@ def _simulate(
     each is a program whose directives are shown one by one, and they judge a resource, not a link.
     """
     url = result.url
-    result.denied += [f"{one.stage}: {one.rule}" for one in result.stages if not one.accept]
+    result.denied += [f"{step.stage}: {step.rule}" for step in result.stages if not step.accept]
     host = urlsplit(url).hostname or ""
     if look_up:
         result.addresses = addresses_of(host)
@@ -122,8 +122,8 @@ def _simulate(
             result.denied.append(f"{program.name}: {view.cause}")
     if asker is not None and not result.warnings and url.startswith(("http://", "https://")):
         result.redirects = asker.follow_redirects(url)
-        result.warnings += [f"redirects to {one.location}" for one in result.redirects if one.location]
-        result.warnings += [one.problem for one in result.redirects if one.problem]
+        result.warnings += [f"redirects to {step.location}" for step in result.redirects if step.location]
+        result.warnings += [step.problem for step in result.redirects if step.problem]
     return result
 
 
@@ -132,32 +132,32 @@ def _trace(program: FilterProgram, view: View) -> Iterator[tuple[str, str]]:
         yield str(line), "denied" if answer is Answer.ABORTED else answer.name.lower()
 
 
-def _as_json(one: Simulated) -> dict[str, object]:
+def _as_json(result: Simulated) -> dict[str, object]:
     return {
-        "url": one.url,
-        "source": one.source,
-        "verdict": one.verdict,
-        "denied": one.denied,
-        "warnings": one.warnings,
-        "addresses": list(one.addresses),
+        "url": result.url,
+        "source": result.source,
+        "verdict": result.verdict,
+        "denied": result.denied,
+        "warnings": result.warnings,
+        "addresses": list(result.addresses),
         "redirects": [
-            {"url": step.url, "status": step.status, "location": step.location} for step in one.redirects
+            {"url": step.url, "status": step.status, "location": step.location} for step in result.redirects
         ],
-        "stages": [step.as_json() for step in one.stages],
+        "stages": [step.as_json() for step in result.stages],
         "filters": {
             name: [{"directive": line, "answer": answer} for line, answer in steps]
-            for name, steps in one.filters.items()
+            for name, steps in result.filters.items()
         },
     }
 
 
-def _print(one: Simulated) -> None:
-    click.echo(f"{one.verdict}  {one.url}")
-    if one.addresses:
-        click.echo(f"  address   {', '.join(one.addresses)}")
-    for name, steps in one.filters.items():
+def _print(result: Simulated) -> None:
+    click.echo(f"{result.verdict}  {result.url}")
+    if result.addresses:
+        click.echo(f"  address   {', '.join(result.addresses)}")
+    for name, steps in result.filters.items():
         click.echo(f"  {name}")
         for line, answer in steps:
             click.echo(f"    {answer:<9} {line}")
-    for reason in (*one.denied, *one.warnings):
+    for reason in (*result.denied, *result.warnings):
         print_line(f"  because   {reason}")

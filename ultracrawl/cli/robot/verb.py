@@ -281,7 +281,7 @@ def starts_of_site(config: str | None, name: str) -> list[str]:
 
 def filtered_source(project: Project, name: str | None) -> DataSource:
     """Return the only source of a project with filters, or the named one. Raises `UserError`."""
-    sources = [one for one in chosen_sources(project, [name] if name else []) if one.filters.file]
+    sources = [source for source in chosen_sources(project, [name] if name else []) if source.filters.file]
     if len(sources) != 1:
         raise UserError(
             "name one source with filters, by --source" if sources else "no source here has filters"
@@ -348,7 +348,9 @@ def _site_json(site: SiteDefinition) -> dict[str, object]:
 
 
 def _rule_json(rule: FilterRule, used: list[str]) -> dict[str, object]:
-    matches = [{"source": one.source, "by": one.by.value, "string": one.string} for one in rule.matches]
+    matches = [
+        {"source": match.source, "by": match.by.value, "string": match.string} for match in rule.matches
+    ]
     return {
         "name": rule.name,
         "title": rule.title,

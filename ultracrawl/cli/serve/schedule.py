@@ -59,7 +59,7 @@ def list_schedules(project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     states = schedule_states(project)
     if as_json:
-        print_json({"schedules": [state_as_json(one) for one in states]})
+        print_json({"schedules": [state_as_json(state) for state in states]})
         return
     for state in states or ():
         _print_state(project, state)
@@ -80,7 +80,7 @@ def show(name: str, project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     state, runs = _state(project, name), history(project, name, _SHOWN)
     if as_json:
-        print_json({**state_as_json(state), "runs": [run_as_json(one) for one in runs]})
+        print_json({**state_as_json(state), "runs": [run_as_json(run) for run in runs]})
         return
     _print_state(project, state)
     for run in runs:
@@ -184,23 +184,25 @@ def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -
 
 
 def _state(project: Project, name: str) -> ScheduleState:
-    states = {one.name: one for one in schedule_states(project)}
+    states = {state.name: state for state in schedule_states(project)}
     if name not in states:
         raise UserError(f"no schedule is named {name!r}; the schedules are: {', '.join(states) or 'none'}")
     return states[name]
 
 
-def _print_state(project: Project, one: ScheduleState) -> None:
-    due = f"; next {as_text(one.next_run)}" if one.next_run else ""
-    print_line(f"{one.name}: {one.status}{due}; {', '.join(one.sources)}")
-    if one.last_begin:
-        end = f" to {as_text(one.last_end)}" if one.last_end and one.last_end >= one.last_begin else ""
-        print_line(f"  last  {as_text(one.last_begin)}{end}")
-    if one.error:
-        print_line(f"  error {one.error}")
-    for log in one.log.splitlines():
+def _print_state(project: Project, state: ScheduleState) -> None:
+    due = f"; next {as_text(state.next_run)}" if state.next_run else ""
+    print_line(f"{state.name}: {state.status}{due}; {', '.join(state.sources)}")
+    if state.last_begin:
+        end = (
+            f" to {as_text(state.last_end)}" if state.last_end and state.last_end >= state.last_begin else ""
+        )
+        print_line(f"  last  {as_text(state.last_begin)}{end}")
+    if state.error:
+        print_line(f"  error {state.error}")
+    for log in state.log.splitlines():
         print_line(f"  log   {log}")
-    if one.next_run and runner_of(project, one.name) is None:
+    if state.next_run and runner_of(project, state.name) is None:
         print_line("  nothing keeps it now: `ultracrawl serve` and `ultracrawl crawl --continuous` do")
 
 

@@ -25,7 +25,6 @@ class UnseenUrl(NamedTuple):
     url: str
     shown_url: str
     has_document: bool
-    is_gone: bool
 
 
 class Advice(NamedTuple):

@@ -32,7 +32,7 @@ _SELECT_FIRST_MET = """
     AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
 _SELECT_UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
-    u.indexed OR u.submitted, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
+    u.indexed OR u.submitted FROM url u JOIN revisit r ON r.id=u.id
     WHERE r.seen<=? AND u.removal_code='' AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
     AND u.key NOT IN (SELECT key FROM pending) ORDER BY u.url"""
 
@@ -103,7 +103,7 @@ class SqliteVisits(SqlitePart):
     def unseen_urls(self, cycles: int) -> list[UnseenUrl]:
         """Return the known URLs that were last seen at least so many cycles ago."""
         rows = self._read(_SELECT_UNSEEN, self.cycle - cycles)
-        return [UnseenUrl(key, url, shown, bool(has), bool(gone)) for key, url, shown, has, gone in rows]
+        return [UnseenUrl(key, url, shown, bool(has)) for key, url, shown, has in rows]
 
     def note_advice(self, advice: Iterable[Advice]) -> None:
         """Store what a sitemap says about URLs."""
