@@ -15,7 +15,7 @@ def test_what_leads_to_no_url_is_counted_once() -> None:
     links = LinkUrls(DEFAULT_POLICY, counted.append)
     long = f"/{'a' * DEFAULT_POLICY.max_length}"
     for _ in range(2):
-        assert links.located(["/a", long, "mailto:heron@h.test"], PAGE) == {"/a": f"{PAGE}a"}
+        assert links.resolve(["/a", long, "mailto:heron@h.test"], PAGE) == {"/a": f"{PAGE}a"}
     assert counted == [UrlRule.LENGTH]
 
 
@@ -24,7 +24,7 @@ def test_pictures_that_pages_hold_as_links_are_not_kept() -> None:
     tracemalloc.start()
     try:
         for number in range(100):
-            links.located([f"data:image/png;base64,{number}{'A' * 100_000}"], PAGE)
+            links.resolve([f"data:image/png;base64,{number}{'A' * 100_000}"], PAGE)
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.run.visit_watch import VisitWatch
-from ultracrawl.crawl.visit import SitemapJob
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.urls.canonical import url_key
@@ -16,16 +15,6 @@ from ultracrawl.scheduler.budget import EntryGate
 from ultracrawl.scheduler.candidates.repeats import RepeatVisits
 from ultracrawl.scheduler.pacing import Pacing
 from ultracrawl.stores import QueueEntry
-
-
-class SitemapJobs(Protocol):
-    """What `VisitsInFlight` uses of the sitemap manager."""
-
-    def job_of(self, key: int) -> SitemapJob | None:
-        """Return the job of a URL that this run reads as a sitemap."""
-
-    def abandon(self, key: int) -> None:
-        """Release the pages that wait for a sitemap that will not be fetched."""
 
 
 class VisitsInFlight:
@@ -42,7 +31,7 @@ class VisitsInFlight:
         pacing: Pacing,
         gate: EntryGate,
         repeats: RepeatVisits,
-        sitemaps: SitemapJobs,
+        sitemaps: SitemapManager,
         watch: VisitWatch,
         retries: dict[int, Visit],
         wake: Callable[[float], None],

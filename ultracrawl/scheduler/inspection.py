@@ -96,21 +96,21 @@ class LinkReporter(ReplayQueue):
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
         """Report the links of a page; returns how many are inside the boundary."""
-        return len(self._report(visit, self._candidates.located(hrefs, base), named))
+        return len(self._report(visit, self._candidates.resolve(hrefs, base), named))
 
     def queue_feed_links(
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
         """Report the links of a feed; returns (key, True) of those inside the boundary, by link as written."""
-        located = self._candidates.located(hrefs, visit.url)
+        resolved = self._candidates.resolve(hrefs, visit.url)
         with self._candidates.without_rules() if ignore_rules else nullcontext():
-            inside = self._report(visit, located)
-        return {href: (url_key(url), True) for href, url in located.items() if url_key(url) in inside}
+            inside = self._report(visit, resolved)
+        return {href: (url_key(url), True) for href, url in resolved.items() if url_key(url) in inside}
 
-    def _report(self, visit: Visit, located: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
-        _, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
+    def _report(self, visit: Visit, resolved: Mapping[str, str], named: Sequence[Link] = ()) -> set[int]:
+        _, inside = self._candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
         for on_links in self._context.hooks.links_resolved:
-            on_links(visit, located, inside, named)
+            on_links(visit, resolved, inside, named)
         return set(inside)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:

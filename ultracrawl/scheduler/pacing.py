@@ -160,7 +160,7 @@ class Pacing:
         if not mirror:
             return False
         logger.warning(
-            "%s is given up for this run (%s); its copy %s stands in for it", before, error, mirror
+            "%s is given up for this run (%s); its mirror %s is used instead", before, error, mirror
         )
         self.leases.change_host(site)
         self._store_site(site)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.visit import Visit
@@ -13,27 +13,16 @@ from ultracrawl.rules.boundary.redirects import Redirect, RedirectDecision
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.run.start_chain import StartChain
 
 logger = logging.getLogger(__name__)
-
-
-class SeedChain(Protocol):
-    """The start URLs and the targets that they lead to by redirects alone."""
-
-    def __contains__(self, url: str) -> bool: ...
-
-    def add_target(self, target: str) -> None:
-        """Add the target of a redirect to the chain."""
-
-    def report_outside(self, url: str, target: str) -> None:
-        """Note that a URL of the chain redirects out of the boundary."""
 
 
 class RedirectFollower:
     """Decides redirects by the policy and boundary of the source (Ultra Search 9.6), and follows or refuses them."""
 
     def __init__(
-        self, context: CrawlContext, chain: SeedChain, follow_sitemap: Callable[[Visit, str, str], None]
+        self, context: CrawlContext, chain: StartChain, follow_sitemap: Callable[[Visit, str, str], None]
     ) -> None:
         """Initialise; `follow_sitemap` handles redirects of sitemaps, given visit, location and base URL."""
         self._context = context

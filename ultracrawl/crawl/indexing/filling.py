@@ -45,7 +45,7 @@ class Filling(Feature):
         A resumed run does not repeat what it did before the interruption: then the next run fills the indexes.
         """
         for destination in self._new:
-            writer.remove_unknown(self._strangers(destination.index))
+            writer.remove_unknown(self._unknown_urls(destination.index))
         writer.sync()
         if not self._has_documents or not (resumed or self._context.run.replay):
             self.destinations.mark_filled()
@@ -56,7 +56,7 @@ class Filling(Feature):
         if self._context.run.replay and self._new and not self._context.report.failed:
             self.destinations.mark_filled()
 
-    def _strangers(self, index: str) -> Iterator[str]:
+    def _unknown_urls(self, index: str) -> Iterator[str]:
         """Yield the display URLs of the source that an index has and the document table has not."""
         context = self._context
         urls: set[str] = set()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
+from ultracrawl.crawl.removal.unknown_documents import mark_unknown_documents, may_lead_further
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import is_new
@@ -55,7 +55,7 @@ class IndexReconciler(Feature):
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._has_strangers = False
+        self._has_unknown_documents = False
         self.lost = 0
         """Documents missing in the primary index. If there are any, the run requests every known URL."""
         self.problems: list[str] = []
@@ -78,7 +78,7 @@ class IndexReconciler(Feature):
         counts = context.store.records.count_urls()
         if number is None:
             return
-        self._has_strangers = number > counts.documents
+        self._has_unknown_documents = number > counts.documents
         if number < counts.indexed:
             self._forget_lost(primary)
 
@@ -125,7 +125,7 @@ class IndexReconciler(Feature):
         if (
             not complete
             or context.run.replay
-            or not self._has_strangers
+            or not self._has_unknown_documents
             or context.counters.given_up
             or may_lead_further(context.store)
         ):
@@ -137,4 +137,6 @@ class IndexReconciler(Feature):
             # An index that cannot be read is reported elsewhere.
             with closing(index), suppress(IndexStoreError):
                 found.update(url for _, url in index.urls(context.source.name))
-        mark_strangers(context.store, context.documents.writer, sorted(found - known), context.clock())
+        mark_unknown_documents(
+            context.store, context.documents.writer, sorted(found - known), context.clock()
+        )

@@ -112,10 +112,10 @@ class SourceListing(Feature):
 
     async def _next_batch(self, steps: Any) -> Listed:
         if isinstance(steps, AsyncIterator):
-            found = await anext(steps, None)
+            listed = await anext(steps, None)
         else:
-            found = await self._threads.call(next, steps, None)
-        return Partial("the lister ended without saying that it was at the end") if found is None else found
+            listed = await self._threads.call(next, steps, None)
+        return Partial("the lister ended without Complete or Partial") if listed is None else listed
 
     def _end_listing(self, end: Complete | Partial) -> None:
         if isinstance(end, Partial):
@@ -176,10 +176,7 @@ class SourceListing(Feature):
         self._context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
 
     def _queue_failed(self) -> None:
-        """Queue documents that failed before, with their stored entries.
-
-        A listing of changes does not name them again.
-        """
+        """Queue documents that failed before: a listing of changes does not name them again."""
         store = self._context.store
         for outcome in FAILED:
             for record in list(store.records.all_records(outcome)):
@@ -236,7 +233,9 @@ class SourceListing(Feature):
                     await self._threads.call(self._lister.confirm, self._notes.state.token)
                 await self._threads.call(self._lister.close)
         except TimeoutError:
-            self._context.run.note_problem("the lister did not come back; what it holds may be left over")
+            self._context.run.note_problem(
+                "the lister did not return in time; its resources may not be released"
+            )
         except Exception as error:  # code of a plug-in may raise anything
             self._context.run.note_problem(f"the lister cannot be closed: {type(error).__name__}: {error}")
         self._threads.close()

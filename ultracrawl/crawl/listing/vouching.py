@@ -34,10 +34,9 @@ def _stays_copy(context: CrawlContext, key: int, record: UrlRecord, entry: Entry
     """Return whether a known duplicate needs no visit; its entry is kept in case it takes the place of the other."""
     if not context.documents.remains_duplicate(record):
         return False
-    if (
-        context.store.documents.retained_document(Retained.LISTED, key) is None
-    ):  # it was the indexed one before
-        context.store.documents.retain_document(Retained.LISTED, key, pack_entry(entry))
+    documents = context.store.documents
+    if documents.retained_document(Retained.LISTED, key) is None:  # it was the indexed one before
+        documents.retain_document(Retained.LISTED, key, pack_entry(entry))
     return True
 
 

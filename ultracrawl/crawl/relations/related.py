@@ -141,14 +141,14 @@ _SECRET_HEADERS = frozenset(
 
 def links_of(page: Page, base: str, policy: UrlPolicy) -> list[str]:
     """Return the links of a page as absolute URLs without repetitions, canonical if their schemes are crawled."""
-    found: dict[str, None] = {}
+    urls: dict[str, None] = {}
     for link in page.links:
         url = policy.canonical(link.href, page.base or base) or _absolute(link.href, page.base or base)
         if url:
-            found[url] = None
-            if len(found) == MAX_LINKS:
+            urls[url] = None
+            if len(urls) == MAX_LINKS:
                 break
-    return list(found)
+    return list(urls)
 
 
 def _absolute(href: str, base: str) -> str:
@@ -162,8 +162,8 @@ def _absolute(href: str, base: str) -> str:
 
 def metadata_of(page: Page, response: Response, known: KnownPage | None) -> list[str]:
     """Return `meta.NAME=VALUE`, `http.NAME=VALUE` and `sitemap.NAME=VALUE` for all values of a page."""
-    found = [f"{name}={value}"[:MAX_VALUE_CHARS] for name, value in _values(page, response, known) if value]
-    return list(dict.fromkeys(found))[:MAX_VALUES]
+    values = [f"{name}={value}"[:MAX_VALUE_CHARS] for name, value in _values(page, response, known) if value]
+    return list(dict.fromkeys(values))[:MAX_VALUES]
 
 
 def _values(page: Page, response: Response, known: KnownPage | None) -> Iterator[tuple[str, str]]:
@@ -204,25 +204,25 @@ class RelationLists:
 
     def of(self, record: UrlRecord) -> Lists:
         """Return the lists of a document."""
-        found = {
+        lists = {
             "duplicates": self._duplicates(record) if "duplicates" in self._names else [],
             "redirects": self._redirects(record) if "redirects" in self._names else [],
             "mirrors": self._on_mirrors(record) if "mirrors" in self._names else [],
             "referrers": self._referring(record) if self._referrers else [],
         }
-        return {RELATION_ATTRIBUTES[name]: urls for name, urls in found.items() if urls}
+        return {RELATION_ATTRIBUTES[name]: urls for name, urls in lists.items() if urls}
 
     def load_referrers(self, keys: Iterable[int]) -> None:
         """Find the pages that link to documents, in one pass over all stored links."""
         if not self._max_referrers:
             return
-        found: dict[int, list[int]] = {key: [] for key in keys}
+        referrers: dict[int, list[int]] = {key: [] for key in keys}
         for page, links in self._state.links.page_links():
             for target in array("q", links):
-                pages = found.get(target)
+                pages = referrers.get(target)
                 if pages is not None and len(pages) < self._max_referrers and page != target:
                     pages.append(page)
-        self._referrers = found
+        self._referrers = referrers
 
     def _referring(self, record: UrlRecord) -> list[str]:
         assert self._referrers is not None
@@ -236,20 +236,20 @@ class RelationLists:
         )
 
     def _redirects(self, record: UrlRecord) -> list[str]:
-        found: dict[str, UrlRecord] = {}
+        sources_by_url: dict[str, UrlRecord] = {}
         front = [record.url]
         for _ in range(MAX_REDIRECTS):
             sources = (source for url in front for source in self._state.records.redirecting_to(url))
             new = {
                 source.url: source
                 for source in sources
-                if source.url not in found and source.url != record.url
+                if source.url not in sources_by_url and source.url != record.url
             }
             if not new:
                 break
-            found.update(new)
+            sources_by_url.update(new)
             front = list(new)
-        return self._bounded(found.values())
+        return self._bounded(sources_by_url.values())
 
     def _bounded(self, records: Iterable[UrlRecord]) -> list[str]:
         """Return the URLs of the oldest records up to the limit, and of all that are always listed; oldest first."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Container
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from scrapy import Request
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.discovery.robots_cache import RobotsCache
     from ultracrawl.crawl.rendering.browser import PartRequest
-    from ultracrawl.rules.robots.rules import RobotsRules
 
 
 _READABLE_TYPES = frozenset({"fetch", "xhr"})
@@ -81,19 +81,6 @@ _DROPPED_HEADERS = frozenset(
 _PASSED_HEADERS = ("accept", "accept-language", "x-requested-with", "origin")
 
 
-class RobotsSource(Protocol):
-    """Provides robots.txt rules."""
-
-    def known(self, url: str) -> RobotsRules | None:
-        """Return the rules for a URL if they are known."""
-
-    def fetch(self, url: str) -> Awaitable[RobotsRules]:
-        """Fetch the rules for a URL."""
-
-    def fetch_without_credentials(self, url: str) -> Awaitable[RobotsRules]:
-        """Fetch the rules for a URL requested by a script of another origin."""
-
-
 class PartFetcher:
     """Fetches the parts of pages through the download handler with its address guard.
 
@@ -103,7 +90,7 @@ class PartFetcher:
     """
 
     def __init__(
-        self, context: CrawlContext, robots: RobotsSource, send: Send, certified: Container[tuple[str, int]]
+        self, context: CrawlContext, robots: RobotsCache, send: Send, certified: Container[tuple[str, int]]
     ) -> None:
         """Initialise; `certified` are the sites (host, port) that get a client certificate."""
         self._context = context

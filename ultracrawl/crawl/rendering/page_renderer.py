@@ -96,7 +96,7 @@ class PageRenderer:
             else:
                 if len(rendered.html) <= self._context.source.limits.max_size:
                     return rendered
-                why = "what they make of it is larger than limits.max_size"
+                why = "the rendered page is larger than limits.max_size"
                 break
         cause = Cause(CauseCode.UNRENDERED, detail=why)
         visit.page = visit.page._replace(unrendered=cause)

@@ -61,7 +61,7 @@ class CrawlerState:
         """Open the file. Raises `UserError`, `StateError`."""
         self._store = SpiderState(self._path, self._spider)
         if self._store.renewed:
-            logger.warning("%s; every page is asked for in full", self._store.renewed)
+            logger.warning("%s; every page is fetched in full", self._store.renewed)
 
     def close(self) -> None:
         """End the crawl, and close the file."""

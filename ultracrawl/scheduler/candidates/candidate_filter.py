@@ -51,7 +51,7 @@ class CandidateFilter:
         level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
         self._urls = LinkUrls(policy, count_excluded, rewriter, excluded)
-        self.located = self._urls.located
+        self.resolve = self._urls.resolve
         """Returns the URL of each link that has one, by link as written."""
         self._boundary = boundary
         self._resets_depth = boundary.rules.mode.reset_level
@@ -80,12 +80,12 @@ class CandidateFilter:
 
         `base` is the base URL of relative links; `parent` is the URL of the page if it differs from the base.
         """
-        return self.admit_located(self.located(hrefs, base).values(), parent or base, depth)
+        return self.admit_resolved(self.resolve(hrefs, base).values(), parent or base, depth)
 
-    def admit_located(
+    def admit_resolved(
         self, urls: Iterable[str], parent: str, depth: int
     ) -> tuple[list[QueueEntry], array[int]]:
-        """Do the same as `admit` for URLs returned by `located`."""
+        """Do the same as `admit` for URLs returned by `resolve`."""
         if not self._resets_depth:
             return self._admit(urls, parent, depth)
         entries: list[QueueEntry] = []
@@ -101,7 +101,7 @@ class CandidateFilter:
 
     def admit_offered(self, urls: Iterable[str], depth: int) -> tuple[list[QueueEntry], array[int]]:
         """Do the same as `admit` for absolute URLs that no page of this source links to."""
-        return self._admit(self.located(urls, _DUMMY_BASE).values(), "", depth)
+        return self._admit(self.resolve(urls, _DUMMY_BASE).values(), "", depth)
 
     def _admit(self, urls: Iterable[str], parent: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
         inside = array("q")

@@ -100,11 +100,11 @@ class LinkIngest:
         """
         candidates = self._candidates
         with candidates.closed_by(FOCUSED if visit.page.link_hops == NO_LINKS else ""):
-            located = candidates.located(hrefs, base)
-            entries, inside = candidates.admit_located(located.values(), visit.url, visit.depth + 1)
+            resolved = candidates.resolve(hrefs, base)
+            entries, inside = candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
         visit.note_links(inside.tobytes())
         for on_links in self._context.hooks.links_resolved:
-            on_links(visit, located, inside, named)
+            on_links(visit, resolved, inside, named)
         self._hops.note(visit.page.link_hops, (entry.key for entry in entries), inside)
         self._place_all(entries)
         return len(entries)
@@ -128,13 +128,13 @@ class LinkIngest:
         self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
     ) -> dict[str, tuple[int, bool]]:
         """Queue the new links of a feed; returns (key, is new) of those inside the boundary, by link as written."""
-        located = self._candidates.located(hrefs, visit.url)
+        resolved = self._candidates.resolve(hrefs, visit.url)
         with self._candidates.without_rules() if ignore_rules else nullcontext():
-            entries, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
+            entries, inside = self._candidates.admit_resolved(resolved.values(), visit.url, visit.depth + 1)
         self._hops.note(0, (entry.key for entry in entries), inside)
         self._place_all(entries)
         new, kept = {entry.key for entry in entries}, set(inside)
-        keys = ((href, url_key(url)) for href, url in located.items())
+        keys = ((href, url_key(url)) for href, url in resolved.items())
         return {href: (key, key in new) for href, key in keys if key in kept}
 
     def queue_sitemap_entries(
@@ -145,17 +145,17 @@ class LinkIngest:
         Returns the keys of all accepted entries by link as written, and the set of new keys. Sitemaps count as start
         URLs, so their entries have depth 1.
         """
-        located = self._candidates.located(hrefs, parent)
+        resolved = self._candidates.resolve(hrefs, parent)
         if sites is not None:
-            allowed = {href: url for href, url in located.items() if site_of(url) in sites}
-            if len(allowed) < len(located):
-                self._context.counters.count_excluded(OTHER_SITE, len(located) - len(allowed))
-            located = allowed
-        entries, inside = self._candidates.admit_located(located.values(), parent, 1)
+            allowed = {href: url for href, url in resolved.items() if site_of(url) in sites}
+            if len(allowed) < len(resolved):
+                self._context.counters.count_excluded(OTHER_SITE, len(resolved) - len(allowed))
+            resolved = allowed
+        entries, inside = self._candidates.admit_resolved(resolved.values(), parent, 1)
         self._place_all(entries)
         self._hops.note(0, (), inside)
         kept = set(inside)
-        keys = ((href, url_key(url)) for href, url in located.items())
+        keys = ((href, url_key(url)) for href, url in resolved.items())
         return {href: key for href, key in keys if key in kept}, {entry.key for entry in entries}
 
     def _place_all(self, entries: Iterable[QueueEntry]) -> None:

@@ -40,9 +40,9 @@ class LinkUrls:
         self._unusable: set[int] = set()
         """Hashes of links without a URL: some contain whole images (`data:`)."""
         self.shown: Mapping[str, str] = self._rewriting.shown if self._rewriting else {}
-        """The display URLs that differ, by access URL, of the links of the latest call of `located`."""
+        """The display URLs that differ, by access URL, of the links of the latest call of `resolve`."""
 
-    def located(self, hrefs: Iterable[str], base: str) -> dict[str, str]:
+    def resolve(self, hrefs: Iterable[str], base: str) -> dict[str, str]:
         """Return the URL of each link that has one, by link as written."""
         if self._rewriting:
             self._rewriting.shown.clear()

@@ -28,7 +28,7 @@ def may_lead_further(state: Store) -> bool:
     )
 
 
-def mark_strangers(state: Store, writer: IndexWriter, urls: Iterable[str], now: float) -> None:
+def mark_unknown_documents(state: Store, writer: IndexWriter, urls: Iterable[str], now: float) -> None:
     """Create or update the records of unknown documents, so that `Deletions` removes them, or they stay.
 
     If the table knows the URL, its outcome counts: the document of a page that is gone leaves, that of a page that
