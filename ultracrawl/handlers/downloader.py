@@ -64,45 +64,45 @@ class DirectDownloader(Downloader):
 
     async def _fetch(self, request: Request) -> Response | Request:
         if not self._all_trusted:
-            answer = await self.middleware.download_async(self._send_request, request)
+            result = await self.middleware.download_async(self._send_request, request)
         else:
-            answer = await self._run_middlewares(request)
-        if isinstance(answer, Response) and self._can_handle(request, answer):
-            return await self._handle(request, answer)
-        return answer
+            result = await self._run_middlewares(request)
+        if isinstance(result, Response) and self._can_handle(request, result):
+            return await self._handle(request, result)
+        return result
 
     # ---- middlewares
 
     async def _run_middlewares(self, request: Request) -> Response | Request:
         """Like Scrapy's middleware manager, but without its check of each result."""
         try:
-            answer = await self._process_request(request)
+            result = await self._process_request(request)
         except Exception as error:
-            answer = await self._process_exception(request, error)
+            result = await self._process_exception(request, error)
         for method, is_async in self._response_methods:
-            if isinstance(answer, Request):
+            if isinstance(result, Request):
                 break
-            answer = method(request=request, response=answer)
+            result = method(request=request, response=result)
             if is_async:
-                answer = await answer
-        return answer
+                result = await result
+        return result
 
     async def _process_request(self, request: Request) -> Response | Request:
         for method, is_async in self._request_methods:
-            answer = method(request=request)
+            result = method(request=request)
             if is_async:
-                answer = await answer
-            if answer is not None:
-                return answer  # type: ignore[no-any-return]  # what Scrapy's protocol says
+                result = await result
+            if result is not None:
+                return result  # type: ignore[no-any-return]  # what Scrapy's protocol says
         return await self._send_request(request)
 
     async def _process_exception(self, request: Request, error: Exception) -> Response | Request:
         for method, is_async in self._exception_methods:
-            answer = method(request=request, exception=error)
+            result = method(request=request, exception=error)
             if is_async:
-                answer = await answer
-            if answer is not None:
-                return answer  # type: ignore[no-any-return]  # what Scrapy's protocol says
+                result = await result
+            if result is not None:
+                return result  # type: ignore[no-any-return]  # what Scrapy's protocol says
         raise error
 
     async def _send_request(self, request: Request) -> Response:
@@ -126,9 +126,9 @@ class DirectDownloader(Downloader):
         others = [each for each in middlewares if type(each) not in _REQUEST_ONLY_MIDDLEWARES]
         return not others and type(self.crawler.logformatter) is QuietLogFormatter
 
-    def _can_handle(self, request: Request, answer: Response) -> bool:
+    def _can_handle(self, request: Request, response: Response) -> bool:
         """Whether a response can be handled here, without Scrapy's scraper."""
-        if answer.request is not None and answer.request is not request:
+        if response.request is not None and response.request is not request:
             return False
         is_visit = request.callback == self.crawler.spider.visit  # type: ignore[union-attr]  # the spider is a SourceSpider
         # The request is returned to the engine, whose `request_scheduled` would mislead receivers of the signal.

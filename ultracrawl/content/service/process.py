@@ -105,11 +105,11 @@ class ConversionProcess:
             return exchange.failed_result(f"it took longer than {seconds:g} s ({option})")
         if is_complete is False:
             return self._handle_exit(exchange)
-        answer = exchange.result()
-        broken = isinstance(answer, NotConverted) and answer.status is StatusCode.CONVERTER_MISSING
-        if broken or isinstance(answer, PageLost):
+        result = exchange.result()
+        has_crashed = isinstance(result, NotConverted) and result.status is StatusCode.CONVERTER_MISSING
+        if has_crashed or isinstance(result, PageLost):
             self.kill()  # its memory may be fragmented
-        return answer
+        return result
 
     def _exchange(self, exchange: _Exchange) -> bool | None:
         """Send the job and receive the result; True if complete, False if the process died, None after the time-out."""

@@ -43,7 +43,7 @@ def main(memory: int, seconds: float) -> None:
     """Process jobs until the end of standard input."""
     die_with_crawler()
     jobs = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    results = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # output of libraries must not mix with the results
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     confine()
@@ -52,7 +52,7 @@ def main(memory: int, seconds: float) -> None:
         while (job := read_job(jobs)) is not None:
             allowed = job.seconds if isinstance(job, PageJob) else seconds
             signal.setitimer(signal.ITIMER_REAL, allowed + _ALARM_DELAY)
-            _JobRun(answers).run(job)
+            _JobRun(results).run(job)
             signal.setitimer(signal.ITIMER_REAL, 0)
             del job
 
@@ -60,8 +60,8 @@ def main(memory: int, seconds: float) -> None:
 class _JobRun:
     """Runs one job, and sends the text as it is extracted."""
 
-    def __init__(self, answers: IO[bytes]) -> None:
-        self._answers = answers
+    def __init__(self, results: IO[bytes]) -> None:
+        self._results = results
         self._text_parts: list[str] = []
         self._size = 0
         self._sent = time.monotonic()
@@ -131,7 +131,7 @@ class _JobRun:
     def _write(self, frame: Frame) -> None:
         data = memoryview(encode(frame))
         while data:
-            data = data[self._answers.write(data) :]
+            data = data[self._results.write(data) :]
 
 
 def _is_half_full() -> bool:
