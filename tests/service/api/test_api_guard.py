@@ -10,7 +10,7 @@ from support.certificates import Authority
 
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
-from ultracrawl.service.api.guard import LARGEST_BODY, MOST_FAILED, host_of
+from ultracrawl.service.api.guard import MAX_BODY_BYTES, MAX_FAILED_LOGINS, host_of
 from ultracrawl.service.api.serving import check_exposure, make_server
 from ultracrawl.service.api.tokens import Role, TokenStore
 
@@ -86,19 +86,19 @@ def test_hosts_are_read_with_their_ports(text: str, host: str) -> None:
 
 def test_large_bodies_are_refused(api: Api) -> None:
     path = "/api/v1/sources/site/approvals"
-    assert api.ask("POST", path, content=b"x" * (LARGEST_BODY + 1)).status_code == 413
+    assert api.ask("POST", path, content=b"x" * (MAX_BODY_BYTES + 1)).status_code == 413
 
     async def pieces() -> object:
-        for _ in range(LARGEST_BODY // 1000 + 1):
+        for _ in range(MAX_BODY_BYTES // 1000 + 1):
             yield b" " * 1000
 
     assert api.ask("POST", path, content=pieces()).status_code == 413
 
 
 def test_too_many_failed_logins_are_not_looked_at(api: Api) -> None:
-    requests = [("GET", "/api/v1/sources", {})] * (MOST_FAILED + 1)
+    requests = [("GET", "/api/v1/sources", {})] * (MAX_FAILED_LOGINS + 1)
     answers = api.ask_all(requests, role=None, token="uc_no_no")
-    assert sorted(one.status_code for one in answers) == [401] * MOST_FAILED + [429]
+    assert sorted(one.status_code for one in answers) == [401] * MAX_FAILED_LOGINS + [429]
     assert api.ask("GET", "/api/v1/sources").status_code == 200
 
 

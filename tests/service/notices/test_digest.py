@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ultracrawl.service.notices.channels import MOST_LINES, text_of, title_of
-from ultracrawl.service.notices.digest import GATHERED, NoticeDigest
+from ultracrawl.service.notices.channels import MAX_LINES, text_of, title_of
+from ultracrawl.service.notices.digest import GATHER_SECONDS, NoticeDigest
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources.sections.notices import NoticeKind
 
@@ -17,44 +17,44 @@ def notice(at: float, source: str = "a", kind: NoticeKind = FAILED, text: str = 
 def test_what_happens_together_is_one_message() -> None:
     digest = NoticeDigest(3600)
     for number in range(30):
-        digest.take_notice(notice(100.0 + number / 10, f"s{number}"))
-    assert digest.due_notices(100.0 + GATHERED - 1) == []
-    due = digest.due_notices(100.0 + GATHERED)
+        digest.add_notice(notice(100.0 + number / 10, f"s{number}"))
+    assert digest.due_notices(100.0 + GATHER_SECONDS - 1) == []
+    due = digest.due_notices(100.0 + GATHER_SECONDS)
     assert len(due) == 30
     assert title_of(due) == "ultracrawl: 30 notices"
-    assert text_of(due).splitlines()[-1] == f"and {30 - MOST_LINES} more"
+    assert text_of(due).splitlines()[-1] == f"and {30 - MAX_LINES} more"
     assert digest.due_notices(1e9) == []
 
 
 def test_the_same_is_told_once_in_an_interval_and_then_as_a_number() -> None:
     digest = NoticeDigest(3600)
-    digest.take_notice(notice(0))
+    digest.add_notice(notice(0))
     assert [one.times for one in digest.due_notices(10)] == [1]
     for minute in range(1, 50):
-        digest.take_notice(notice(60.0 * minute, text=f"no answer {minute}"))
+        digest.add_notice(notice(60.0 * minute, text=f"no answer {minute}"))
         assert digest.due_notices(60.0 * minute + 30) == []
     (again,) = digest.due_notices(3610)
     assert (again.times, again.text) == (49, "no answer 49")
     assert str(again) == "a: no answer 49 (49 times)"
     assert digest.due_notices(7300) == []
-    digest.take_notice(notice(7400))
-    assert digest.due_notices(7400 + GATHERED) != []
+    digest.add_notice(notice(7400))
+    assert digest.due_notices(7400 + GATHER_SECONDS) != []
 
 
 def test_other_sources_and_kinds_are_told_meanwhile() -> None:
     digest = NoticeDigest(3600)
-    digest.take_notice(notice(0))
+    digest.add_notice(notice(0))
     digest.due_notices(10)
-    digest.take_notice(notice(20, "b"))
-    digest.take_notice(notice(21, kind=STALE))
+    digest.add_notice(notice(20, "b"))
+    digest.add_notice(notice(21, kind=STALE))
     assert [(one.source, one.kind) for one in digest.due_notices(31)] == [("b", FAILED), ("a", STALE)]
 
 
 def test_a_clock_that_was_wrong_silences_nothing() -> None:
     digest = NoticeDigest(3600)
-    digest.take_notice(notice(1e9))
+    digest.add_notice(notice(1e9))
     assert len(digest.due_notices(1e9 + 10)) == 1
-    digest.take_notice(notice(5000))
+    digest.add_notice(notice(5000))
     assert [one.times for one in digest.due_notices(5010)] == [1], "it was set back by years"
-    digest.take_notice(notice(5009))
+    digest.add_notice(notice(5009))
     assert digest.due_notices(5030) == [], "a moment before the last message is no leap"

@@ -8,7 +8,7 @@ import click
 
 from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
-from ultracrawl.service.backup.manifest import Manifest, definition_mark
+from ultracrawl.service.backup.manifest import Manifest, definition_hash
 from ultracrawl.service.backup.restoring import restore_backup
 from ultracrawl.service.backup.saving import save_backup
 from ultracrawl.sources import Project
@@ -49,7 +49,7 @@ def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
       ultracrawl restore /backups/crawl.tgz
     """  # noqa: D301 - as above
     manifest = restore_backup(project, file, force=force)
-    _print_result("restored", manifest, as_json=as_json, same=manifest.definition == definition_mark(project))
+    _print_result("restored", manifest, as_json=as_json, same=manifest.definition == definition_hash(project))
 
 
 def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool) -> None:

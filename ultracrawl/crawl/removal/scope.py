@@ -52,7 +52,7 @@ class DefinitionChange:
 NO_CHANGE = DefinitionChange(False, False)
 
 
-def definition_mark(rules: CompiledSource) -> str:
+def definition_hash(rules: CompiledSource) -> str:
     """Return the digests of a definition that are stored with each run."""
     return f"{rules.scope}.{rules.recipe}" + ("" if rules.follows_links else UNFOLLOWED)
 
@@ -67,7 +67,7 @@ def mark_of_next(latest: RunMark | None, rules: CompiledSource, *, closed: bool)
 
     Links that were left are followed by the first run that admits new URLs (not `closed`).
     """
-    mark = definition_mark(rules)
+    mark = definition_hash(rules)
     if latest is not None and latest.scope == with_links_left(mark) and (closed or not latest.finished):
         return latest.scope
     return mark

@@ -1,6 +1,6 @@
-"""The HTTP API of the service: who may ask (`tokens`), what is asked and answered, and errors as RFC 9457 has them.
+"""The HTTP API of the service: tokens, routes, and errors in the format of RFC 9457.
 
-`app.make_app` makes the ASGI application, which the extra `serve` is for; `tokens` needs nothing beyond the program.
+`app.make_app` creates the ASGI application, which needs the extra `serve`; `tokens` works without it.
 """
 
 from importlib.util import find_spec
@@ -9,6 +9,6 @@ from ultracrawl.errors import MissingExtraError
 
 
 def check_extra() -> None:
-    """Raise `MissingExtraError` unless what serves the API is installed; to be called before `app` is imported."""
+    """Raise `MissingExtraError` if the extra `serve` is not installed; call it before importing `app`."""
     if not all(map(find_spec, ("fastapi", "uvicorn", "prometheus_client"))):
         raise MissingExtraError("the API of the service", "serve")

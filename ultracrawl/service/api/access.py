@@ -1,4 +1,4 @@
-"""Who asks: the log-in of a request by its bearer token, and what its role allows."""
+"""Authentication of requests by bearer token, and authorisation by role."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from ultracrawl.errors import WorkError
-from ultracrawl.service.api.guard import MOST_FAILED, WINDOW
+from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.api.tokens import Role, Token
 
@@ -23,36 +23,37 @@ _BEARER = HTTPBearer(
 
 
 def state_of(request: Request) -> ApiState:
-    """Return what the application answers from."""
+    """Return the state shared by all requests."""
     state = request.app.state.api
     assert isinstance(state, ApiState)
     return state
 
 
-def who_asks(
+def authenticate(
     request: Request,
     state: Annotated[ApiState, Depends(state_of)],
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
 ) -> Token:
-    """Return the token of a request; 401 without one that is known, 429 after too many of these."""
+    """Return the token of a request. Raises status 401 without a valid token, 429 after too many failed log-ins."""
     address = request.client.host if request.client else ""
     try:
         token = state.tokens.find_token(shown.credentials) if shown is not None else None
-    except WorkError as error:  # who asks may be anybody, and gets no path of this machine
+    except WorkError as error:  # the message has a path, which unauthenticated clients must not see
         logger.warning("%s", error)
         raise HTTPException(503, UNREADABLE) from None
     if token is not None:
         return token
     if state.failed_logins.too_many(address):
-        headers = {"Retry-After": f"{WINDOW:.0f}"}
-        raise HTTPException(429, f"{MOST_FAILED} log-ins failed within {WINDOW:.0f} s", headers)
+        headers = {"Retry-After": f"{FAILURE_WINDOW:.0f}"}
+        detail = f"{MAX_FAILED_LOGINS} log-ins failed within {FAILURE_WINDOW:.0f} s"
+        raise HTTPException(429, detail, headers)
     state.failed_logins.note_failure(address)
-    what = "the token is not known" if shown is not None else "send a token: `Authorization: Bearer TOKEN`"
-    raise HTTPException(401, what, {"WWW-Authenticate": 'Bearer realm="ultracrawl"'})
+    detail = "the token is not known" if shown is not None else "send a token: `Authorization: Bearer TOKEN`"
+    raise HTTPException(401, detail, {"WWW-Authenticate": 'Bearer realm="ultracrawl"'})
 
 
 def _at_least(needed: Role) -> Callable[[Token], Token]:
-    def check_role(token: Annotated[Token, Depends(who_asks)]) -> Token:
+    def check_role(token: Annotated[Token, Depends(authenticate)]) -> Token:
         if not token.role.allows(needed):
             raise HTTPException(403, f"the role {needed.value} is needed; this token has {token.role.value}")
         return token

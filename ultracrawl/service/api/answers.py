@@ -1,4 +1,4 @@
-"""The shapes of answers, for the description of the API; further members may come with any version."""
+"""The schemas of responses for the OpenAPI description; later versions may add members."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class _Shape(BaseModel):
 
 
 def answers(shape: type[_Shape] | None, status: int = 200, description: str = "Done") -> dict[int | str, Any]:
-    """Return what a route says of its answer; None is an object whose members the page of its verb tells."""
+    """Return the `responses` of a route; None: an object that the documentation of the CLI verb describes."""
     return {status: {"model": dict[str, Any] if shape is None else shape, "description": description}}
 
 
 class Live(_Shape):
-    """What the service knows of a source."""
+    """The state of a source in the service."""
 
     phase: SourcePhase
     run: str | None
@@ -43,7 +43,7 @@ class Failure(_Shape):
 
 
 class Source(_Shape):
-    """How a source stands."""
+    """The status of a source."""
 
     source: str
     state: str
@@ -67,7 +67,7 @@ class Source(_Shape):
 
 
 class Sources(_Shape):
-    """How all sources stand."""
+    """The status of all sources."""
 
     sources: list[Source]
 
@@ -104,7 +104,7 @@ class Finding(_Shape):
 
 
 class Reloaded(_Shape):
-    """What came of reading the definitions anew."""
+    """The result of reloading the definitions."""
 
     reloaded: bool
     findings: list[Finding]
@@ -119,7 +119,7 @@ class Part(_Shape):
 
 
 class Hit(_Shape):
-    """A document that was found."""
+    """A search hit."""
 
     url: str
     title: str
@@ -134,14 +134,14 @@ class Hit(_Shape):
 
 
 class FacetValue(_Shape):
-    """How many documents have a value."""
+    """A value with the number of its documents."""
 
     value: str | float
     count: int
 
 
 class SearchAnswer(_Shape):
-    """What was found."""
+    """The result of a search."""
 
     query: str
     total: int
@@ -160,14 +160,14 @@ class Completion(_Shape):
 
 
 class Completions(_Shape):
-    """What completes a query."""
+    """The completions of a query."""
 
     query: str
     completions: list[Completion]
 
 
 class Documents(_Shape):
-    """Documents that wait."""
+    """Documents that wait for approval."""
 
     documents: list[dict[str, Any]]
 
@@ -193,7 +193,7 @@ class Refused(_Shape):
 
 
 class Submission(_Shape):
-    """What became of a URL, by number."""
+    """The result for one submitted URL, as a numeric code."""
 
     url: str
     code: int
@@ -210,14 +210,14 @@ class Submitted(_Shape):
 
 
 class Deletion(_Shape):
-    """A document that is to leave the index, and why."""
+    """A document to be removed from the index, and the cause."""
 
     url: str
     cause: str
 
 
 class Deletions(_Shape):
-    """Deletions that were held back, and what was done with them."""
+    """Deletions that the deletion guard holds back, and what was done with them."""
 
     source: str
     done: str
@@ -225,7 +225,7 @@ class Deletions(_Shape):
 
 
 class Schedule(_Shape):
-    """How a schedule stands."""
+    """The state of a schedule."""
 
     name: str
     sources: list[str]
@@ -241,6 +241,6 @@ class Schedule(_Shape):
 
 
 class Schedules(_Shape):
-    """How all schedules stand."""
+    """The states of all schedules."""
 
     schedules: list[Schedule]

@@ -1,4 +1,4 @@
-"""The application: routes, what stands before them, and how it is served."""
+"""The ASGI application of the API: routes, middleware, health checks and metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api.access import UNREADABLE, Reader, State
 from ultracrawl.service.api.guard import RequestGuard
-from ultracrawl.service.api.problems import MEDIA_TYPE, Problem, json_answer, problem_answer, tell_problems
+from ultracrawl.service.api.problems import (
+    MEDIA_TYPE,
+    Problem,
+    add_error_handlers,
+    json_answer,
+    problem_answer,
+)
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.api.tokens import TokenStore
 from ultracrawl.service.metrics.collector import Metrics
@@ -37,10 +43,10 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
 
 @dataclass(frozen=True, slots=True)
 class ApiOptions:
-    """How the API is offered."""
+    """The options of the API."""
 
     hosts: Collection[str] = ()
-    """Names of this server beside those of loopback; a request for any other one is refused."""
+    """Allowed host names of this server, beside those of loopback; requests for other hosts are refused."""
     metrics_open: bool = False
     """Show `/metrics` without a token."""
 
@@ -48,7 +54,7 @@ class ApiOptions:
 def make_app(
     project: Callable[[], Project], supervisor: Supervision, options: ApiOptions = ApiOptions()
 ) -> FastAPI:
-    """Return the ASGI application of a service; `project` gives the project as its definitions say now."""
+    """Return the ASGI application of a service; `project` returns the present project."""
     state = ApiState(project, supervisor, TokenStore.of_project(project()))
     metrics = Metrics(project, supervisor, state.holdings)
 
@@ -67,29 +73,29 @@ def make_app(
         redoc_url=None,
     )
     app.state.api = state
-    tell_problems(app)
+    add_error_handlers(app)
     _add_health(app, state)
     _add_metrics(app, metrics, open_to_all=options.metrics_open)
     api = APIRouter(prefix=PREFIX, responses=_RESPONSES)
-    for one in (sources, searches, approvals, schedules):
-        api.include_router(one.router)
+    for module in (sources, searches, approvals, schedules):
+        api.include_router(module.router)
 
     @api.get("/openapi.json", include_in_schema=False)
     async def openapi(_token: Reader) -> Response:
-        return json_answer(_described(app))
+        return json_answer(_openapi(app))
 
     app.include_router(api)
     app.add_middleware(RequestGuard, hosts={*LOOPBACK_NAMES, *options.hosts})
     return app
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
-    """Return the description of an application; what a request does in short is how its sentence begins."""
-    described = app.openapi()
-    for methods in described["paths"].values():
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI description; the summary of an operation is the first clause of its description."""
+    openapi = app.openapi()
+    for methods in openapi["paths"].values():
         for method in methods.values():
             method["summary"] = re.split(r"[.;,:]", method["description"])[0]
-    return described
+    return openapi
 
 
 def _add_health(app: FastAPI, state: ApiState) -> None:

@@ -1,4 +1,4 @@
-"""What people decide: which documents come into the index, which leave it, and which URLs are asked for besides."""
+"""Routes for approvals: documents that wait for approval or removal, and submitted URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Editor, State
 from ultracrawl.service.api.problems import Conflict, json_answer
-from ultracrawl.service.api.sources import MOST_URLS, Name
+from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.approval import Selection, approval_of
 from ultracrawl.service.control import running_crawl
@@ -26,12 +26,12 @@ from ultracrawl.sources import DataSource
 from ultracrawl.stores.opening import open_state, state_exists
 
 router = APIRouter(tags=["approvals"])
-MOST_SUBMITTED = 100
-MostShown = Annotated[int, Query(ge=1, le=MOST_URLS)]
+MAX_SUBMITTED_URLS = 100
+Limit = Annotated[int, Query(ge=1, le=MAX_URLS)]
 
 
 class Decision(StrEnum):
-    """What becomes of documents that wait, or of known URLs."""
+    """A decision on waiting documents, or on known URLs."""
 
     APPROVE = "approve"
     REMOVE = "remove"
@@ -39,7 +39,7 @@ class Decision(StrEnum):
 
 
 class ApprovalOrder(BaseModel):
-    """A decision, and the URLs that it is about; without any, an approval is of all that wait."""
+    """A decision, and the URLs that it applies to; an approval without URLs applies to all waiting documents."""
 
     model_config = ConfigDict(extra="forbid")
     decision: Decision = Decision.APPROVE
@@ -49,35 +49,35 @@ class ApprovalOrder(BaseModel):
 
 
 class SubmissionOrder(BaseModel):
-    """URLs that the next crawl is to ask for."""
+    """URLs that the next crawl has to fetch."""
 
     model_config = ConfigDict(extra="forbid")
-    urls: tuple[str, ...] = Field(min_length=1, max_length=MOST_SUBMITTED)
+    urls: tuple[str, ...] = Field(min_length=1, max_length=MAX_SUBMITTED_URLS)
 
 
 class DeletionDecision(StrEnum):
-    """What becomes of deletions that were held back."""
+    """A decision on deletions that are held back."""
 
     DELETE = "delete"
     DISCARD = "discard"
 
 
 class DeletionOrder(BaseModel):
-    """A decision about all deletions of a source that were held back."""
+    """A decision on all deletions of a source that are held back."""
 
     model_config = ConfigDict(extra="forbid")
     decision: DeletionDecision
 
 
 @router.get("/sources/{name}/approvals", responses=shapes.answers(shapes.Documents))
-def waiting(state: State, _token: Editor, name: Name, limit: MostShown = 1000) -> Response:
+def waiting(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Response:
     """Return the documents that wait for an approval, as `ultracrawl approve --list --json` does."""
     state.known_source(name)
     if not state_exists(state.project, name):
         return json_answer({"documents": []})
     with closing(open_state(state.project, name, read_only=True)) as store:
-        found = [record.as_json() for record in islice(store.records.pending_records(), limit)]
-    return json_answer({"documents": found})
+        documents = [record.as_json() for record in islice(store.records.pending_records(), limit)]
+    return json_answer({"documents": documents})
 
 
 @router.post("/sources/{name}/approvals", responses=shapes.answers(shapes.Approved))
@@ -105,7 +105,7 @@ def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder) -> 
 
 
 @router.get("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
-def deletions(state: State, _token: Editor, name: Name, limit: MostShown = 1000) -> Response:
+def deletions(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Response:
     """Return the documents whose deletion was held back, as `ultracrawl approve-deletions --list --json` does."""
     source = state.known_source(name)
     leaving = held_back(state.project, source) if state_exists(state.project, name) else []
@@ -127,8 +127,8 @@ def delete(state: State, _token: Editor, name: Name, order: DeletionOrder) -> Re
 
 
 def _idle_source(state: ApiState, name: str) -> DataSource:
-    """Return a source that was crawled and is not being crawled now. Raises `Conflict`."""
-    source = state.sound_source(name)
+    """Return a source that has been crawled and is idle now. Raises `Conflict`."""
+    source = state.valid_source(name)
     if running_crawl(state.project, name) is not None:
         raise Conflict(f"the source {name!r} is being crawled; stop it first, or wait for its end")
     if not state_exists(state.project, name):

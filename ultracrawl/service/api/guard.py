@@ -1,4 +1,4 @@
-"""What stands before every request: host names against DNS rebinding, sizes, log-ins that fail too often."""
+"""Checks before every request: Host header (against DNS rebinding), body size, and rate of failed log-ins."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ultracrawl.service.api.problems import problem_answer
 
-LARGEST_BODY = 1 << 20
-"""Bytes of the body of a request."""
-MOST_FAILED = 20
-"""Log-ins of one address that may fail in `WINDOW` before further ones are not looked at."""
-WINDOW = 60.0
-_MOST_ADDRESSES = 1000
+MAX_BODY_BYTES = 1 << 20
+"""Maximum size of a request body."""
+MAX_FAILED_LOGINS = 20
+"""Failed log-ins of one address within `FAILURE_WINDOW` after which further ones are refused unchecked."""
+FAILURE_WINDOW = 60.0
+"""Seconds for which a failed log-in counts."""
+_MAX_ADDRESSES = 1000
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -27,16 +28,16 @@ _HEADERS = [
 
 
 class RequestGuard:
-    """Refuses requests for other hosts than those named, and bodies that are too large; adds headers to answers."""
+    """Middleware that refuses unknown hosts and too large bodies, and adds security headers to responses."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], largest: int = LARGEST_BODY) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], max_body: int = MAX_BODY_BYTES) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._largest = largest
-        self._too_large = f"a request has {largest} bytes at the most"
+        self._max_body = max_body
+        self._too_large = f"a request has {max_body} bytes at the most"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request (ASGI)."""
+        """Handle a request (ASGI)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -51,12 +52,12 @@ class RequestGuard:
         app: ASGIApp = self._app
         if host_of(headers.get("host", "")) not in self._hosts:
             app = problem_answer(421, "this server does not answer for that host; see `serve --allow-host`")
-        elif not length.isdecimal() or int(length) > self._largest:
+        elif not length.isdecimal() or int(length) > self._max_body:
             app = problem_answer(413, self._too_large)
         await app(scope, self._counted(receive), send_guarded)
 
     def _counted(self, receive: Receive) -> Receive:
-        left = self._largest
+        left = self._max_body
 
         async def receive_counted() -> Message:
             nonlocal left
@@ -70,7 +71,7 @@ class RequestGuard:
 
 
 def host_of(text: str) -> str:
-    """Return the name in a Host header, without port; empty for what is none."""
+    """Return the host name in a Host header, without port; empty if it is malformed."""
     try:
         return (urlsplit(f"//{text}").hostname or "").lower()
     except ValueError:
@@ -78,23 +79,23 @@ def host_of(text: str) -> str:
 
 
 class FailedLogins:
-    """Counts log-ins that failed, by address, for a minute each."""
+    """Counts failed log-ins by client address over `FAILURE_WINDOW`."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failures: dict[str, list[float]] = {}
 
     def too_many(self, address: str) -> bool:
-        """Return whether so many failed lately that a further one is not looked at."""
-        return len(self._recent(address)) >= MOST_FAILED
+        """Return whether an address has reached the limit."""
+        return len(self._recent(address)) >= MAX_FAILED_LOGINS
 
     def note_failure(self, address: str) -> None:
-        """Count one more."""
+        """Count a failed log-in."""
         recent = self._recent(address)
-        if len(self._failures) >= _MOST_ADDRESSES:
+        if len(self._failures) >= _MAX_ADDRESSES:
             self._failures.clear()
-        self._failures[address] = [*recent, self._clock()][-MOST_FAILED:]
+        self._failures[address] = [*recent, self._clock()][-MAX_FAILED_LOGINS:]
 
     def _recent(self, address: str) -> list[float]:
-        since = self._clock() - WINDOW
+        since = self._clock() - FAILURE_WINDOW
         return [at for at in self._failures.get(address, ()) if at > since]

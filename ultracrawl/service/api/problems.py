@@ -1,4 +1,4 @@
-"""Errors of the API as RFC 9457 has them (`application/problem+json`), and answers as JSON."""
+"""JSON responses, and error responses in the format of RFC 9457 (`application/problem+json`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(BaseModel):
-    """What went wrong (RFC 9457)."""
+    """A problem object (RFC 9457)."""
 
     type: str = "about:blank"
     title: str
@@ -29,27 +29,27 @@ class Problem(BaseModel):
 
 
 class NotFoundError(UserError):
-    """There is nothing of this name."""
+    """The named resource does not exist (status 404)."""
 
 
 class Conflict(WorkError):  # noqa: N818 - what the status is called
-    """It cannot be done now, because of what goes on."""
+    """The present state does not allow the request (status 409)."""
 
 
 def json_answer(value: object, status: int = 200) -> Response:
-    """Return a JSON value as answer, written as the command line writes it."""
+    """Return a JSON response, serialised as by the command line."""
     body = json.dumps(value, ensure_ascii=False, default=str).encode()
     return Response(body, status, media_type="application/json")
 
 
 def problem_answer(status: int, detail: str = "", headers: dict[str, str] | None = None) -> Response:
-    """Return an error as answer."""
-    told = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
-    return Response(told.model_dump_json(), status, headers=headers, media_type=MEDIA_TYPE)
+    """Return an error response."""
+    problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    return Response(problem.model_dump_json(), status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def tell_problems(app: FastAPI) -> None:
-    """Have every error of an application be told as a problem."""
+def add_error_handlers(app: FastAPI) -> None:
+    """Convert all exceptions of an application into problem responses."""
 
     @app.exception_handler(HTTPException)
     async def of_http(_request: Request, error: HTTPException) -> Response:
@@ -58,7 +58,7 @@ def tell_problems(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def of_values(_request: Request, error: RequestValidationError) -> Response:
-        return problem_answer(422, "; ".join(map(_told, error.errors())))
+        return problem_answer(422, "; ".join(map(_validation_message, error.errors())))
 
     @app.exception_handler(UserError)
     async def of_mistake(_request: Request, error: UserError) -> Response:
@@ -77,8 +77,8 @@ def tell_problems(app: FastAPI) -> None:
         return problem_answer(500)
 
 
-def _told(mistake: dict[str, Any]) -> str:
-    """Return what is wrong with a value, and with which."""
+def _validation_message(mistake: dict[str, Any]) -> str:
+    """Return the path of an invalid value and what is wrong with it."""
     if mistake["type"] == "json_invalid":
         return f"the body is no JSON, from its character {mistake['loc'][-1] + 1} on"
     return f"{'.'.join(map(str, mistake['loc'][1:] or mistake['loc']))}: {mistake['msg']}"

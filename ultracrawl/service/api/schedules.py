@@ -1,4 +1,4 @@
-"""Schedules: how they stand, and orders for them."""
+"""Routes for schedules: their states, and orders for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["schedules"])
 
 
 class ScheduleOrder(StrEnum):
-    """What a schedule can be told."""
+    """The orders for a schedule."""
 
     LAUNCH = "launch"
     ENABLE = "enable"
@@ -39,20 +39,20 @@ _METHODS: dict[ScheduleOrder, Callable[[Supervision, str], Awaitable[None]]] = {
 
 @router.get("/schedules", responses=shapes.answers(shapes.Schedules))
 async def schedules(state: State, _token: Reader) -> Response:
-    """Return how all schedules stand."""
-    return json_answer({"schedules": [state_as_json(one) for one in state.supervisor.schedules()]})
+    """Return the states of all schedules."""
+    return json_answer({"schedules": [state_as_json(schedule) for schedule in state.supervisor.schedules()]})
 
 
 @router.post("/schedules/{name}/{order}", status_code=202, responses=shapes.answers(shapes.Schedule, 202))
 async def steer(state: State, _token: Administrator, name: str, order: ScheduleOrder) -> Response:
-    """Launch a schedule now, have it launched at its times or not, stop its crawls or have them go on."""
+    """Launch, enable, disable, stop or resume a schedule."""
     _state_of(state.supervisor, name)
     await carried_out(_METHODS[order](state.supervisor, name))
     return json_answer(state_as_json(_state_of(state.supervisor, name)), 202)
 
 
 def _state_of(supervisor: Supervision, name: str) -> ScheduleState:
-    for one in supervisor.schedules():
-        if one.name == name:
-            return one
+    for schedule in supervisor.schedules():
+        if schedule.name == name:
+            return schedule
     raise NotFoundError(f"no schedule is named {name!r}")

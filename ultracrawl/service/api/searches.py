@@ -1,4 +1,4 @@
-"""Search, completion and documents: what a reader asks for, in the shapes of `ultracrawl search --json`."""
+"""Routes for search, completion and documents, with the JSON objects of `ultracrawl search --json`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def search(
     limit: Annotated[int, Query(ge=0, le=1000)] = 10,
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> Response:
-    """Search the index, as `ultracrawl search --json` does; found is what the token may see."""
+    """Search the index, as `ultracrawl search --json` does; only documents that the token may see are found."""
     order: dict[str, Any] = {
         "sources": source, "groups": group, "filters": [*where, *all_of(every)], "facets": facet, "like": like,
         "sort": sort, "language": language, "limit": limit, "offset": offset,
@@ -83,7 +83,7 @@ async def suggest(
 
 @router.get("/documents", responses=shapes.answers(shapes.Hit))
 async def document(state: State, token: Reader, source: str, url: str, index: str = "") -> Response:
-    """Return a document by its key: its source and its URL, as hits have them. 404 also if it may not be seen."""
+    """Return a document by source and URL, as hits have them. 404 also if the token may not see it."""
 
     def found() -> dict[str, object]:
         with state.searchers.searcher_for(state.project, index, token.principals) as searcher:

@@ -1,4 +1,4 @@
-"""Serves the API: one uvicorn server in the event loop of the service, on loopback unless told otherwise."""
+"""Serves the API with uvicorn in the event loop of the service, on loopback by default."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-MOST_CONNECTIONS = 200
-_PATIENCE = 5
-"""Seconds for requests that are being answered when the service ends."""
+MAX_CONNECTIONS = 200
+_SHUTDOWN_TIMEOUT = 5
+"""Seconds for requests in progress when the service ends."""
 
 
 class ApiServer(uvicorn.Server):
@@ -28,7 +28,7 @@ class ApiServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Capture no signals."""
         yield
 
 
@@ -39,11 +39,11 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((host, port))
-        opened.listen(MOST_CONNECTIONS)
+        opened.listen(MAX_CONNECTIONS)
     except (socket.gaierror, OverflowError) as error:
         opened.close()
-        told = error.strerror if isinstance(error, OSError) else error
-        raise UserError(f"--host {host} --port {port}: {told}") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"--host {host} --port {port}: {reason}") from None
     except OSError as error:
         opened.close()
         raise WorkError(f"{host}:{port} cannot be listened on: {error.strerror or error}") from None
@@ -51,7 +51,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address."""
+    """Return whether a host is a loopback address or name."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -59,7 +59,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(host: str, certificate: Path | None, *, behind_proxy: bool) -> None:
-    """Refuse to send tokens over a network in clear. Raises `UserError`."""
+    """Raise `UserError` if tokens would be sent over a network without TLS."""
     if not (is_loopback(host) or certificate or behind_proxy):
         raise UserError(
             f"--host {host} can be reached from other machines, and tokens would go there in clear: give --certificate "
@@ -78,8 +78,8 @@ def make_server(app: FastAPI, certificate: Path | None = None, key: Path | None 
         log_level="warning",
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=_PATIENCE,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
         h11_max_incomplete_event_size=64 << 10,
         ws="none",
         ssl_certfile=certificate,

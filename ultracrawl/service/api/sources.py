@@ -1,4 +1,4 @@
-"""Sources: how they stand, their runs and URLs, and orders for their crawls."""
+"""Routes for sources: their status, runs and URLs, and orders for their crawls."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from ultracrawl.stores.url_rows import url_json
 
 router = APIRouter(tags=["sources"])
 Name = Annotated[str, Path(description="the name of a source")]
-MOST_URLS = 10_000
+MAX_URLS = 10_000
 
 
 @router.get("/sources", responses=shapes.answers(shapes.Sources))
 def sources(state: State, _token: Reader) -> Response:
-    """Return how all sources stand, as `ultracrawl status --json` does; each with what the service knows of it."""
-    live = {one.name: one for one in state.supervisor.sources()}
+    """Return the status of all sources, as `ultracrawl status --json` does; `service` has the state in the service."""
+    live = {source.name: source for source in state.supervisor.sources()}
     names = state.project.known_sources
     return json_answer({"sources": [_row(state, name, live.get(name)) for name in names]})
 
 
 @router.get("/sources/{name}", responses=shapes.answers(shapes.Source))
 def source(state: State, _token: Reader, name: Name) -> Response:
-    """Return how a source stands."""
+    """Return the status of a source."""
     state.known_source(name)
     return json_answer(_row(state, name, _live(state, name)))
 
 
 def _live(state: ApiState, name: str) -> SourceState | None:
-    return next((one for one in state.supervisor.sources() if one.name == name), None)
+    return next((source for source in state.supervisor.sources() if source.name == name), None)
 
 
 def _row(state: ApiState, name: str, live: SourceState | None) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _row(state: ApiState, name: str, live: SourceState | None) -> dict[str, Any]
 
 
 def live_json(live: SourceState) -> dict[str, Any]:
-    """Return what the service knows of a source as JSON."""
+    """Return the state of a source in the service as a JSON object."""
     return {
         "phase": live.phase.value,
         "run": live.run or None,
@@ -73,11 +73,11 @@ def live_json(live: SourceState) -> dict[str, Any]:
 def runs(
     state: State, _token: Reader, name: Name, limit: Annotated[int, Query(ge=1, le=1000)] = 10
 ) -> Response:
-    """Return the reports of the latest runs of a source, the newest first; one that goes on has its number alone."""
+    """Return the reports of the latest runs of a source, the newest first; an active run has only its number."""
     state.known_source(name)
     with state_to_read(state.project, name) as store:
-        found = store.runs(limit) if store is not None else []
-    reports = [json.loads(run.report) if run.report else {"run_id": str(run.number)} for run in found]
+        marks = store.runs(limit) if store is not None else []
+    reports = [json.loads(run.report) if run.report else {"run_id": str(run.number)} for run in marks]
     return json_answer({"runs": reports})
 
 
@@ -88,9 +88,9 @@ def urls(
     name: Name,
     outcome: UrlOutcome | None = None,
     after: str = "",
-    limit: Annotated[int, Query(ge=1, le=MOST_URLS)] = 1000,
+    limit: Annotated[int, Query(ge=1, le=MAX_URLS)] = 1000,
 ) -> Response:
-    """Return known URLs in their order, as `ultracrawl urls --json` does; `next` is the `after` of what follows."""
+    """Return known URLs in order, as `ultracrawl urls --json` does; `next` is the `after` of the next page."""
     state.known_source(name)
     with state_to_read(state.project, name) as store:
         records = [] if store is None else list(islice(store.records.all_records(outcome, after), limit + 1))
@@ -101,16 +101,16 @@ def urls(
 
 @router.get("/sources/{name}/queue", responses=shapes.answers(None))
 def queue(
-    state: State, _token: Editor, name: Name, limit: Annotated[int, Query(ge=1, le=MOST_URLS)] = 20
+    state: State, _token: Editor, name: Name, limit: Annotated[int, Query(ge=1, le=MAX_URLS)] = 20
 ) -> Response:
     """Return which URLs are fetched next, and why: a member of `sources` of `ultracrawl queue --json`."""
-    return json_answer(queue_of(state.project, state.sound_source(name), limit).as_json())
+    return json_answer(queue_of(state.project, state.valid_source(name), limit).as_json())
 
 
 @router.get("/sources/{name}/plan", responses=shapes.answers(None))
 def plan(state: State, _token: Editor, name: Name) -> Response:
-    """Return what the next crawl would begin with: a member of `sources` of `ultracrawl plan --json`."""
-    return json_answer(forecast_of(state.project, state.sound_source(name)).as_json())
+    """Return how the next crawl would start: a member of `sources` of `ultracrawl plan --json`."""
+    return json_answer(forecast_of(state.project, state.valid_source(name)).as_json())
 
 
 @router.get("/sources/{name}/explain", responses=shapes.answers(None))
@@ -118,14 +118,14 @@ def explanation(
     state: State, _token: Editor, name: Name, url: str, as_of_run: Annotated[int | None, Query(ge=1)] = None
 ) -> Response:
     """Return which rule includes or excludes a URL, as `ultracrawl explain --json` does."""
-    found = state.sound_source(name)
+    source = state.valid_source(name)
     if as_of_run is not None:
-        return json_answer(explain_past(state.project, found, url, as_of_run).as_json())
-    return json_answer(explain(state.project, found, url).as_json())
+        return json_answer(explain_past(state.project, source, url, as_of_run).as_json())
+    return json_answer(explain(state.project, source, url).as_json())
 
 
 class Start(BaseModel):
-    """How a crawl is begun."""
+    """The options of a crawl."""
 
     model_config = ConfigDict(extra="forbid")
     force: bool = Field(default=False, description="fetch and index every page again, changed or not")
@@ -134,27 +134,27 @@ class Start(BaseModel):
 @router.post("/sources/{name}/start", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def start(state: State, _token: Editor, name: Name, order: Start | None = None) -> Response:
     """Crawl a source now; 409 if it is being crawled already."""
-    state.sound_source(name)
+    state.valid_source(name)
     return await _ordered(state, name, state.supervisor.start_source(name, force=bool(order and order.force)))
 
 
 @router.post("/sources/{name}/stop", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def stop(state: State, _token: Editor, name: Name) -> Response:
-    """Have the crawl of a source end cleanly; the next one resumes it."""
+    """End the crawl of a source cleanly; the next one resumes it."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.stop_source(name))
 
 
 @router.post("/sources/{name}/pause", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def pause(state: State, _token: Editor, name: Name) -> Response:
-    """Have the crawl of a source pause; an idle one is not begun until it is resumed."""
+    """Pause the crawl of a source; an idle source is not crawled until it is resumed."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.pause_source(name))
 
 
 @router.post("/sources/{name}/resume", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
 async def resume(state: State, _token: Editor, name: Name) -> Response:
-    """Have a source that was paused go on."""
+    """Resume a paused source."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.resume_source(name))
 
@@ -166,7 +166,7 @@ async def _ordered(state: ApiState, name: str, order: Awaitable[None]) -> Respon
 
 
 async def carried_out(order: Awaitable[None]) -> None:
-    """Give the supervisor an order. Raises `Conflict` for one that cannot be carried out now."""
+    """Await an order of the supervisor. Raises `Conflict` if it is impossible now."""
     try:
         await order
     except (UserError, WorkError) as error:
@@ -175,9 +175,10 @@ async def carried_out(order: Awaitable[None]) -> None:
 
 @router.post("/reload", responses=shapes.answers(shapes.Reloaded))
 async def reload(state: State, _token: Administrator) -> Response:
-    """Read the definitions anew; with a fatal finding nothing has changed, and the status is 409."""
-    found = await state.supervisor.reload_definitions()
-    fatal = any(one.fatal for one in found)
+    """Read the definitions again; with a fatal finding nothing changes, and the status is 409."""
+    findings = await state.supervisor.reload_definitions()
+    fatal = any(finding.fatal for finding in findings)
     return json_answer(
-        {"reloaded": not fatal, "findings": [one.as_json() for one in found]}, 409 if fatal else 200
+        {"reloaded": not fatal, "findings": [finding.as_json() for finding in findings]},
+        409 if fatal else 200,
     )

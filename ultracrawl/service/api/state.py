@@ -1,4 +1,4 @@
-"""What the API answers from: the project as it is now, the supervisor, tokens, searchers."""
+"""The state shared by all requests: the project, the supervisor, tokens, and a pool of searchers."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from ultracrawl.sources import Catalog, DataSource, Project
 from ultracrawl.sources.reading.locations import Version, file_version, track_file, tracked_files
 from ultracrawl.stores.opening import open_lists
 
-SEARCHES_AT_ONCE = max(2, 2 * (os.cpu_count() or 1))
-"""Searches that are worked on at a time; further ones wait in their order."""
-_MOST_IDLE = 2 * SEARCHES_AT_ONCE
+MAX_CONCURRENT_SEARCHES = max(2, 2 * (os.cpu_count() or 1))
+"""Concurrent searches; further ones are queued."""
+_MAX_IDLE = 2 * MAX_CONCURRENT_SEARCHES
 Principals = tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OpenSearcher:
-    """A searcher, and what it was opened for and from."""
+    """An open searcher with its arguments and the files it depends on."""
 
     project: Project
     index: str
     principals: Principals
     searcher: Searcher
     files: Mapping[Path, Version]
-    """What it has read, or may read: synonyms, and what was loaded in bulk."""
+    """The files that it has read or may read (synonyms, bulk-loaded lists), with their versions."""
 
-    def is_for(self, project: Project) -> bool:
-        """Whether it answers by what a project, its files included, says now."""
+    def is_current(self, project: Project) -> bool:
+        """Whether it was opened for this project, and its files have not changed."""
         return self.project is project and all(file_version(path) == was for path, was in self.files.items())
 
 
 class SearcherPool:
-    """Searchers that are open already: one works for one request at a time."""
+    """A pool of open searchers; each serves one request at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -53,7 +53,7 @@ class SearcherPool:
 
     @contextmanager
     def searcher_for(self, project: Project, index: str, principals: Principals) -> Iterator[Searcher]:
-        """Give a searcher of an index for who asks. Raises `UserError`."""
+        """Lend a searcher of an index that finds documents for these principals. Raises `UserError`."""
         opened = self._pop(project, index, principals) or _open(project, index, principals)
         try:
             yield opened.searcher
@@ -67,27 +67,27 @@ class SearcherPool:
 
     def _pop(self, project: Project, index: str, principals: Principals) -> _OpenSearcher | None:
         with self._lock:
-            for number, one in enumerate(self._idle):
-                if (one.index, one.principals) == (index, principals) and one.is_for(project):
+            for number, idle in enumerate(self._idle):
+                if (idle.index, idle.principals) == (index, principals) and idle.is_current(project):
                     return self._idle.pop(number)
         return None
 
     def _put_back(self, opened: _OpenSearcher) -> None:
-        """Keep a searcher; those that answer by what was replaced, and of the oldest the ones too many, are closed."""
+        """Return a searcher to the pool; closes outdated searchers, and the oldest ones above the limit."""
         with self._lock:
             self._idle.append(opened)
-            keep = [one for one in self._idle if one.is_for(opened.project)][-_MOST_IDLE:]
-            closing = [one for one in self._idle if one not in keep]
+            keep = [idle for idle in self._idle if idle.is_current(opened.project)][-_MAX_IDLE:]
+            outdated = [idle for idle in self._idle if idle not in keep]
             self._idle = keep
-        for one in closing:
-            one.searcher.close()
+        for idle in outdated:
+            idle.searcher.close()
 
     def close(self) -> None:
-        """Close all that are idle."""
+        """Close all idle searchers."""
         with self._lock:
-            idle, self._idle = self._idle, []
-        for one in idle:
-            one.searcher.close()
+            closing, self._idle = self._idle, []
+        for idle in closing:
+            idle.searcher.close()
 
 
 def _open(project: Project, index: str, principals: Principals) -> _OpenSearcher:
@@ -99,29 +99,29 @@ def _open(project: Project, index: str, principals: Principals) -> _OpenSearcher
 
 @dataclass(frozen=True, slots=True)
 class ApiState:
-    """What all requests share."""
+    """The state shared by all requests."""
 
     project_now: Callable[[], Project]
     supervisor: Supervision
     tokens: TokenStore
     holdings: HoldingsReader = field(default_factory=HoldingsReader)
     searchers: SearcherPool = field(default_factory=SearcherPool)
-    searching: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(SEARCHES_AT_ONCE))
+    searching: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MAX_CONCURRENT_SEARCHES))
     failed_logins: FailedLogins = field(default_factory=FailedLogins)
 
     @property
     def project(self) -> Project:
-        """The project, as its definitions say now."""
+        """The project by the present definitions."""
         return self.project_now()
 
     def known_source(self, name: str) -> DataSource:
-        """Return a source to look at. Raises `NotFoundError`."""
-        found = self.project.known_sources.get(name)
-        if found is None:
+        """Return a source, valid or not. Raises `NotFoundError`."""
+        source = self.project.known_sources.get(name)
+        if source is None:
             raise NotFoundError(f"no source is named {name!r}")
-        return found
+        return source
 
-    def sound_source(self, name: str) -> DataSource:
+    def valid_source(self, name: str) -> DataSource:
         """Return a source whose definition has no mistakes. Raises `NotFoundError`, `DefinitionError`."""
         self.known_source(name)
         return Catalog(self.project).find(name)

@@ -1,4 +1,4 @@
-"""Tokens of the API: who has one, what it allows, which documents it shows; kept hashed, in a file for its owner."""
+"""API tokens with their roles and principals, stored hashed in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from ultracrawl.sources import Project
 from ultracrawl.system.files import convert_write_errors, replace_file
 
 PREFIX = "uc"
-_LOOKS_AS = 3
-"""Parts of a token: the prefix, a number that finds it, and the secret."""
+_TOKEN_PARTS = 3
+"""Parts of a token, separated by `_`: prefix, number and secret."""
 
 
 class Role(StrEnum):
-    """What a token allows; each role allows what those before it do."""
+    """The role of a token; each includes the rights of those before it."""
 
     READER = "reader"
-    """Search, documents, how sources and schedules stand, metrics."""
+    """Search, documents, status of sources and schedules, metrics."""
     EDITOR = "editor"
-    """Also what is known of URLs, starting and stopping crawls, approvals."""
+    """Also known URLs, starting and stopping crawls, approvals."""
     ADMINISTRATOR = "administrator"
-    """Also schedules and definitions."""
+    """Also orders for schedules, and reloading definitions."""
 
     def allows(self, needed: Role) -> bool:
-        """Return whether who has this role may do what another one is needed for."""
+        """Return whether this role includes the rights of another one."""
         order = list(Role)
         return order.index(self) >= order.index(needed)
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it is kept: without its secret."""
+    """A stored token, without its secret."""
 
     name: str
     role: Role
     created: str
     principals: tuple[str, ...] | None = ()
-    """Users and groups whose documents it shows, beside those for everybody; None shows all."""
+    """Users and groups whose documents it may see, beside public ones; None: all documents."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `ultracrawl token list --json`."""
+        """Return the JSON object of `ultracrawl token list --json`."""
         return {**asdict(self), "role": self.role.value}
 
 
@@ -64,7 +64,7 @@ class _Kept:
 
 
 class TokenStore:
-    """The tokens of a project; a change counts at once for whoever has it open."""
+    """The token file of a project; changes by other processes take effect at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -73,11 +73,11 @@ class TokenStore:
 
     @classmethod
     def of_project(cls, project: Project) -> TokenStore:
-        """Return the tokens of a project, which lie beside its states."""
+        """Return the token store of a project, in its state folder."""
         return cls(project.state.path / "service" / "tokens.json")
 
     def create_token(self, name: str, role: Role, principals: Sequence[str] | None = ()) -> str:
-        """Make a token and return it: only now it can be read. Raises `UserError` for a name in use, `WorkError`."""
+        """Create a token and return its text, which is not stored. Raises `UserError` for a used name, `WorkError`."""
         number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         who = None if principals is None else tuple(dict.fromkeys(principals))
         with self._changing() as kept:
@@ -90,7 +90,7 @@ class TokenStore:
         return f"{PREFIX}_{number}_{secret}"
 
     def revoke_token(self, name: str) -> None:
-        """Delete a token: who has it is refused from now on. Raises `UserError` for an unknown name."""
+        """Delete a token, so that it is refused from now on. Raises `UserError` for an unknown name."""
         with self._changing() as kept:
             found = [number for number, one in kept.items() if one.token.name == name]
             if not found:
@@ -104,15 +104,15 @@ class TokenStore:
         return sorted((one.token for one in self._read().values()), key=lambda one: one.name)
 
     def find_token(self, text: str) -> Token | None:
-        """Return the token that this is; None for any other text. Raises `WorkError`."""
-        parts = text.split("_", _LOOKS_AS - 1)
-        kept = self._read().get(parts[1]) if len(parts) == _LOOKS_AS else None
+        """Return the stored token of a text; None if it is not a valid token. Raises `WorkError`."""
+        parts = text.split("_", _TOKEN_PARTS - 1)
+        kept = self._read().get(parts[1]) if len(parts) == _TOKEN_PARTS else None
         digest = _digest(parts[-1])
         fits = compare_digest(digest, kept.digest if kept else _digest(""))
         return kept.token if kept is not None and fits else None
 
     def _read(self) -> dict[str, _Kept]:
-        """Return the tokens by number, read anew when the file is another one than before."""
+        """Return the tokens by number; reads the file again if it has changed."""
         try:
             found = self._path.stat()
             mark = (found.st_mtime_ns, found.st_ino)
@@ -131,7 +131,7 @@ class TokenStore:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, _Kept]]:
-        """Give the tokens to be changed, while nobody else changes them."""
+        """Lock the file and yield its tokens for changes, which are written on exit."""
         with convert_write_errors(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._path.with_suffix(".lock").open("w") as lock:
@@ -154,5 +154,5 @@ def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
 
 
 def _digest(secret: str) -> str:
-    """Return what is kept of a secret; it has 256 random bits, so that nothing slower is needed."""
+    """Return the hash of a secret; with 256 random bits it needs no slow password hash."""
     return sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,5 +1,5 @@
-"""Backups of a project: its states, document cache, stored answers and indexes in one archive, and back again.
+"""Backups of a project: states, document cache, stored answers and indexes in one archive.
 
-`places` says what belongs to it, `saving` writes an archive while crawls go on, `restoring` reads one, `manifest` is
-what stands in it about itself.
+`places` lists the folders, `saving` writes an archive while crawls run, `restoring` restores one, `manifest` describes
+its contents.
 """

@@ -1,4 +1,4 @@
-"""What an archive says about itself: who made it, of what, and which files are in it."""
+"""The manifest of an archive: its format, its origin, and the checksums of its files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class FileMark:
-    """How large a file is, and what it holds."""
+class FileDigest:
+    """Size and SHA-256 of a file."""
 
     size: int
     sha256: str
@@ -27,45 +27,45 @@ class FileMark:
 
 @dataclass(slots=True)
 class Manifest:
-    """The last member of an archive: without it, the archive is not whole."""
+    """The last member of an archive; an archive without it is incomplete."""
 
     created: str
     definition: str
-    """A hash of the definition, to see whether it is the same where the archive is restored."""
+    """A hash of the definition, to compare it when the archive is restored."""
     sources: list[str] = field(default_factory=list)
-    files: dict[str, FileMark] = field(default_factory=dict)
+    files: dict[str, FileDigest] = field(default_factory=dict)
     format: int = FORMAT
     program: str = __version__
 
     def as_bytes(self) -> bytes:
-        """Return it as it stands in an archive."""
+        """Return the content of the manifest file."""
         return json.dumps(asdict(self), indent=1).encode()
 
     @property
     def bytes(self) -> int:
-        """How much all files take."""
-        return sum(one.size for one in self.files.values())
+        """The total size of the files."""
+        return sum(digest.size for digest in self.files.values())
 
 
 def parse_manifest(data: bytes, archive: Path) -> Manifest:
     """Read the manifest of an archive. Raises `UserError`."""
     try:
-        found: dict[str, Any] = json.loads(data)
-        number = int(found["format"])
+        row: dict[str, Any] = json.loads(data)
+        number = int(row["format"])
         if number == FORMAT:
             files = {
-                str(name): FileMark(int(one["size"]), str(one["sha256"]))
-                for name, one in found["files"].items()
+                str(name): FileDigest(int(digest["size"]), str(digest["sha256"]))
+                for name, digest in row["files"].items()
             }
-            sources = [str(one) for one in found["sources"]]
+            sources = [str(source) for source in row["sources"]]
             return Manifest(
-                str(found["created"]), str(found["definition"]), sources, files, number, str(found["program"])
+                str(row["created"]), str(row["definition"]), sources, files, number, str(row["program"])
             )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError(f"{archive} is no backup of this program: its list of files cannot be read") from None
-    raise UserError(f"{archive} was made by a newer version of the program ({found.get('program')})")
+    raise UserError(f"{archive} was made by a newer version of the program ({row.get('program')})")
 
 
-def definition_mark(project: Project) -> str:
+def definition_hash(project: Project) -> str:
     """Return the hash of the definition of a project."""
     return sha256(definition_text(project, project.base).encode()).hexdigest()

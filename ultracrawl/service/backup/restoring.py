@@ -1,4 +1,4 @@
-"""Puts what an archive holds into the folders of a project: all of it, or nothing."""
+"""Restores an archive into the folders of a project, completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.service.backup.manifest import NAME, FileMark, Manifest, parse_manifest
+from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
 from ultracrawl.service.backup.places import places_of
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import Project
@@ -28,9 +28,9 @@ _GZIP = b"\x1f\x8b"
 
 
 def restore_backup(project: Project, archive: Path, *, force: bool = False) -> Manifest:
-    """Restore an archive; folders that hold something are replaced with `force` alone, when all was read and is sound.
+    """Restore an archive after checking it completely; folders with files are replaced only with `force`.
 
-    Raises `UserError` for what is no whole archive, for folders that are not empty, and while a source is crawled.
+    Raises `UserError` for an invalid or incomplete archive, for folders with files, and while a source is crawled.
     """
     places = places_of(project)
     if not archive.exists():
@@ -51,7 +51,7 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> M
 
 
 def _check_idle(project: Project) -> None:
-    """Raise `UserError` while a source is crawled, or a service or another command keeps schedules."""
+    """Raise `UserError` while a source is crawled, or a service or command runs schedules."""
     crawled = [name for name in project.known_sources if running_crawl(project, name) is not None]
     if crawled:
         raise UserError(
@@ -67,8 +67,8 @@ def _holds_something(path: Path) -> bool:
 
 
 def _unpack(archive: Path, drafts: Mapping[str, Path]) -> Manifest:
-    """Unpack into drafts of the folders, and compare with what the archive says about itself."""
-    found: dict[str, FileMark] = {}
+    """Unpack into temporary folders, and verify the files against the manifest."""
+    found: dict[str, FileDigest] = {}
     manifest = None
     try:
         with archive.open("rb") as file, _opened(file) as tar:
@@ -107,7 +107,7 @@ def _pieces(tar: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[bytes]:
 
 
 def _target_of(member: tarfile.TarInfo, drafts: Mapping[str, Path], archive: Path) -> Path:
-    """Return where a member goes; only plain files below the folders of the project are taken. Raises `UserError`."""
+    """Return the target path of a member. Raises `UserError` unless it is a regular file below a project folder."""
     for name, draft in drafts.items():
         inner = member.name.removeprefix(f"{name}/")
         if member.isreg() and inner != member.name:
@@ -123,7 +123,7 @@ def _target_of(member: tarfile.TarInfo, drafts: Mapping[str, Path], archive: Pat
     )
 
 
-def _write(path: Path, pieces: Iterator[bytes]) -> FileMark:
+def _write(path: Path, pieces: Iterator[bytes]) -> FileDigest:
     path.parent.mkdir(parents=True, exist_ok=True)
     digest, size = sha256(), 0
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -133,11 +133,11 @@ def _write(path: Path, pieces: Iterator[bytes]) -> FileMark:
             file.write(piece)
         file.flush()
         os.fsync(file.fileno())
-    return FileMark(size, digest.hexdigest())
+    return FileDigest(size, digest.hexdigest())
 
 
 def _put_in_place(drafts: Mapping[str, Path], places: Mapping[str, Path]) -> None:
-    """Have folders be what their drafts are, all of them or none; one without a draft is empty then."""
+    """Replace all folders by their drafts, or none; a folder without a draft becomes empty."""
     with ExitStack() as undo:
         for name, path in places.items():
             try:
@@ -161,5 +161,5 @@ def _replace_folder(draft: Path, path: Path, undo: ExitStack) -> None:
 
 
 def _former(path: Path) -> Path:
-    """Return where a folder is until all are replaced."""
+    """Return the temporary path of an old folder until all are replaced."""
     return path.with_name(f".{path.name}.replaced")

@@ -1,4 +1,4 @@
-"""Writes an archive of a project, while it is crawled and searched."""
+"""Writes an archive of a project while it is crawled and searched."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from typing import BinaryIO, cast
 from ultracrawl.errors import UserError
 from ultracrawl.index.locking import LOCKS, write_lock
 from ultracrawl.model.dates import as_text
-from ultracrawl.service.backup.manifest import NAME, FileMark, Manifest, definition_mark
+from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, definition_hash
 from ultracrawl.service.backup.places import files_of, index_places, places_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import SUFFIX, copy_database
 from ultracrawl.system.files import convert_write_errors
 
 LOCK_SECONDS = 600.0
-"""How long a backup waits for who writes to an index; a commit of a large segment takes minutes."""
+"""Seconds to wait for the write lock of an index; a commit of a large segment takes minutes."""
 _PIECE = 1 << 20
-_ROOM = ".ultracrawl-backup-"
-"""How the names of folders begin in which archives are made."""
+_TEMPORARY_PREFIX = ".ultracrawl-backup-"
+"""Prefix of the temporary folders in which archives are built."""
 
 
 def save_backup(project: Project, archive: Path, *, force: bool = False) -> Manifest:
-    """Write an archive; one of this name is replaced with `force` alone, and only by a whole one.
+    """Write an archive; an existing file is replaced only with `force`, and only by a complete archive.
 
-    No index changes while it is saved: commits wait for as long as states and cache are copied. Raises `UserError` for
-    a file that is there already, `WorkError`.
+    Indexes are write-locked while the files are copied, so commits wait. Raises `UserError` if the file exists,
+    `WorkError`.
     """
     if archive.exists() and not force:
         raise UserError(f"{archive} is there already; name another file, or give --force")
     if not archive.parent.is_dir():
         raise UserError(f"there is no folder {archive.parent}")
-    manifest = Manifest(as_text(time.time()), definition_mark(project), sorted(project.known_sources))
-    with convert_write_errors(archive), _room_beside(archive) as room:
-        copies, draft = room / "copies", room / archive.name
-        with _indexes_at_rest(project):
+    manifest = Manifest(as_text(time.time()), definition_hash(project), sorted(project.known_sources))
+    with convert_write_errors(archive), _temporary_folder(archive) as folder_beside:
+        copies, draft = folder_beside / "copies", folder_beside / archive.name
+        with _locked_indexes(project):
             for name, folder in places_of(project).items():
                 _copy_place(folder, copies / name, linked=name in index_places(project))
         with _opened(draft, compressed=archive.suffix != ".tar") as tar:
@@ -56,18 +56,21 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
 
 
 @contextmanager
-def _room_beside(archive: Path) -> Iterator[Path]:
-    """Give an empty folder beside an archive; those of backups that were killed are deleted before."""
-    for left in archive.parent.glob(f"{_ROOM}*"):
-        with suppress(OSError), _held(left):
+def _temporary_folder(archive: Path) -> Iterator[Path]:
+    """Create a temporary folder beside an archive; first deletes those of killed backups."""
+    for left in archive.parent.glob(f"{_TEMPORARY_PREFIX}*"):
+        with suppress(OSError), _locked_folder(left):
             shutil.rmtree(left)
-    with tempfile.TemporaryDirectory(prefix=_ROOM, dir=archive.parent) as room, _held(Path(room)):
-        yield Path(room)
+    with (
+        tempfile.TemporaryDirectory(prefix=_TEMPORARY_PREFIX, dir=archive.parent) as folder,
+        _locked_folder(Path(folder)),
+    ):
+        yield Path(folder)
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process. Raises `OSError` if another one does."""
+def _locked_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder. Raises `OSError` if another process has locked it."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,8 +80,8 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _indexes_at_rest(project: Project) -> Iterator[None]:
-    """Have nobody write to an index of a project; who wants to, waits."""
+def _locked_indexes(project: Project) -> Iterator[None]:
+    """Hold the write locks of all indexes of a project."""
     with ExitStack() as locks:
         for folder in index_places(project).values():
             for name in LOCKS:
@@ -88,11 +91,11 @@ def _indexes_at_rest(project: Project) -> Iterator[None]:
 
 
 def _copy_place(folder: Path, target: Path, *, linked: bool) -> None:
-    """Copy the files of a folder; those of an index are written once, so that a link is enough."""
+    """Copy the files of a folder; files of an index never change after they are written, so they are hard-linked."""
     for path in files_of(folder):
         copy = target / path.relative_to(folder)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # a segment of the cache that is in the index by now
+        with suppress(FileNotFoundError):  # a cache segment that was written to the index meanwhile
             if path.suffix == SUFFIX:
                 copy_database(path, copy)
             elif not (linked and _link(path, copy)):
@@ -100,7 +103,7 @@ def _copy_place(folder: Path, target: Path, *, linked: bool) -> None:
 
 
 def _link(path: Path, copy: Path) -> bool:
-    """Give a file a second name; False where that cannot be: on another disk, or by the kind of the disk."""
+    """Create a hard link; returns False if the file system does not allow it."""
     try:
         os.link(path, copy)
     except OSError:
@@ -123,14 +126,14 @@ def _opened(path: Path, *, compressed: bool) -> Iterator[tarfile.TarFile]:
 
 
 class _Hashed:
-    """A file that is read once, and its hash."""
+    """Hashes a file while it is read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.digest = sha256()
 
     def read(self, size: int = _PIECE) -> bytes:
-        """Read a piece."""
+        """Read and hash up to `size` bytes."""
         piece = self._file.read(size)
         self.digest.update(piece)
         return piece
@@ -142,7 +145,7 @@ def _add(tar: tarfile.TarFile, path: Path, name: str, manifest: Manifest) -> Non
         member.size, member.mode = os.fstat(file.fileno()).st_size, 0o600
         hashed = _Hashed(file)
         tar.addfile(member, cast(BinaryIO, hashed))
-    manifest.files[name] = FileMark(member.size, hashed.digest.hexdigest())
+    manifest.files[name] = FileDigest(member.size, hashed.digest.hexdigest())
 
 
 def _add_bytes(tar: tarfile.TarFile, name: str, data: bytes) -> None:

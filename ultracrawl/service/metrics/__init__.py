@@ -1,1 +1,1 @@
-"""The numbers of the service: what sources hold, what disks have left, and `collector.Metrics` for Prometheus."""
+"""Metrics of the service for Prometheus (`collector.Metrics`), and the numbers of sources and of the machine."""

@@ -1,4 +1,4 @@
-"""Collects the numbers of the service when they are asked for, and counts what happens meanwhile."""
+"""The Prometheus collector: reads gauges when it is scraped, and counts events of the supervisor."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 
 class Metrics(Collector):
-    """The numbers of a service. What happened is counted while `watching`; the rest is read when it is asked for."""
+    """The metrics of a service. Events are counted inside `watching`; the rest is read at each scrape."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class Metrics(Collector):
         self._registry.register(self)
 
     def exposition(self) -> tuple[bytes, str]:
-        """Return all numbers as text, with its media type; reads files, so call it in a thread."""
+        """Return all metrics as text, with its media type; reads files, so call it in a thread."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
-        """Count what the supervisor says that happens, as long as the block goes on."""
+        """Count the events of the supervisor inside the block."""
         events = self._supervisor.events()
 
         async def count_all() -> None:
@@ -70,7 +70,7 @@ class Metrics(Collector):
                 await task
 
     def count_event(self, event: Event) -> None:
-        """Count something that happened."""
+        """Count an event."""
         self._events[event.kind.value] += 1
         if event.end is not None:
             self._count_end(event.end)
@@ -83,11 +83,11 @@ class Metrics(Collector):
             self._bytes[end.source] += end.report.bytes
 
     def describe(self) -> Iterable[Metric]:
-        """Say nothing beforehand: what there is depends on the project."""
+        """Return nothing: the metrics depend on the project."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all numbers."""
+        """Yield all metrics."""
         project = self._project()
         yield InfoMetricFamily("ultracrawl", "The version of the program", {"version": __version__})
         yield from self._counters()

@@ -1,4 +1,4 @@
-"""What sources hold and how their last runs went, read from their states, and only if these have changed."""
+"""The URL counts and last runs of sources, read from their states and cached until these change."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ultracrawl.stores import RunMark, StateCounts, Store
 from ultracrawl.stores.failure_note import FailureNote, failure_note
 from ultracrawl.stores.opening import state_file, state_to_read, state_version
 
-_RUNS_LOOKED_AT = 20
-_SHARE = 0.05
-"""The part of the time for which the state of a source is read again and again that is being crawled."""
+_MAX_RUNS_SEARCHED = 20
+_MAX_READ_SHARE = 0.05
+"""Maximum share of time that is spent reading the state of a source during its crawl."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What a source holds."""
+    """The numbers of a source."""
 
     counts: StateCounts | None = None
-    """Its URLs; None if it was never crawled, or its state cannot be read."""
+    """None if it was never crawled, or its state cannot be read."""
     latest: RunMark | None = None
     last_success: float | None = None
-    """When the last run ended that did what it was asked for, in seconds since 1970."""
+    """The end of the last successful run, in seconds since 1970."""
     problem: str = ""
     """Why its state cannot be read."""
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Its URLs by what is known of them."""
+        """The URL counts, as in `status --json`."""
         counts = self.counts or StateCounts(0, 0, 0, {})
         return {
             "known": counts.known,
@@ -46,12 +46,14 @@ class Holdings:
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """Its URLs by their latest outcome."""
-        return {one.value: number for one, number in self.counts.outcomes.items()} if self.counts else {}
+        """The URL counts by their latest outcome."""
+        if self.counts is None:
+            return {}
+        return {outcome.value: number for outcome, number in self.counts.outcomes.items()}
 
 
 def read_holdings(project: Project, name: str) -> Holdings:
-    """Read what a source holds: a million URLs take a second to count."""
+    """Read the numbers of a source; counting a million URLs takes a second."""
     try:
         with state_to_read(project, name) as state:
             if state is None:
@@ -71,35 +73,35 @@ class _Read:
 
 
 class HoldingsReader:
-    """Reads what sources hold: each when its state has changed, and while it is crawled not all the time."""
+    """Reads and caches the numbers of sources; limits the time spent on sources that are being crawled."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._read: dict[str, _Read] = {}
 
     def holdings_of(self, project: Project, name: str) -> Holdings:
-        """Return what a source holds."""
+        """Return the numbers of a source."""
         mark, begun = state_version(project, name), self._clock()
         known = self._read.get(name)
         if known is not None and mark is not None:
-            lately = begun - known.at < known.took / _SHARE
-            if mark == known.mark or (lately and readable_sign(project, name) is not None):
+            is_recent = begun - known.at < known.took / _MAX_READ_SHARE
+            if mark == known.mark or (is_recent and readable_sign(project, name) is not None):
                 return known.holdings
-        found = read_holdings(project, name)
+        holdings = read_holdings(project, name)
         ended = self._clock()
-        self._read[name] = _Read(mark, ended, ended - begun, found)
-        return found
+        self._read[name] = _Read(mark, ended, ended - begun, holdings)
+        return holdings
 
 
 def failure_after(project: Project, name: str, latest: RunMark | None) -> FailureNote | None:
-    """Return why a crawl of a source failed as a whole, or could not begin, if that was after its latest run."""
+    """Return the note of a crawl that failed or could not start after the latest run; None if there is none."""
     file = state_file(project, name)
     note = failure_note(file) if file is not None else None
     return note if note is not None and (latest is None or note.at > latest.finished) else None
 
 
 def last_failed(project: Project, name: str) -> bool:
-    """Return whether the last crawl of a source failed; one whose state cannot be read has done nothing yet."""
+    """Return whether the last crawl of a source failed; False if its state cannot be read."""
     try:
         with state_to_read(project, name) as state:
             latest = next(iter(state.runs(1)), None) if state is not None else None
@@ -110,7 +112,7 @@ def last_failed(project: Project, name: str) -> bool:
 
 
 def last_success(project: Project, name: str) -> float | None:
-    """Return when the last run of a source ended that did what it was asked for; None if none did, or is known."""
+    """Return the end of the last successful run of a source; None if there is none, or the state cannot be read."""
     try:
         with state_to_read(project, name) as state:
             return None if state is None else _latest_success(state)
@@ -119,13 +121,13 @@ def last_success(project: Project, name: str) -> float | None:
 
 
 def _latest_success(state: Store) -> float | None:
-    return next(filter(None, map(_success, state.runs(_RUNS_LOOKED_AT))), None)
+    return next(filter(None, map(_success, state.runs(_MAX_RUNS_SEARCHED))), None)
 
 
 def _success(run: RunMark) -> float | None:
-    """Return when a run ended well, None if it did not."""
+    """Return the end of a successful run; None for other runs."""
     report = json.loads(run.report) if run.report else {}
     if not run.finished or report.get("problems") or report.get("interrupted"):
         return None
-    moment = parse_w3c_date(report.get("finished") or "")
-    return moment.timestamp() if moment is not None else run.finished
+    finished = parse_w3c_date(report.get("finished") or "")
+    return finished.timestamp() if finished is not None else run.finished

@@ -1,4 +1,4 @@
-"""How much room disks have, and how much memory a process takes."""
+"""Free disk space, and the memory of processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def free_bytes(path: Path) -> float:
 
 
 def resident_bytes(pid: int) -> int:
-    """Return the resident memory of a process; 0 for one that is gone, or where the system does not tell."""
+    """Return the resident memory of a process; 0 if it does not exist, or on systems without `/proc`."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * _PAGE_BYTES
     return 0

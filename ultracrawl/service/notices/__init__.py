@@ -1,5 +1,5 @@
-"""Notices: who is told when something needs a person, on which ways, and not too often.
+"""Notices: messages to people about events that need them, rate-limited.
 
-`channels` sends, `digest` decides when, `watch` looks for what nobody tells (low disks, stale sources, certificates),
-`noticing` brings them together in a service.
+`channels` sends messages, `digest` limits their rate, `watch` checks conditions without events (low disks, stale
+sources, certificates), `noticing` combines them in a service.
 """

@@ -1,4 +1,4 @@
-"""The ways on which notices go out: a program, a webhook, a service of Apprise."""
+"""Channels that send notices: a program, a webhook, or a service of Apprise."""
 
 from __future__ import annotations
 
@@ -19,58 +19,58 @@ from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.notices import NoticeChannel, NoticeKind
 from ultracrawl.sources.sections.project import is_web_url
 
-MOST_LINES = 20
-"""Notices that one message names."""
+MAX_LINES = 20
+"""Notices that one message lists."""
 
 
 class Channel(Protocol):
-    """One way on which notices go out."""
+    """Sends notices."""
 
     name: str
     kinds: frozenset[NoticeKind]
-    """What is told on it; none is everything."""
+    """The kinds of notices that it sends; empty: all."""
 
     def send(self, notices: Sequence[Notice]) -> None:
         """Send some notices as one message; it may take seconds. Raises `WorkError`."""
 
 
 def title_of(notices: Sequence[Notice]) -> str:
-    """Return what a message is about."""
+    """Return the subject of a message."""
     return str(notices[0]) if len(notices) == 1 else f"ultracrawl: {len(notices)} notices"
 
 
 def text_of(notices: Sequence[Notice]) -> str:
     """Return the lines of a message."""
-    lines = [str(one) for one in notices[:MOST_LINES]]
-    left = len(notices) - MOST_LINES
+    lines = [str(notice) for notice in notices[:MAX_LINES]]
+    left = len(notices) - MAX_LINES
     return "\n".join([*lines, *([f"and {left} more"] if left > 0 else [])])
 
 
 class ProgramChannel:
-    """Runs a program, which finds the notices in its environment."""
+    """Runs a program with the notices in environment variables."""
 
     def __init__(self, name: str, section: NoticeChannel) -> None:
         self.name, self.kinds = name, frozenset(section.kinds)
         self._section = section
 
     def send(self, notices: Sequence[Notice]) -> None:
-        """Run the program to its end."""
-        told = {
+        """Run the program and wait for it."""
+        environment = {
             "ULTRACRAWL_NOTICE": text_of(notices),
             "ULTRACRAWL_NOTICE_TITLE": title_of(notices),
             "ULTRACRAWL_NOTICE_KINDS": " ".join(sorted({one.kind.value for one in notices})),
             "ULTRACRAWL_NOTICE_SOURCES": " ".join(sorted({one.source for one in notices if one.source})),
         }
         try:
-            ended = Programs().run(self._section.command, self._section.timeout, told)
+            result = Programs().run(self._section.command, self._section.timeout, environment)
         except OSError as error:
             raise WorkError(f"notices.to.{self.name}: {error}") from error
-        if ended.code or ended.timed_out:
-            raise WorkError(f"notices.to.{self.name}: {self._section.command[0]}: {ended}")
+        if result.code or result.timed_out:
+            raise WorkError(f"notices.to.{self.name}: {self._section.command[0]}: {result}")
 
 
 class WebhookChannel:
-    """Posts JSON to a web server, at addresses that may be connected to."""
+    """Posts JSON to a web server, at allowed addresses only."""
 
     def __init__(self, name: str, section: NoticeChannel, secrets: SecretReader) -> None:
         assert section.webhook is not None
@@ -112,7 +112,7 @@ class WebhookChannel:
 
 
 class AppriseChannel:
-    """Sends by a service of Apprise: mail, chats, telephones."""
+    """Sends notices with Apprise: mail, chats, telephones."""
 
     def __init__(self, name: str, section: NoticeChannel, secrets: SecretReader) -> None:
         assert section.url is not None
@@ -132,7 +132,7 @@ class AppriseChannel:
 
 
 def open_channels(project: Project) -> list[Channel]:
-    """Return the ways of a project. Raises `UserError` for one that cannot be used."""
+    """Return the channels of a project. Raises `UserError` for one that cannot be used."""
     secrets = SecretReader(os.environ, project.key_file)
     return [_open(name, section, secrets) for name, section in project.notices.to.items()]
 

@@ -1,4 +1,4 @@
-"""Decides when what is told: at once what is new, what repeats itself as a number, much as one message."""
+"""Rate-limits notices: new ones are sent soon, repeated ones are counted, simultaneous ones are combined."""
 
 from __future__ import annotations
 
@@ -7,61 +7,61 @@ from dataclasses import dataclass, replace
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.sources.sections.notices import NoticeKind
 
-GATHERED = 10.0
-"""Seconds for which what happens together is gathered into one message."""
+GATHER_SECONDS = 10.0
+"""Seconds for which notices are gathered into one message."""
 
 
 @dataclass(slots=True)
-class _Told:
+class _Sent:
     at: float
     repeated: Notice | None = None
-    """What happened again since."""
+    """The repetitions since then, combined."""
 
 
 class NoticeDigest:
-    """Takes notices, and gives them back when they are to be told: the same one (kind and source) once in `every`.
+    """Collects notices and returns those that are due: the same kind and source at most once in `every` seconds.
 
-    A clock that is set back delays that by `every` at the most.
+    A clock that is set back delays notices by at most `every` seconds.
     """
 
-    def __init__(self, every: float, gathered: float = GATHERED) -> None:
+    def __init__(self, every: float, gather_seconds: float = GATHER_SECONDS) -> None:
         self.every = every
-        self._gathered = gathered
+        self._gather_seconds = gather_seconds
         self._waiting: dict[tuple[NoticeKind, str], Notice] = {}
         self._since = 0.0
-        self._told: dict[tuple[NoticeKind, str], _Told] = {}
+        self._sent: dict[tuple[NoticeKind, str], _Sent] = {}
 
-    def take_notice(self, notice: Notice) -> None:
-        """Take note of something that happened."""
+    def add_notice(self, notice: Notice) -> None:
+        """Add a notice."""
         key = notice.kind, notice.source
-        told = self._told.get(key)
-        if told is not None and abs(notice.at - told.at) < self.every:
-            told.repeated = _again(told.repeated, notice)
+        sent = self._sent.get(key)
+        if sent is not None and abs(notice.at - sent.at) < self.every:
+            sent.repeated = _combined(sent.repeated, notice)
             return
         if not self._waiting:
             self._since = notice.at
-        self._waiting[key] = _again(self._waiting.get(key), notice)
+        self._waiting[key] = _combined(self._waiting.get(key), notice)
 
     def due_notices(self, now: float) -> list[Notice]:
-        """Return what is to be told now, in the order in which it happened; it counts as told."""
-        for key, told in list(self._told.items()):
-            if abs(now - told.at) >= self.every:
-                del self._told[key]
-                if told.repeated is not None:
-                    self._since = self._since if self._waiting else now - self._gathered
-                    self._waiting[key] = _again(told.repeated, self._waiting.get(key))
-        if not self._waiting or abs(now - self._since) < self._gathered:
+        """Return the notices to send now, in the order of their times; they count as sent."""
+        for key, sent in list(self._sent.items()):
+            if abs(now - sent.at) >= self.every:
+                del self._sent[key]
+                if sent.repeated is not None:
+                    self._since = self._since if self._waiting else now - self._gather_seconds
+                    self._waiting[key] = _combined(sent.repeated, self._waiting.get(key))
+        if not self._waiting or abs(now - self._since) < self._gather_seconds:
             return []
-        due = sorted(self._waiting.values(), key=lambda one: one.at)
+        due = sorted(self._waiting.values(), key=lambda notice: notice.at)
         self._waiting.clear()
-        self._told |= {(one.kind, one.source): _Told(now) for one in due}
+        self._sent |= {(notice.kind, notice.source): _Sent(now) for notice in due}
         return due
 
 
-def _again(before: Notice | None, notice: Notice | None) -> Notice:
-    """Return two notices of the same as one: the words of the later, and the sum of the times."""
+def _combined(before: Notice | None, notice: Notice | None) -> Notice:
+    """Return two notices of the same kind and source as one: the later text, and the sum of the counts."""
     if before is None or notice is None:
-        found = before or notice
-        assert found is not None
-        return found
+        single = before or notice
+        assert single is not None
+        return single
     return replace(notice, times=before.times + notice.times)

@@ -1,4 +1,4 @@
-"""What needs a person, in one line."""
+"""The value type of notices."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ultracrawl.sources.sections.notices import NoticeKind
 
 @dataclass(frozen=True, slots=True)
 class Notice:  # word: what a person is told; it is no mistake in a definition
-    """Something that needs a person, in one line; `source` is empty for the machine or the service."""
+    """A one-line message about something that needs a person; `source` is empty for the machine or the service."""
 
     kind: NoticeKind
     source: str
     text: str
     at: float
     times: int = 1
-    """How often it happened since it was told last."""
+    """Number of occurrences since it was sent last."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as webhooks get it."""
+        """Return the JSON object that webhooks get."""
         return {**asdict(self), "kind": self.kind.value, "at": as_text(self.at)}
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Notices in a service: takes what happens, looks for what nobody tells, and sends what is due."""
+"""Notices in a service: handles events, checks conditions regularly, and sends due notices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 from ultracrawl.errors import UserError
 from ultracrawl.service.notices.channels import Channel, open_channels
-from ultracrawl.service.notices.digest import GATHERED, NoticeDigest
+from ultracrawl.service.notices.digest import GATHER_SECONDS, NoticeDigest
 from ultracrawl.service.notices.notice import Notice
 from ultracrawl.service.notices.outgoing import Outgoing
 from ultracrawl.service.notices.watch import ServiceWatch
@@ -18,12 +18,12 @@ from ultracrawl.sources import Project
 from ultracrawl.sources.sections.notices import NoticeKind
 
 logger = logging.getLogger(__name__)
-ROUND = 5.0
-"""Seconds between two looks at what is due."""
+ROUND_INTERVAL = 5.0
+"""Seconds between two checks for due notices."""
 _PATIENCE, _LAST_PATIENCE = 5.0, 15.0
-"""Seconds for which a round waits for ways that are slow, and the end of the service does."""
-WATCHED_EVERY = 300.0
-"""Seconds between two looks at disks and sources."""
+"""Seconds to wait for slow channels in a round, and at the end of the service."""
+WATCH_INTERVAL = 300.0
+"""Seconds between two checks of disks and sources."""
 
 _KINDS = {
     EventKind.RUN_FAILED: NoticeKind.RUN_FAILED,
@@ -31,20 +31,21 @@ _KINDS = {
     EventKind.RELOAD_REFUSED: NoticeKind.RELOAD_REFUSED,
 }
 _PASSES = frozenset({NoticeKind.RUN_FAILED, NoticeKind.SOURCE_STALE})
-"""Kinds of notices that a run which ended well makes good."""
+"""Kinds of notices that a successful run resolves."""
 
 
 def notice_of(event: Event) -> Notice | None:
-    """Return the notice that an event is; None for one that needs nobody."""
+    """Return the notice for an event; None if it needs nobody."""
     kind = _KINDS.get(event.kind)
     if kind is None:
         return None
     text = event.text or (event.end.line if event.end is not None else "") or kind.value
-    return Notice(kind, event.source, "".join(one if one.isprintable() else " " for one in text), event.at)
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    return Notice(kind, event.source, printable, event.at)
 
 
 class Noticing:
-    """Tells people what needs them, as long as `running`."""
+    """Sends notices about the events and conditions of a service, inside `running`."""
 
     def __init__(
         self,
@@ -55,23 +56,23 @@ class Noticing:
         channels: Callable[[Project], Sequence[Channel]] = open_channels,
         watch: ServiceWatch | None = None,
     ) -> None:
-        """Raise `UserError` for a way that cannot be used."""
+        """Open the channels. Raises `UserError` for one that cannot be used."""
         self._project = project
         self._defined = project()
         self._open = channels
-        self._outgoing = {one.name: Outgoing(one) for one in channels(self._defined)}
+        self._outgoing = {channel.name: Outgoing(channel) for channel in channels(self._defined)}
         self._supervisor = supervisor
         self._clock = clock
         self._watch = watch or ServiceWatch(project)
         self._digest = NoticeDigest(self._defined.notices.every or 0.0)
         self._troubled = set[str]()
-        """Sources of which something was told that a good run makes good, or that had failed when the service began."""
+        """Sources with an unresolved notice, or whose last crawl had failed when the service started."""
         self._watched_at = 0.0
         self._sending: dict[str, asyncio.Task[None]] = {}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Tell what happens as long as the block goes on, and what was gathered at its end."""
+        """Send notices inside the block, and the gathered ones at its end."""
         events = self._supervisor.events()
 
         async def listen() -> None:
@@ -83,9 +84,9 @@ class Noticing:
         async def rounds() -> None:
             while True:
                 await _kept_alive(self.hold_round())
-                await self._clock.sleep(ROUND)
+                await self._clock.sleep(ROUND_INTERVAL)
 
-        tasks = [asyncio.ensure_future(one()) for one in (listen, rounds)]
+        tasks = [asyncio.ensure_future(listen()), asyncio.ensure_future(rounds())]
         try:
             yield
         finally:
@@ -94,7 +95,7 @@ class Noticing:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
-            await self._send(self._clock.now() + GATHERED, again=True, wait=_LAST_PATIENCE)
+            await self._send(self._clock.now() + GATHER_SECONDS, again=True, wait=_LAST_PATIENCE)
             for name, sending in self._sending.items():
                 logger.warning("notices.to.%s: takes too long, so what it was sent last may be lost", name)
                 sending.cancel()
@@ -103,7 +104,7 @@ class Noticing:
         self._troubled |= await asyncio.to_thread(self._watch.failed_sources)
 
     async def add_event(self, event: Event) -> None:
-        """Take note of what happened; after a run, also of deletions that it held back, and of a recovery."""
+        """Add the notices of an event; after a run also those of held-back deletions and of a recovery."""
         if not self._outgoing:
             return
         notice = notice_of(event)
@@ -122,20 +123,20 @@ class Noticing:
     def _take_notice(self, notice: Notice) -> None:
         if notice.kind in _PASSES:
             self._troubled.add(notice.source)
-        self._digest.take_notice(notice)
+        self._digest.add_notice(notice)
 
     async def hold_round(self) -> None:
-        """Look for what nobody tells, if it is time, and send what is due."""
+        """Check the conditions if it is time, and send the due notices."""
         now = self._clock.now()
-        self._take_definition()
-        looks = bool(self._outgoing) and abs(now - self._watched_at) >= WATCHED_EVERY
-        if looks:
+        self._update_channels()
+        is_watch_due = bool(self._outgoing) and abs(now - self._watched_at) >= WATCH_INTERVAL
+        if is_watch_due:
             self._watched_at = now
-            await _kept_alive(self._look(now))
-        await self._send(now, again=looks, wait=_PATIENCE)
+            await _kept_alive(self._check_conditions(now))
+        await self._send(now, again=is_watch_due, wait=_PATIENCE)
 
-    def _take_definition(self) -> None:
-        """Have the ways be those of the definition as it is now; they stay if one of them cannot be used."""
+    def _update_channels(self) -> None:
+        """Use the channels of the present definition; the old ones stay if a new one cannot be used."""
         project = self._project()
         if project is self._defined:
             return
@@ -146,21 +147,21 @@ class Noticing:
             logger.warning("notices go out as before: %s", error)
             return
         before = self._outgoing
-        self._outgoing = {one.name: before.get(one.name) or Outgoing(one) for one in opened}
-        for one in opened:
-            self._outgoing[one.name].channel = one
+        self._outgoing = {channel.name: before.get(channel.name) or Outgoing(channel) for channel in opened}
+        for channel in opened:
+            self._outgoing[channel.name].channel = channel
         self._digest.every = project.notices.every or 0.0
 
-    async def _look(self, now: float) -> None:
+    async def _check_conditions(self, now: float) -> None:
         for notice in await asyncio.to_thread(lambda: list(self._watch.notices(now))):
             self._take_notice(notice)
 
     async def _send(self, now: float, *, again: bool, wait: float) -> None:
-        """Send what is due on each way; what could not be sent before goes with it, or `again` by itself."""
+        """Send the due notices on each channel, with those that failed before; with `again` also only these."""
         due = self._digest.due_notices(now)
         for name, outgoing in self._outgoing.items():
-            wanted = outgoing.take_notices(due)
-            if outgoing.waiting and (wanted or again) and name not in self._sending:
+            has_new = outgoing.add_notices(due)
+            if outgoing.waiting and (has_new or again) and name not in self._sending:
                 self._sending[name] = asyncio.ensure_future(outgoing.send_all())
         if self._sending:
             await asyncio.wait(self._sending.values(), timeout=wait)
@@ -168,7 +169,7 @@ class Noticing:
 
 
 async def _kept_alive(work: Awaitable[None]) -> None:
-    """Do work for somebody who goes on for months, whatever happens to it."""
+    """Await work and log any exception, so that it does not end the caller's loop."""
     try:
         await work
     except Exception as error:

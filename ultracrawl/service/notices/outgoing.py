@@ -1,4 +1,4 @@
-"""What waits for one way, and goes out on it: a way that hangs or fails holds up itself alone."""
+"""The queue of one channel, so that a channel that hangs or fails does not delay the others."""
 
 from __future__ import annotations
 
@@ -13,37 +13,38 @@ from ultracrawl.service.notices.channels import Channel
 from ultracrawl.service.notices.notice import Notice
 
 logger = logging.getLogger(__name__)
-MOST_UNSENT = 200
-"""Notices that wait for a way that does not work; the oldest is dropped for a further one."""
+MAX_UNSENT = 200
+"""Notices that are queued for a channel that fails; a further one drops the oldest."""
 
 
 class Outgoing:
-    """The notices for one way."""
+    """The queue of unsent notices of one channel."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
         self.waiting: list[Notice] = []
 
-    def take_notices(self, notices: Sequence[Notice]) -> bool:
-        """Have what is told on this way wait for it; returns whether there was any."""
-        wanted = [one for one in notices if not self.channel.kinds or one.kind in self.channel.kinds]
-        self.waiting = [*self.waiting, *wanted][-MOST_UNSENT:]
-        return bool(wanted)
+    def add_notices(self, notices: Sequence[Notice]) -> bool:
+        """Queue the notices whose kinds the channel sends; returns whether there were any."""
+        kinds = self.channel.kinds
+        queued = [notice for notice in notices if not kinds or notice.kind in kinds]
+        self.waiting = [*self.waiting, *queued][-MAX_UNSENT:]
+        return bool(queued)
 
     async def send_all(self) -> None:
-        """Send all that waits as one message; what the way does not take goes on waiting."""
+        """Send all queued notices as one message; on failure they stay in the queue."""
         sent, self.waiting = self.waiting, []
         try:
-            await _apart(lambda: self.channel.send(sent))
+            await _in_daemon_thread(lambda: self.channel.send(sent))
         except Exception as error:
-            self.waiting = [*sent, *self.waiting][-MOST_UNSENT:]
-            known = isinstance(error, UltracrawlError)
-            told = str(error) if known else f"notices.to.{self.channel.name}: {type(error).__name__}: {error}"
-            logger.warning("%s", told)
+            self.waiting = [*sent, *self.waiting][-MAX_UNSENT:]
+            is_expected = isinstance(error, UltracrawlError)
+            text = f"notices.to.{self.channel.name}: {type(error).__name__}: {error}"
+            logger.warning("%s", error if is_expected else text)
 
 
-async def _apart(work: Callable[[], None]) -> None:
-    """Do work in a thread of its own, which keeps no process from ending."""
+async def _in_daemon_thread(work: Callable[[], None]) -> None:
+    """Run work in a daemon thread, which does not delay the exit of the process."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
@@ -57,7 +58,7 @@ async def _apart(work: Callable[[], None]) -> None:
             work()
         except Exception as found:
             error = found
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(tell, error)
 
     threading.Thread(target=run, name="notices", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Looks for what nobody tells: disks that fill up, sources that nobody crawled, certificates near their end."""
+"""Checks conditions that cause no events: low disks, stale sources, and certificates that expire."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ DAY = 86_400.0
 _TIMEOUT = 10.0
 
 CertificateEnd = Callable[[str, int, AddressPolicy], float | None]
-"""Returns when the certificate of a host and port ends; None if that cannot be found out."""
+"""Returns the expiry of the certificate of a host and port; None if it is unknown."""
 
 
 class ServiceWatch:
-    """Looks at a project now and then, each call at everything that is due."""
+    """Checks the conditions of a project."""
 
     def __init__(self, project: Callable[[], Project], certificate_end: CertificateEnd | None = None) -> None:
         self._project = project
         self._certificate_end = certificate_end or certificate_end_of
         self._since: dict[str, float] = {}
-        """When sources were seen first, for those that were never crawled well."""
+        """First check of each source without a successful run."""
         self._certificates_at = 0.0
 
     def notices(self, now: float) -> Iterator[Notice]:
-        """Yield what needs a person now; reads files, and asks sites for their certificates once a day."""
+        """Yield the present notices; reads files, and checks certificates of sites once a day."""
         project = self._project()
         yield from self._low_disks(project, now)
         yield from self._stale_sources(project, now)
@@ -96,7 +96,7 @@ class ServiceWatch:
 
 
 def interval_of(project: Project, source: DataSource, now: float) -> float | None:
-    """Return the seconds between two crawls of a source; None if it is crawled by hand, or on another machine."""
+    """Return the seconds between two crawls of a source; None if it is crawled manually or on another machine."""
     name = project.schedule_of(source.name)
     if not name:
         return source.refresh.interval
@@ -108,9 +108,12 @@ def interval_of(project: Project, source: DataSource, now: float) -> float | Non
 
 
 def certificate_end_of(host: str, port: int, policy: AddressPolicy) -> float | None:
-    """Return when the certificate of a server ends, trusted or not; None if no server answers there."""
+    """Return the expiry of the certificate of a server, trusted or not; None if no server responds."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is looked at, and nothing is sent
+    context.check_hostname, context.verify_mode = (
+        False,
+        ssl.CERT_NONE,
+    )  # only reads the certificate, and sends nothing
     for address in addresses_of(host):
         if policy.refuses(address) is not None:
             continue
@@ -119,9 +122,9 @@ def certificate_end_of(host: str, port: int, policy: AddressPolicy) -> float | N
             socket.create_connection((address, port), _TIMEOUT) as opened,
             context.wrap_socket(opened, server_hostname=host) as secured,
         ):
-            shown = secured.getpeercert(binary_form=True)
-            if shown is not None:
-                return load_der_x509_certificate(shown).not_valid_after_utc.timestamp()
+            certificate = secured.getpeercert(binary_form=True)
+            if certificate is not None:
+                return load_der_x509_certificate(certificate).not_valid_after_utc.timestamp()
     return None
 
 

@@ -1,1 +1,1 @@
-"""A portal robot as a process that outlives its runs: control, facts, reports, schedule, descriptions."""
+"""Portal robots as long-running processes: control, configuration, reports, schedule, descriptions."""

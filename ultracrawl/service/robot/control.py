@@ -1,4 +1,4 @@
-"""Starts a robot as a process of its own, reads its state, and gives it orders (portal robot 13.1)."""
+"""Starts a robot process, reads its state, and sends it commands (portal robot 13.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ultracrawl.stores.opening import open_state, remove_state, robot_file, stat
 
 
 class RobotState(StrEnum):
-    """What a robot is doing, in the words of its console."""
+    """The state of a robot, named as in its console."""
 
     OFF = "Off"
     RUNNING = "Running"
@@ -31,9 +31,9 @@ OFFERED = {
     RobotState.IDLE: ("stop", "pause", "restart"),
     RobotState.PAUSED: ("stop", "resume", "restart"),
 }
-"""The commands that each state takes."""
+"""The commands allowed in each state."""
 
-_WANTED = {
+_TARGET_STATES = {
     Command.PAUSE: frozenset({RobotState.PAUSED}),
     Command.RESUME: frozenset({RobotState.RUNNING, RobotState.IDLE}),
     Command.STOP: frozenset({RobotState.OFF}),
@@ -41,7 +41,7 @@ _WANTED = {
 
 
 def robot_state(project: Project, source: str) -> RobotState:
-    """Return what the robot of a source is doing; a plain crawl of the source counts as Running."""
+    """Return the state of the robot of a source; a crawl without a robot counts as Running."""
     crawl = running_crawl(project, source)
     if crawl is not None:
         return RobotState.PAUSED if crawl.phase is Phase.PAUSED else RobotState.RUNNING
@@ -52,7 +52,7 @@ def robot_state(project: Project, source: str) -> RobotState:
 
 
 def require_offered(state: RobotState, command: str) -> None:
-    """Raise `UserError` for a command that a state does not take."""
+    """Raise `UserError` for a command that is not allowed in a state."""
     if command not in OFFERED[state]:
         raise UserError(f"the robot is {state}; it can be told to {' or '.join(OFFERED[state])}")
 
@@ -65,10 +65,10 @@ def order_robot(
     timeout: float,
     sleep: Callable[[float], None] = time.sleep,
 ) -> RobotState:
-    """Tell the robot of a source what to do and wait until it has obeyed; return the state that it is in.
+    """Send a command to the robot of a source, wait for its effect, and return the state.
 
-    A plain crawl is told in its place if there is no robot. Raises `UserError` if its state does not take the
-    command, `WorkError` if it has not obeyed in time.
+    Without a robot the command goes to the crawl of the source. Raises `UserError` if the state does not allow the
+    command, `WorkError` on timeout.
     """
     require_offered(robot_state(project, source), command.value)
     robot, file = robot_sign(project, source), robot_file(project, source)
@@ -88,33 +88,30 @@ def order_robot(
             now = running_crawl(project, source)
             if not order_path(file).exists() and (before is None or now is None or now.crawl != before.crawl):
                 return state
-        elif state in _WANTED[command] or _is_over(state, command):
+        elif state in _TARGET_STATES[command] or _is_over(state, command):
             return state
         sleep(POLL_INTERVAL)
     raise WorkError(f"the robot has not done it within {timeout:g} s; it will as soon as it can")
 
 
 def _is_over(state: RobotState, command: Command) -> bool:
-    """Return whether a robot that was told to go on has done so, and ended since.
-
-    Raises `WorkError` if it ended instead of pausing.
-    """
+    """Return whether the robot has ended since the command. Raises `WorkError` if it was to pause."""
     if state is RobotState.OFF and command is Command.PAUSE:
         raise WorkError("the robot ended before it could pause")
     return state is RobotState.OFF
 
 
 def start_in_background(words: Sequence[str], project: Project, source: str, *, timeout: float) -> int:
-    """Start `ultracrawl WORDS` as a process of its own, and wait until its robot is there; return its number.
+    """Start `ultracrawl WORDS` as a background process, wait until its robot runs, and return the process id.
 
-    Raises `WorkError` with what it said if it ended before that.
+    Raises `WorkError` with its error output if it failed before that.
     """
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as error_output:
         process = subprocess.Popen(
             [sys.executable, "-m", "ultracrawl", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=error_output,
             start_new_session=True,
         )
         deadline = time.monotonic() + timeout
@@ -123,25 +120,24 @@ def start_in_background(words: Sequence[str], project: Project, source: str, *, 
             if sign is not None and sign.pid == process.pid:
                 return process.pid
             if process.poll() is not None:
-                said.seek(0)
-                told = said.read().decode("utf-8", "replace").strip()
+                error_output.seek(0)
+                text = error_output.read().decode("utf-8", "replace").strip()
                 if process.returncode == 0:
-                    return process.pid  # it had nothing to do, and is done
-                raise WorkError(f"the robot did not start: {told}")
+                    return process.pid  # it had nothing to do
+                raise WorkError(f"the robot did not start: {text}")
             time.sleep(POLL_INTERVAL)
     raise WorkError(f"the robot did not start within {timeout:g} s")
 
 
 def clear_robot(project: Project, source: str) -> int:
-    """Delete the document table, the queue and everything else that was remembered; returns how many URLs were known.
+    """Delete the state of a source (document table, queue and all else); returns the number of known URLs.
 
-    What is in the index stays there, and so does what is on its way to it. Raises `UserError` unless the robot
-    is off.
+    The index and the document cache stay. Raises `UserError` unless the robot is off.
     """
     require_offered(robot_state(project, source), "clear")
     if not state_exists(project, source):
         return 0
-    state = open_state(project, source)  # it holds the lock of the source until the store is gone
+    state = open_state(project, source)  # keeps the source locked until the files are deleted
     known = state.records.count_urls().known
     remove_state(project, source)
     state.close()

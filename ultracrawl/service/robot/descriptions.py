@@ -1,4 +1,4 @@
-"""Descriptions on their way out of the index, and into it from other search servers."""
+"""Export of documents as resource descriptions, and import of descriptions from other search servers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FIELD_OF = {attribute: field for field, attribute in FIELDS.items()}
 
 
 class DescriptionError(ValueError):
-    """A description that cannot be read; the message says where."""
+    """A description cannot be read; the message has the position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Description:
 
     @classmethod
     def of(cls, document: IndexDocument) -> Description:
-        """Return what the index has of a document; a text that may not be shown stays out."""
+        """Return the description of an indexed document, without a text that may not be shown."""
         fields: dict[str, list[str]] = {}
         for name, values in document.attributes.items():
             field = _FIELD_OF.get(name, name.lower().replace("_", "-"))
@@ -57,7 +57,7 @@ class Description:
         return cls(document.url, fields)
 
     def document(self, source: str) -> Document:
-        """Return it as a document of a source; its fields are attributes, whose names have no case."""
+        """Return the description as a document of a source; its fields become attributes with lower-case names."""
         fields: dict[str, list[str]] = {}
         for name, values in self.fields.items():
             fields.setdefault(name.lower(), []).extend(values)
@@ -103,14 +103,14 @@ def read_soif_descriptions(data: SoifData) -> Iterator[Description]:
         raise DescriptionError(str(error)) from error
 
 
-LONGEST_LINE = 128 << 20
-"""Bytes of a line of JSON; a longer one is a mistake."""
+MAX_LINE_BYTES = 128 << 20
+"""Maximum size of a line of JSON."""
 
 
 def read_json_descriptions(lines: BinaryIO) -> Iterator[Description]:
     """Yield the descriptions of lines of JSON. Raises `DescriptionError`, which names line and byte."""
     number = at = 0
-    while line := lines.readline(LONGEST_LINE + 1):
+    while line := lines.readline(MAX_LINE_BYTES + 1):
         number += 1
         if line.strip():
             yield _of_line(line, f"line {number}, byte {at}")
@@ -118,8 +118,8 @@ def read_json_descriptions(lines: BinaryIO) -> Iterator[Description]:
 
 
 def _of_line(line: bytes, place: str) -> Description:
-    if len(line) > LONGEST_LINE:
-        raise DescriptionError(f"{place}: the line is longer than {LONGEST_LINE >> 20} MB")
+    if len(line) > MAX_LINE_BYTES:
+        raise DescriptionError(f"{place}: the line is longer than {MAX_LINE_BYTES >> 20} MB")
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -144,12 +144,12 @@ def _are_fields(fields: Mapping[object, object]) -> bool:
     )
 
 
-AT_ONCE = 500
-"""Descriptions of one commit."""
+BATCH_SIZE = 500
+"""Descriptions per commit."""
 
 
 def export_descriptions(project: Project, out: BinaryIO, *, source: str = "", as_json: bool = False) -> int:
-    """Write the documents of the index, or of one source, as descriptions; returns how many."""
+    """Write the documents of the index, or of one source, as descriptions; returns their number."""
     number = 0
     with closing(open_index(project)) as index:
         for document in index.documents():
@@ -161,13 +161,13 @@ def export_descriptions(project: Project, out: BinaryIO, *, source: str = "", as
 
 @dataclass(slots=True)
 class Imported:
-    """What became of the descriptions of a file."""
+    """The numbers of an import."""
 
     added: int = 0
     expired: int = 0
-    """Left out, because their day was over."""
+    """Expired descriptions, which were skipped."""
     removed: int = 0
-    """Documents of earlier imports that left the index, because they were to be replaced."""
+    """Documents of earlier imports that were deleted because they were replaced."""
 
 
 def import_descriptions(
@@ -179,11 +179,11 @@ def import_descriptions(
     replace: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Imported:
-    """Put the descriptions of a file into the index, as documents of a source that no crawl touches.
+    """Index the descriptions of a file as documents of the source `name`, which is not crawled.
 
-    The attribute map of `source` says which fields can be searched. The whole file is read before anything is
-    changed; with `replace` what was there under the name, and is not in the file, leaves. Raises `UserError` for a
-    file that is wrong, with line and byte.
+    The attribute map of `source` defines the searchable fields. The whole file is checked before the index is changed.
+    With `replace`, earlier documents of `name` that are not in the file are deleted. Raises `UserError` for an invalid
+    file, with line and byte.
     """
     if name in project.sources:
         raise UserError(f"{name!r} is a source that is crawled; choose another name for what is imported")
@@ -192,20 +192,21 @@ def import_descriptions(
     urls: set[str] = set()
 
     def documents() -> Iterator[IndexDocument]:
-        for one in _descriptions(file):
-            if 0 < expiry_of(one.fields) <= now:
+        for description in _descriptions(file):
+            if 0 < expiry_of(description.fields) <= now:
                 report.expired += 1
                 continue
-            document = one.document(name)
-            urls.add(one.url)
+            document = description.document(name)
+            url = description.url
+            urls.add(url)
             values = attributes.map(document).values
-            yield IndexDocument(name, one.url, document.title, document.text, values, acl=source.acl)
+            yield IndexDocument(name, url, document.title, document.text, values, acl=source.acl)
 
     for _ in _descriptions(file):
-        pass  # a mistake in the last line is to change nothing
+        pass  # a mistake anywhere in the file must not change the index
     with closing(open_index(project)) as index:
-        waiting = documents()
-        while batch := list(islice(waiting, AT_ONCE)):
+        remaining = documents()
+        while batch := list(islice(remaining, BATCH_SIZE)):
             report.added += index.apply(batch)
         if replace:
             old = [Deletion(name, url) for _, url in index.urls(name) if url not in urls]
@@ -215,7 +216,7 @@ def import_descriptions(
 
 
 def _descriptions(file: Path) -> Iterator[Description]:
-    """Yield the descriptions of a file, of whichever form. Raises `UserError`."""
+    """Yield the descriptions of a file in SOIF or JSON. Raises `UserError`."""
     try:
         with file.open("rb") as stream:
             if stream.read(1024).lstrip()[:1] == b"{":

@@ -1,4 +1,4 @@
-"""What a robot is made of: versions, and its configuration as it takes effect (portal robot 18)."""
+"""Versions and the effective configuration of a robot, for its report (portal robot 18)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HIDDEN = frozenset({"password", "register-password"})
 
 
 class Fact(NamedTuple):
-    """A line of a report: `given` says where a value comes from, empty where that is no question."""
+    """A line of the report; `given` is the origin of a configured value."""
 
     name: str
     value: str
@@ -31,7 +31,7 @@ class Fact(NamedTuple):
 
 
 def versions(project: Project) -> Iterator[Fact]:
-    """Yield the versions of the program, of what it runs on and of its libraries; missing ones are left out."""
+    """Yield the versions of the program, Python, the system and the installed libraries."""
     yield Fact("ultracrawl", __version__)
     yield Fact("Python", platform.python_version())
     yield Fact("system", f"{platform.system()} {platform.release()} ({platform.machine()})")
@@ -45,7 +45,7 @@ def versions(project: Project) -> Iterator[Fact]:
 
 
 def configuration(location: Path) -> Iterator[Fact]:
-    """Yield files, properties, filters, sites and rules of a robot. Raises `UserError` for what is no robot."""
+    """Yield files, properties, filters, sites and rules of a robot. Raises `UserError` if there is no robot.conf."""
     files = _files_at(location)
     main = files.location
     yield Fact("file", str(main.absolute()))

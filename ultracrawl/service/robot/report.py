@@ -1,4 +1,4 @@
-"""What a robot has done and what is left for it: the numbers of its status, and its excluded URLs (portal robot 18)."""
+"""Reports of a robot: status, excluded URLs, servers, and waiting URLs (portal robot 18)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RobotStatus:
     """Of the latest run that ended."""
     last_run: Mapping[str, Any] = field(default_factory=dict)
     expired: int = 0
-    """Descriptions in the index that have expired; the next run renews them, or takes them out."""
+    """Descriptions in the index that have expired; the next run renews or deletes them."""
     next_expiry: float = 0.0
     """When the next one expires, in seconds since the epoch; 0: none does."""
     version: str = __version__
@@ -52,7 +52,7 @@ class RobotStatus:
     """When these numbers were taken, in seconds since the epoch."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `ultracrawl robot status --json`."""
+        """Return the JSON object of `ultracrawl robot status --json`."""
         return {
             **asdict(self),
             "pages_per_second": round(self.pages_per_second, 2),
@@ -63,7 +63,7 @@ class RobotStatus:
 
 
 def starting_points(project: Project, source: DataSource) -> int:
-    """Return from how many places the runs of a robot begin."""
+    """Return the number of starting points of a robot."""
     return len(source.paths if isinstance(source, FileSection) else compile_source(source, project).seeds)
 
 
@@ -99,7 +99,7 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
 
 
 def reason_of(record: UrlRecord) -> str:
-    """Return the group of an excluded URL, as the report has it; empty for one that is not excluded."""
+    """Return the group of an excluded URL in the report; empty if it is not excluded."""
     outcome = record.outcome
     if outcome is None or outcome not in _EXCLUDED or record.cause.code is CauseCode.DIRECTORY:
         return ""
@@ -118,7 +118,7 @@ def excluded_urls(project: Project, source: str) -> dict[str, list[UrlRecord]]:
 
 @dataclass(slots=True)
 class FoundServer:
-    """A server, and what is known of its URLs."""
+    """A server, and the counts of its URLs."""
 
     site: str
     known: int = 0
@@ -128,7 +128,7 @@ class FoundServer:
 
 
 def servers_found(project: Project, source: str) -> list[FoundServer]:
-    """Return all servers that the robot has met, the one with the most URLs first."""
+    """Return all servers with known URLs, the one with the most URLs first."""
     servers: dict[str, FoundServer] = {}
     with state_to_read(project, source) as store:
         for record in store.records.all_records() if store is not None else ():
@@ -143,7 +143,7 @@ def servers_found(project: Project, source: str) -> list[FoundServer]:
 
 
 def waiting_urls(project: Project, source: str, most: int) -> list[tuple[str, int]]:
-    """Return URLs that wait, with their depth, at most so many; those of a site stand together, in their order."""
+    """Return at most `most` queued URLs with their crawl depths, grouped by site, in queue order."""
     found: list[tuple[str, int]] = []
     with state_to_read(project, source) as store:
         for site, _ in store.queue.waiting_sites() if store is not None else ():

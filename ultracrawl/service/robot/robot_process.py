@@ -1,4 +1,4 @@
-"""A robot: a process that outlives its runs and takes orders from other processes (portal robot 13)."""
+"""A robot: a long-running process that repeats runs and takes commands from other processes (portal robot 13)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_robot(
 ) -> None:
     """Run the robot of a source until it is stopped, or its runs are over; `on_report` gets the report of each run.
 
-    What comes after a run is up to `completion.then`. SIGINT ends it as `ultracrawl robot stop` does. Raises
+    `completion.then` decides what follows a run. SIGINT ends the robot as `ultracrawl robot stop` does. Raises
     `UserError` if it is running already, or the source is being crawled.
     """
     file = robot_file(project, source.name)
@@ -46,7 +46,7 @@ def run_robot(
 
 
 class Robot:
-    """The life of a robot: its runs, and what it does between them."""
+    """Runs the crawls of a robot, and handles commands during and between them."""
 
     def __init__(
         self,
@@ -62,28 +62,28 @@ class Robot:
         self._say: WriteLine = robot_log_writer(project, source)
         self._runner = CrawlRunner(project, settings, self._pass_on)
         self._order: Command | None = None
-        """What is to be done once the run has ended: STOP or RESTART."""
+        """STOP or RESTART, to be carried out after the run."""
         self._filtering = Filtering(source.filters, time.time, source.conversion.timeout, kept=True)
 
     def run(self) -> None:
-        """Run until an order or the last run ends the robot. Raises the error that ended it, if one did."""
+        """Run until a command or the last run ends the robot. Raises the error that ended it, if there was one."""
         try:
-            self._runner.run(self._live())
+            self._runner.run(self._repeat_runs())
         finally:
             self._filtering.release()
 
-    async def _live(self) -> None:
-        goes_on = True
-        while goes_on:
+    async def _repeat_runs(self) -> None:
+        continues = True
+        while continues:
             self._order = None
             self._post.publish_phase(Phase.RUNNING)
             crawl = await self._runner.crawl(self._source, filtering=self._filtering)
             self._on_report(crawl.context.report)
-            goes_on = await self._after(crawl)
+            continues = await self._after_run(crawl)
         self._say("Workload complete.")
 
-    async def _after(self, crawl: RunningCrawl) -> bool:
-        """Do what comes after a run; return whether there is another one."""
+    async def _after_run(self, crawl: RunningCrawl) -> bool:
+        """Run the completion command, wait for the next run, and return whether there is one."""
         if self._order is not None:
             return self._again(self._order)
         report = crawl.context.report
@@ -108,7 +108,7 @@ class Robot:
         return order is Command.RESTART
 
     async def _rest(self, seconds: float | None = None) -> Command | None:
-        """Wait for an order to stop or to run again, at most some seconds; while it is paused the time stands still."""
+        """Wait for STOP or RESTART, at most some seconds; paused time does not count."""
         self._post.publish_phase(Phase.IDLE)
         left = seconds
         while left is None or left > 0:
@@ -125,7 +125,7 @@ class Robot:
         return None
 
     async def _pass_on(self, _crawler: Crawler, crawl: RunningCrawl) -> None:
-        """Pass orders on to the run."""
+        """Pass commands on to the run."""
         order = self._post.pop_order()
         if order in (Command.STOP, Command.RESTART):
             self._order = order

@@ -10,10 +10,10 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.recrawl.timetable import Action, Appointment, next_appointment
 from ultracrawl.service.robot.control import RobotState
 
-LONGEST_SLEEP = 30.0
-"""Seconds after which clock and schedule are looked at again: either may have been changed."""
-LATE = 120.0
-"""Seconds after which a time counts as missed, as when the machine was suspended; what was missed is not made up."""
+MAX_SLEEP = 30.0
+"""Seconds after which clock and schedule are checked again: either may have changed."""
+MISSED_AFTER = 120.0
+"""Seconds after which a time counts as missed, as when the machine was suspended; missed times are skipped."""
 
 
 def keep_schedule(
@@ -24,24 +24,24 @@ def keep_schedule(
     now: Callable[[], datetime] = datetime.now,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Start and stop one robot at its times, until there is none any more.
+    """Start and stop a robot at its times, until there are no more.
 
-    A robot that is so already is left alone; what fails is said, and the next time is waited for.
+    An action that does not apply to the state of the robot is ignored; failures are passed to `say`.
     """
     moment = now()
     while (following := next_appointment(schedule(), moment)) is not None:
         at, appointment = following
         left = (at - now()).total_seconds()
         if left > 0:
-            sleep(min(left, LONGEST_SLEEP))
+            sleep(min(left, MAX_SLEEP))
             continue
         moment = at
-        if left > -LATE:
+        if left > -MISSED_AFTER:
             say(_obey(appointment.action, state, act))
 
 
 def _obey(action: Action, state: Callable[[], RobotState], act: Callable[[Action], None]) -> str:
-    """Start a robot that is Off, stop one that is not; return what came of it."""
+    """Start a robot that is Off, or stop one that is not; returns a line about the result."""
     off = state() is RobotState.OFF
     if off is not (action is Action.START):
         return f"{action.value} ignored: the robot is {state()}"

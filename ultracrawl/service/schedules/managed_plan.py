@@ -51,11 +51,11 @@ class ManagedPlan:
         return self.plan.window.opens(self.row.due)
 
     def state(self) -> ScheduleState:
-        """Return what it does, for those who look on."""
+        """Return the public state."""
         logs = map(self._ports.log_of, self._crawls.active) if self.busy else [self.row.log]
         return schedule_state(self.plan, replace(self.row, status=self.status), self.next_run, logs)
 
-    # ---- time goes by
+    # ---- the run
 
     def check(self, now: float) -> float:
         """Launch and stop what is due; returns the time of the next check."""

@@ -1,1 +1,1 @@
-"""Crawls on other machines, which a Scrapyd there begins: the profiles of schedules."""
+"""Crawls on other machines through Scrapyd (the profiles of schedules)."""

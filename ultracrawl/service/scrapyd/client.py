@@ -1,4 +1,4 @@
-"""Speaks with the Scrapyd of a profile: begins jobs, ends them, and asks how they stand."""
+"""A client of the Scrapyd API: schedules, cancels and lists jobs."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.profiles import ProfileSection
 
 TIMEOUT = 30.0
-"""Seconds for an answer: Scrapyd may have to list the spiders of a project before it takes an order."""
-_END_OF_LOG = 1 << 20
-"""Bytes of the end of a log that are looked at. (It is asked for whole: Twisted fails on the end of a short file.)"""
+"""Seconds for a response: Scrapyd may have to list the spiders of a project before it accepts a job."""
+_LOG_TAIL_BYTES = 1 << 20
+"""Bytes at the end of a log that are searched. The log is fetched whole: Twisted fails on suffix ranges of short files."""
 
 
 class JobPhase(StrEnum):
-    """What Scrapyd says of a job."""
+    """The phase of a job in Scrapyd."""
 
     PENDING = "pending"
     RUNNING = "running"
     FINISHED = "finished"
-    """It ended; how, only its log says."""
+    """It has ended; only its log says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as Scrapyd knows it."""
+    """A job of Scrapyd."""
 
     key: str
     spider: str
@@ -42,10 +42,10 @@ class Job:
 
 
 class ScrapydClient:
-    """Asks one Scrapyd about one project; every method may take seconds, and raises `WorkError` with one line."""
+    """A client for one project on one Scrapyd; methods block for seconds, and raise one-line `WorkError`s."""
 
     def __init__(self, profile: str, section: ProfileSection, secrets: SecretReader) -> None:
-        """Raise `UserError` for a password that cannot be read."""
+        """Read the password. Raises `UserError` if that fails."""
         self.name = f"profile {profile!r}: the Scrapyd at {section.scrapyd}"
         self._base = section.scrapyd
         self._project = section.project
@@ -57,7 +57,7 @@ class ScrapydClient:
         self._server = JsonClient(urlsplit(section.scrapyd).hostname or "", self.name, "Scrapyd", TIMEOUT)
 
     def list_jobs(self) -> list[Job]:
-        """Return all jobs of the project that Scrapyd knows; it forgets those that ended long ago."""
+        """Return the jobs of the project; Scrapyd drops those that ended long ago."""
         answer = self._ask(f"listjobs.json?{urlencode({'project': self._project})}")
         try:
             return [
@@ -67,28 +67,28 @@ class ScrapydClient:
             raise WorkError(f"{self.name} did not answer as a Scrapyd does") from None
 
     def schedule_job(self, spider: str, key: str, settings: Mapping[str, str]) -> None:
-        """Have a spider run as soon as there is room for it."""
+        """Schedule a spider; it runs when Scrapyd has a free slot."""
         given = [("setting", f"{name}={value}") for name, value in settings.items()]
         self._order("schedule.json", [("spider", spider), ("jobid", key), *given])
 
     def cancel_job(self, key: str) -> None:
-        """Have a job end cleanly, or not begin. A second order has it end without waiting for what is in flight."""
+        """End a job cleanly, or remove it from the queue; a second call does not wait for requests in flight."""
         self._order("cancel.json", [("job", key)])
 
     def kill_job(self, key: str) -> None:
-        """End a job at once."""
+        """Kill a job."""
         self._order("cancel.json", [("job", key), ("signal", "KILL")])
 
     def log_of(self, spider: str, key: str) -> str | None:
-        """Return the end of the log of a job; None if Scrapyd shows none. Does not raise."""
+        """Return the end of the log of a job; None if it cannot be read. Does not raise."""
         parts = (quote(part, safe="") for part in (self._project, spider, f"{key}.log"))
         headers = {**self._headers, "Accept": "*/*"}
         request = Request(f"{self._base}/logs/{'/'.join(parts)}", None, headers)  # noqa: S310 - as below
         end = b""
         try:
             with self._server.open_response(request) as response:
-                while piece := response.read(_END_OF_LOG):
-                    end = (end + piece)[-_END_OF_LOG:]
+                while block := response.read(_LOG_TAIL_BYTES):
+                    end = (end + block)[-_LOG_TAIL_BYTES:]
             return str(end, "utf-8", "replace")
         except (OSError, HTTPException) as error:
             if isinstance(error, HTTPError):
@@ -106,6 +106,6 @@ class ScrapydClient:
             error.close()
             raise WorkError(f"{self.name} answered {error.code} {error.reason}") from None
         if not isinstance(answer, dict) or answer.get("status") != "ok":
-            told = str(answer.get("message") if isinstance(answer, dict) else answer).strip()
-            raise WorkError(f"{self.name} refuses: {told.splitlines()[-1] if told else 'no reason'}")
+            text = str(answer.get("message") if isinstance(answer, dict) else answer).strip()
+            raise WorkError(f"{self.name} refuses: {text.splitlines()[-1] if text else 'no reason'}")
         return answer

@@ -1,4 +1,4 @@
-"""Begins each crawl where its order wants it: here, or on the machine that its profile names, and nowhere else."""
+"""A launcher that starts each crawl on this machine, or on the Scrapyd that the profile of its order names."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ultracrawl.stores.opening import state_to_read
 
 
 class ProfileLauncher:
-    """A launcher over the one of this machine, for orders that name a profile of the project."""
+    """Passes orders without a profile to the launcher of this machine, and others to Scrapyd."""
 
-    def __init__(self, here: Launcher, project: Callable[[], Project], clock: Clock) -> None:
-        self._here = here
+    def __init__(self, local: Launcher, project: Callable[[], Project], clock: Clock) -> None:
+        self._local = local
         self._project = project
         self._clock = clock
 
     async def launch(self, order: CrawlOrder) -> CrawlHandle:
-        """Begin a crawl. Raises `UserError`, `WorkError`."""
+        """Start a crawl. Raises `UserError`, `WorkError`."""
         if not order.profile:
-            return await self._here.launch(order)
-        from ultracrawl.service.scrapyd.client import ScrapydClient  # noqa: PLC0415 - for whoever has profiles
+            return await self._local.launch(order)
+        from ultracrawl.service.scrapyd.client import ScrapydClient  # noqa: PLC0415 - needed with profiles only
         from ultracrawl.service.scrapyd.crawls import crawl_by_scrapyd  # noqa: PLC0415
 
         project = self._project()
@@ -44,7 +44,7 @@ class ProfileLauncher:
 
 
 def _report_since(project: Project, source: str, since: float) -> RunReport | None:
-    """Return the report of the run that ended last, if that was after a time and its state is on this machine."""
+    """Return the report of the last run if it ended after a time and its state is on this machine."""
     with (
         suppress(StateError),
         state_to_read(project, source) as state,
@@ -58,8 +58,8 @@ def _report_since(project: Project, source: str, since: float) -> RunReport | No
 
 
 def sign_of_other_crawl(project: Project, source: str) -> CrawlStatus | None:
-    """Return the sign of whoever crawls a source on this machine and keeps it from being begun.
+    """Return the sign of a crawl of the source on this machine that prevents another one; None if there is none.
 
-    A source that is crawled by a profile waits for nobody here: its Scrapyd says whether it is being crawled.
+    For a source with a profile it is always None: its Scrapyd knows whether it is being crawled.
     """
     return None if project.profile_of(source) else readable_sign(project, source)
