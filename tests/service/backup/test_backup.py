@@ -16,7 +16,7 @@ from support.site import Site
 from support.until import until
 
 from ultracrawl.index.locking import LOCKS, write_lock
-from ultracrawl.service.backup.saving import _held
+from ultracrawl.service.backup.saving import _locked_folder
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.opening import schedules_folder
@@ -121,7 +121,7 @@ def test_what_killed_backups_left_is_deleted_by_the_next(
     for one in (left, used):
         one.mkdir()
         (one / "saved.tgz").write_text("half of it")
-    with _held(used):
+    with _locked_folder(used):
         move(workspace, elsewhere)
     assert (left.exists(), used.exists()) == (False, True)
 

@@ -45,7 +45,7 @@ async def schedules(state: State, _token: Reader) -> Response:
 
 @router.post("/schedules/{name}/{order}", status_code=202, responses=shapes.answers(shapes.Schedule, 202))
 async def steer(state: State, _token: Administrator, name: str, order: ScheduleOrder) -> Response:
-    """Launch, enable, disable, stop or resume a schedule."""
+    """Give an order to a schedule: launch it now, enable, disable, stop or resume it."""
     _state_of(state.supervisor, name)
     await carried_out(_METHODS[order](state.supervisor, name))
     return json_answer(state_as_json(_state_of(state.supervisor, name)), 202)

@@ -20,7 +20,7 @@ from ultracrawl.sources.sections.profiles import ProfileSection
 TIMEOUT = 30.0
 """Seconds for a response: Scrapyd may have to list the spiders of a project before it accepts a job."""
 _LOG_TAIL_BYTES = 1 << 20
-"""Bytes at the end of a log that are searched. The log is fetched whole: Twisted fails on suffix ranges of short files."""
+"""Bytes at the end of a log that are searched. It is fetched whole: Twisted fails on suffix ranges of short files."""
 
 
 class JobPhase(StrEnum):
