@@ -109,8 +109,8 @@ def test_it_waits_for_nobody(index: IndexEngine, kind: str, tmp_path: Path) -> N
 
 
 def test_steps_are_bounded(index: IndexEngine, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tantivy_index, "MOST_RECLAIMED", 100)
-    monkeypatch.setattr(whoosh_index, "LARGEST_MERGED", 100)
+    monkeypatch.setattr(tantivy_index, "RECLAIM_BATCH", 100)
+    monkeypatch.setattr(whoosh_index, "MAX_MERGED_DOCUMENTS", 100)
     index.apply([Deletion("s", f"/{MIN_DELETED}")])
     before, steps = kept(index), 0
     while index.reclaim():

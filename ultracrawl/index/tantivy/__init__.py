@@ -1,7 +1,7 @@
-"""The engine `tantivy` (extra of that name): about ten times as fast as Whoosh, in a format of its own.
+"""The engine `tantivy` (extra of that name): about ten times as fast as Whoosh, in its own file format.
 
-`TantivyIndex` is the engine; `fields` says what is indexed how, `generations` where, `queries` turns query trees
-into tantivy's, `answering` answers one search, `integrity` checks files. No other package knows tantivy.
+`TantivyIndex` is the engine; `fields` defines the schema, `generations` the folders, `queries` compiles query trees to
+tantivy queries, `index_searcher` runs a search, `integrity` verifies files. No other package uses tantivy.
 """
 
 from ultracrawl.errors import MissingExtraError

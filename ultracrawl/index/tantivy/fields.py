@@ -1,4 +1,4 @@
-"""The tantivy schema and documents: words are cut by our own analysis, so tantivy only splits at blanks."""
+"""The tantivy schema and documents; texts are analysed by `words`, so tantivy only splits at blanks."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def value_field(attribute: SearchAttribute) -> str:
-    """Return the field that holds an attribute's whole values."""
+    """Return the field with the whole values of an attribute."""
     return f"value_{safe_name(attribute.name)}"
 
 
 def sort_field(attribute: SearchAttribute) -> str:
-    """Return the field that holds what documents are sorted by: the attribute's first value."""
+    """Return the field with the sort key: the first value of the attribute."""
     return f"sort_{safe_name(attribute.name)}"
 
 
 def word_field(name: str) -> str:
-    """Return the field that holds the words of a string attribute."""
+    """Return the field with the words of a string attribute."""
     return BUILT_IN_FIELDS.get(name) or f"words_{safe_name(name)}"
 
 
@@ -77,7 +77,7 @@ def _add_attribute(builder: SchemaBuilder, attribute: SearchAttribute) -> None:
 
 
 def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> Document:
-    """Return a document for tantivy; its attributes are those that the schema was made with."""
+    """Return the tantivy document; `attributes` are those of the schema."""
     made, analysed = Document(), analyse(document)
     known = known_values(document, attributes)
     made.add_text("id", document_id(document.source, document.url))
@@ -104,21 +104,21 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
 
 
 def stored_document(stored: Document) -> IndexDocument:
-    """Return the document that was stored; raises ValueError if that is damaged."""
+    """Return a stored document; raises ValueError if it is damaged."""
     data = stored.get_first("stored")
     source, url, title, text, attributes, secret, *rest = json.loads(bytes(data or b""))
-    anchors = tuple(map(str, rest[0])) if rest else ()  # there were none in version 1
+    anchors = tuple(map(str, rest[0])) if rest else ()  # version 1 has no anchors
     document = IndexDocument(source, url, title, text, attributes_from_json(attributes), secret, anchors)
     return with_extras(document, rest[1]) if rest[1:] and rest[1] else document
 
 
 def microseconds(moment: datetime) -> int:
-    """Return a moment as tantivy keeps it here: microseconds since 1970, exact as its own dates are not."""
+    """Return a time in microseconds since 1970; tantivy's own dates are less precise."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def year_of(value: int) -> str:
-    """Return the year of a moment in microseconds."""
+    """Return the year of a time in microseconds."""
     return f"{(_EPOCH + value * _MICROSECOND).year:04}"
 
 

@@ -1,7 +1,7 @@
-"""Where the files of a tantivy index lie: a folder for each schema, and a file that names the current one.
+"""The folders of a tantivy index: one for each schema, and a file with the name of the current one.
 
-tantivy cannot change the schema of an index, so new search attributes, a new text analysis, and freeing the
-space of deleted documents make a new folder, which takes the old one's place in one step.
+tantivy cannot change the schema of an index, so new search attributes, a new text analysis, and freeing the space of
+deleted documents create a new folder, which replaces the old one in one step.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ultracrawl.system.files import set_aside
 
 T = TypeVar("T")
 
-_ATTEMPTS = 20
-_FACTS = "ultracrawl.json"
-_META = "meta.json"
-_MANAGED = ".managed.json"
-_CURRENT = "current"
+_MAX_ATTEMPTS = 20
+_METADATA_FILE = "ultracrawl.json"
+_META_FILE = "meta.json"
+_MANAGED_FILE = ".managed.json"
+_CURRENT_FILE = "current"
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One folder with its index, the attributes that it has fields for, and its schema version."""
+    """A folder with its index, the attributes that it has fields for, and its schema version."""
 
     path: Path
     index: Index
@@ -43,16 +43,16 @@ class Generation:
 
 
 class Generations:
-    """The folders of one index."""
+    """The generations of one index."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._open: Generation | None = None
 
     def current(self) -> Generation | None:
-        """Return the generation that is in force now; None if nothing was ever written."""
-        for attempt in range(_ATTEMPTS):
-            if (name := self._name()) is None:
+        """Return the current generation; None if nothing was ever written."""
+        for attempt in range(_MAX_ATTEMPTS):
+            if (name := self._current_name()) is None:
                 break
             try:
                 with self.errors("read"):
@@ -61,17 +61,17 @@ class Generations:
                     self._open.index.reload()
                     return self._open
             except IndexDamagedError:
-                # Another process may have put a new one in its place and removed the files meanwhile.
-                if attempt == _ATTEMPTS - 1 or self._name() == name:
+                # Another process may have replaced the generation and removed its files.
+                if attempt == _MAX_ATTEMPTS - 1 or self._current_name() == name:
                     raise
         return None
 
     def read(self, work: Callable[[Generation], T], empty: T) -> T:
-        """Return what work on the generation in force gives, or `empty` if nothing was ever written.
+        """Return the result of `work` on the current generation, or `empty` if nothing was ever written.
 
-        It is begun again if another process removes files meanwhile. Raises `IndexStoreError`.
+        It is repeated if another process removes files meanwhile. Raises `IndexStoreError`.
         """
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(_MAX_ATTEMPTS):
             before = self.state()
             if (generation := self.current()) is None:
                 break
@@ -79,61 +79,61 @@ class Generations:
                 with self.errors("read"):
                     return work(generation)
             except IndexDamagedError:
-                if attempt == _ATTEMPTS - 1 or self.state() == before:
+                if attempt == _MAX_ATTEMPTS - 1 or self.state() == before:
                     raise
         return empty
 
     def state(self) -> tuple[str | None, bytes]:
-        """Return what becomes another with every commit and merge; of files that are not there it says so."""
+        """Return a value that changes with every commit and merge; missing files have a value too."""
         name = None
         try:
-            name = (self.path / _CURRENT).read_text(errors="replace").strip()
-            return name, (self.path / name / _META).read_bytes()
+            name = (self.path / _CURRENT_FILE).read_text(errors="replace").strip()
+            return name, (self.path / name / _META_FILE).read_bytes()
         except (OSError, ValueError):
             return name, b""
 
-    def _name(self) -> str | None:
-        """Return the name of the folder in force."""
+    def _current_name(self) -> str | None:
+        """Return the name of the current folder."""
         with self.errors("read"):
             try:
-                name = (self.path / _CURRENT).read_text(errors="replace").strip()
+                name = (self.path / _CURRENT_FILE).read_text(errors="replace").strip()
             except FileNotFoundError:
-                self._refuse_lost()
+                self._refuse_lost_current()
                 return None
             if not (name.isascii() and name.isdigit()):
-                raise ValueError(f"{self.path / _CURRENT} names no folder of it")
+                raise ValueError(f"{self.path / _CURRENT_FILE} names no folder of it")
             return name
 
     def readable(self) -> Generation | None:
-        """Return the generation in force, or where that cannot be told the one that holds most."""
+        """Return the current generation; if its file is lost, the readable one with the most documents."""
         try:
             return self.current()
         except IndexDamagedError:
-            found = [made for folder in self.path.iterdir() if (made := self._attempt(folder)) is not None]
+            found = [made for folder in self.path.iterdir() if (made := self._try_open(folder)) is not None]
             if not found:
                 raise
             return max(found, key=lambda made: (made.index.searcher().num_docs, int(made.path.name)))
 
-    def _attempt(self, folder: Path) -> Generation | None:
+    def _try_open(self, folder: Path) -> Generation | None:
         if not folder.name.isdigit():
             return None
-        managed = folder / _MANAGED
+        managed = folder / _MANAGED_FILE
         for _ in range(2):
             with suppress(IndexDamagedError), self.errors("read"):
                 return _opened(folder)
-            if managed.exists():  # it says only what may be removed, and may be missing
+            if managed.exists():  # it only lists removable files, and is optional
                 set_aside(managed)
         return None
 
     def begin(self, attributes: Mapping[str, SearchAttribute]) -> Generation:
-        """Return a new, empty generation; it is in force after `adopt`. The lock is held."""
+        """Return a new, empty generation, which `adopt` makes the current one. The lock is held."""
         with self.errors("written"):
             self.path.mkdir(parents=True, exist_ok=True)
             numbers = [int(path.name) for path in self.path.iterdir() if path.name.isdigit()]
             folder = self.path / str(max(numbers, default=0) + 1)
             folder.mkdir()
             listed = {name: attribute.type.value for name, attribute in attributes.items()}
-            (folder / _FACTS).write_text(
+            (folder / _METADATA_FILE).write_text(
                 json.dumps({"analysis": SCHEMA_VERSION, "layout": SCHEMA_VERSION, "attributes": listed})
             )
             Index(new_schema(attributes), path=str(folder))
@@ -142,23 +142,23 @@ class Generations:
     def adopt(self, generation: Generation) -> None:
         """Make a generation the current one and remove all others."""
         with self.errors("written"):
-            draft = self.path / f"{_CURRENT}.new"
+            draft = self.path / f"{_CURRENT_FILE}.new"
             with draft.open("w") as file:
                 file.write(generation.path.name)
                 file.flush()
                 os.fsync(file.fileno())
-            draft.replace(self.path / _CURRENT)
+            draft.replace(self.path / _CURRENT_FILE)
             self._open = generation
             for folder in self.path.iterdir():
                 if folder.name.isdigit() and folder != generation.path:
                     shutil.rmtree(folder, ignore_errors=True)
 
-    def _refuse_lost(self) -> None:
-        """Raise `IndexDamagedError` if there are documents but no file that names the folder in force."""
-        for meta in self.path.glob(f"*/{_META}"):
+    def _refuse_lost_current(self) -> None:
+        """Raise `IndexDamagedError` if there are documents but no file with the current generation."""
+        for meta in self.path.glob(f"*/{_META_FILE}"):
             if json.loads(meta.read_text())["segments"]:
                 raise IndexDamagedError(
-                    f"index {self.path} cannot be read, it may be damaged: the file {_CURRENT} is gone"
+                    f"index {self.path} cannot be read, it may be damaged: the file {_CURRENT_FILE} is gone"
                 )
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class Generations:
 
     @contextmanager
     def errors(self, verb: str) -> Iterator[None]:
-        """Turn what tantivy and the system raise into an `IndexStoreError` of one line."""
+        """Convert errors of tantivy and the system to an `IndexStoreError` of one line."""
         try:
             yield
         except OSError as error:
@@ -186,22 +186,22 @@ class Generations:
 
 
 def with_tokenizer(index: Index) -> Index:
-    """Give an index what cuts its texts, which come as words with blanks between them."""
+    """Register the tokeniser of an index: texts are analysed already, and only split at blanks."""
     index.register_tokenizer("whitespace", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
     return index
 
 
 def empty_generation(attributes: Mapping[str, SearchAttribute]) -> Generation:
-    """Return a generation without documents that is not on disk."""
+    """Return an empty generation in memory."""
     index = with_tokenizer(Index(new_schema(attributes)))
     return Generation(Path(), index, attributes, SCHEMA_VERSION)
 
 
 def _opened(folder: Path) -> Generation:
-    facts = json.loads((folder / _FACTS).read_text())
+    facts = json.loads((folder / _METADATA_FILE).read_text())
     attributes = {
         name: SearchAttribute(name, AttributeType(kind)) for name, kind in facts["attributes"].items()
     }
     index = with_tokenizer(Index.open(str(folder)))
-    # Words and fields had versions of their own once.
+    # Older indexes have separate versions of text analysis and layout.
     return Generation(folder, index, attributes, min(int(facts["analysis"]), int(facts.get("layout", 1))))

@@ -1,4 +1,4 @@
-"""Answers one search over one state of the index."""
+"""Runs one search over one commit of the index."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from ultracrawl.index.tantivy.generations import Generation
 from ultracrawl.index.tantivy.queries import QueryCompiler
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
-_MOST_VALUES = 65_000
-"""Different values of an attribute that are counted: tantivy's own limit of buckets in one search."""
-_DAY = 86_400_000_000.0
-"""In microseconds."""
+_MAX_BUCKETS = 65_000
+"""Distinct values of an attribute that are counted: tantivy's limit of buckets in one search."""
+_DAY_MICROSECONDS = 86_400_000_000.0
 
 
 class IndexSearcher:
-    """One search; also what it needs to know of the index's words (`query_builder.IndexStatistics`)."""
+    """One search; also the statistics of the index that it needs (`query_builder.IndexStatistics`)."""
 
     def __init__(
         self,
@@ -52,15 +51,15 @@ class IndexSearcher:
         self._statistics_fields = [
             one.name for one in fields_of(generation.schema) if one.name in STATISTICS_FIELDS
         ]
-        self._maker = QueryCompiler(self._schema, self._searcher, self._indexed, generation.schema)
+        self._compiler = QueryCompiler(self._schema, self._searcher, self._indexed, generation.schema)
 
-    def answer(self, query: SearchQuery) -> SearchResult:
+    def run(self, query: SearchQuery) -> SearchResult:
         """Return the result; raises `UserError`."""
         node = build_query_tree(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
-        made = self._maker.boosted(self._maker.make(node), query.boosts)
-        most = self._searcher.num_docs  # tantivy takes memory for as many hits as are asked for
+        made = self._compiler.boosted(self._compiler.compile_node(node), query.boosts)
+        most = self._searcher.num_docs  # tantivy allocates memory for as many hits as requested
         wanted = max(0, query.offset) + max(0, query.limit)
         found = self._searcher.search(
             made,
@@ -70,7 +69,7 @@ class IndexSearcher:
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
         maker = HitBuilder(node, query)
-        if query.sort:  # tantivy gives the values of the attribute where the scores are else
+        if query.sort:  # tantivy returns sort values in place of scores
             rows = [(0.0, address) for _, address in found.hits]
         else:
             rows = Reranker(node, query, self).rerank(found.hits, self._document)
@@ -96,7 +95,7 @@ class IndexSearcher:
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""
-        return self._first(self._maker.make(wanted))
+        return self._first(self._compiler.compile_node(wanted))
 
     def _frequency(self, name: str, word: str) -> int:
         count = self._searcher.doc_freq(name, word)
@@ -106,14 +105,14 @@ class IndexSearcher:
 
     @cached_property
     def _hidden(self) -> Query | None:
-        """Finds what who asks may not see; None if nothing is, or was, hidden from anybody."""
+        """The query of documents hidden from the principals; None if there are none."""
         if self._principals is None or self._version < FIRST_VERSION_WITH_ACL:
             return None
-        is_open = not self._searcher.doc_freq("acl", RESTRICTED)
-        return None if is_open else self._maker.make(hidden_from(self._principals))
+        has_no_restricted = not self._searcher.doc_freq("acl", RESTRICTED)
+        return None if has_no_restricted else self._compiler.compile_node(hidden_from(self._principals))
 
     def _document(self, address: DocAddress) -> IndexDocument:
-        """Return a document; those that are shown were read to be ranked."""
+        """Return a stored document, cached because reranked documents are read again for their hits."""
         place = address.segment_ord, address.doc
         if place not in self._read:
             self._read[place] = stored_document(self._searcher.doc(address))
@@ -131,7 +130,7 @@ class IndexSearcher:
             return ()
         if attribute.type is AttributeType.DATE:
             return tuple(most_frequent(self._years(attribute, query), limit))
-        terms = {"terms": {"field": value_field(attribute), "size": _MOST_VALUES}}
+        terms = {"terms": {"field": value_field(attribute), "size": _MAX_BUCKETS}}
         buckets = self._searcher.aggregate(query, {"values": terms})["values"]["buckets"]
         counts: Counter[str | float] = Counter()
         for bucket in buckets:
@@ -145,22 +144,26 @@ class IndexSearcher:
         )
 
     def _years(self, attribute: SearchAttribute, query: Query) -> dict[str | float, int]:
-        """Return how many matching documents have dates in each year; tantivy's own counts are of dates."""
-        days = {"histogram": {"field": value_field(attribute), "interval": _DAY, "min_doc_count": 1}}
+        """Return the number of matching documents by year; tantivy's own histogram counts values."""
+        days = {
+            "histogram": {"field": value_field(attribute), "interval": _DAY_MICROSECONDS, "min_doc_count": 1}
+        }
         buckets = self._searcher.aggregate(query, {"days": days})["days"]["buckets"]
-        years = {year_of(int(bucket["key"] + _DAY / 2)) for bucket in buckets}
-        return {year: self._count(query.and_must_match(self._in(attribute, int(year)))) for year in years}
+        years = {year_of(int(bucket["key"] + _DAY_MICROSECONDS / 2)) for bucket in buckets}
+        return {
+            year: self._count(query.and_must_match(self._year_query(attribute, int(year)))) for year in years
+        }
 
-    def _in(self, attribute: SearchAttribute, year: int) -> Query:
+    def _year_query(self, attribute: SearchAttribute, year: int) -> Query:
         start = datetime(year, 1, 1, tzinfo=UTC)
         end = start.replace(year=year + 1) if year < MAXYEAR else None
-        return self._maker.make(Between(attribute.name, start, end))
+        return self._compiler.compile_node(Between(attribute.name, start, end))
 
     def _count(self, query: Query) -> int:
         return self._searcher.search(query, limit=1).count or 0  # type: ignore[attr-defined]  # not in its stubs
 
     def _example(self, name: str, value: str, node: Node) -> list[str]:
-        """Return the values of one matching document that has this value."""
-        document = self._first(self._maker.make(AllOf((node, Equal(name, value)))))
+        """Return the values of one matching document with this value."""
+        document = self._first(self._compiler.compile_node(AllOf((node, Equal(name, value)))))
         values = document.attributes.get(name, ()) if document else ()
         return [one for one in values if isinstance(one, str)]

@@ -1,4 +1,4 @@
-"""What a tantivy index holds, and whether its files are as they were written."""
+"""Statistics of a tantivy index, and verification of its files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ultracrawl.index.reclaiming import SegmentCounts, reclaim_count
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
 
-_HEAP = 15_000_000
-"""The least that tantivy takes for postings in memory."""
+_MIN_HEAP_BYTES = 15_000_000
+"""The smallest writer heap that tantivy accepts."""
 _MAGIC = 1337
-_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
-"""The files of every segment, by their endings."""
+_SEGMENT_SUFFIXES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+"""Suffixes of the files of every segment."""
 
 
 def stored_documents(generation: Generation) -> Iterator[IndexDocument]:
-    """Yield all documents; those that cannot be read are left out."""
+    """Yield all documents; unreadable ones are skipped."""
     searcher = generation.index.searcher()
     found = searcher.search(Query.all_query(), limit=max(1, searcher.num_docs), count=False)
     for _, address in found.hits:
@@ -38,7 +38,7 @@ def stored_documents(generation: Generation) -> Iterator[IndexDocument]:
 
 
 def index_facts(generation: Generation) -> IndexFacts:
-    """Return what the current state of the index holds."""
+    """Return the statistics of the current commit."""
     searcher = generation.index.searcher()
     segments = segment_counts(generation)
     deleted = sum(segment.deleted for segment in segments)
@@ -52,16 +52,18 @@ def index_facts(generation: Generation) -> IndexFacts:
 
 
 def segment_counts(generation: Generation) -> list[SegmentCounts]:
-    """Return how many documents of each segment are alive and deleted."""
-    deleted = [(one.get("deletes") or {}).get("num_deleted_docs", 0) for one in _segments(generation.path)]
-    every = [one["max_doc"] for one in _segments(generation.path)]
+    """Return the numbers of living and deleted documents of each segment."""
+    deleted = [
+        (segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in _segments(generation.path)
+    ]
+    every = [segment["max_doc"] for segment in _segments(generation.path)]
     return [SegmentCounts(number - gone, gone) for number, gone in zip(every, deleted, strict=True)]
 
 
 def stored_in_segment(generation: Generation, at: int, most: int) -> list[IndexDocument]:
-    """Return so many documents of one segment; raises what damaged files raise.
+    """Return up to `most` documents of segment segment; raises the errors of damaged files.
 
-    Equal hits come in the order of segments and documents.
+    Hits with equal scores come in the order of segments and documents.
     """
     searcher, before = (
         generation.index.searcher(),
@@ -72,23 +74,23 @@ def stored_in_segment(generation: Generation, at: int, most: int) -> list[IndexD
 
 
 def find_damage(generation: Generation) -> list[str]:
-    """Compare every file with its checksum, read every document, and return what is wrong."""
-    wrong = [what for path in _files(generation.path) if (what := _wrong_in_file(path))]
-    wrong += (f"{name} is gone" for name in _gone(generation.path))
+    """Verify the checksum of every file, read every document, and return the problems."""
+    problems = [problem for path in _files(generation.path) if (problem := _check_file(path))]
+    problems += (f"{name} is gone" for name in _missing_files(generation.path))
     searcher = generation.index.searcher()
     documents = list(stored_documents(generation))
     if len(documents) < searcher.num_docs:
-        wrong.append(f"{searcher.num_docs - len(documents)} documents cannot be read")
+        problems.append(f"{searcher.num_docs - len(documents)} documents cannot be read")
     keys = Counter((document.source, document.url) for document in documents)
-    wrong += (f"{url} is in the index {count} times" for (_, url), count in keys.items() if count > 1)
-    return wrong or _wrong_in_writing(generation, documents)
+    problems += (f"{url} is in the index {count} times" for (_, url), count in keys.items() if count > 1)
+    return problems or _check_writing(generation, documents)
 
 
-def _wrong_in_writing(generation: Generation, documents: list[IndexDocument]) -> list[str]:
-    """Add a document to an empty index with the same fields, in memory, and return what is in the way."""
+def _check_writing(generation: Generation, documents: list[IndexDocument]) -> list[str]:
+    """Add a document to an empty index with the same schema, in memory, and return the problems."""
     try:
         copy = with_tokenizer(Index(generation.index.schema))
-        writer = copy.writer(_HEAP, 1)
+        writer = copy.writer(_MIN_HEAP_BYTES, 1)
         for document in documents[:1]:
             writer.add_document(new_document(document, generation.attributes))
         writer.commit()
@@ -102,19 +104,19 @@ def _size(path: Path) -> int:
     try:
         return path.stat().st_size
     except FileNotFoundError:
-        return 0  # removed since it was listed, by a merge in another process
+        return 0  # removed meanwhile by a merge of another process
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of the segments in force; others are left from a commit that did not end."""
-    segments = {one["segment_id"].replace("-", "") for one in _segments(folder)}
+    """Return the files of committed segments; others are left from an interrupted commit."""
+    segments = {segment["segment_id"].replace("-", "") for segment in _segments(folder)}
     return sorted(path for path in folder.iterdir() if path.name.partition(".")[0] in segments)
 
 
-def _gone(folder: Path) -> list[str]:
-    """Return the names of files that segments in force should have and have not."""
-    segments = (one["segment_id"].replace("-", "") for one in _segments(folder))
-    names = (f"{segment}.{part}" for segment in segments for part in _PARTS)
+def _missing_files(folder: Path) -> list[str]:
+    """Return the names of missing files of committed segments."""
+    segments = (segment["segment_id"].replace("-", "") for segment in _segments(folder))
+    names = (f"{segment}.{part}" for segment in segments for part in _SEGMENT_SUFFIXES)
     return [name for name in names if not (folder / name).exists()]
 
 
@@ -123,16 +125,16 @@ def _segments(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _wrong_in_file(path: Path) -> str:
-    """Return what is wrong with a file; tantivy ends each with its CRC-32, the length of that, and a mark."""
+def _check_file(path: Path) -> str:
+    """Return the damage of a file; each ends with its CRC-32 as JSON, the length of that, and a magic number."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return ""  # removed since it was listed; what should be there and is not is looked for by name
+        return ""  # removed meanwhile; `_missing_files` finds files that should exist
     try:
         size, magic = struct.unpack("<II", data[-8:])
         footer = json.loads(data[-8 - size : -8])
-        right = magic == _MAGIC and footer["crc"] == zlib.crc32(data[: -8 - size])
+        is_sound = magic == _MAGIC and footer["crc"] == zlib.crc32(data[: -8 - size])
     except (ValueError, KeyError, TypeError, struct.error):
-        right = False
-    return "" if right else f"{path.name} is damaged"
+        is_sound = False
+    return "" if is_sound else f"{path.name} is damaged"

@@ -1,4 +1,4 @@
-"""From query trees to tantivy's queries."""
+"""Compiles query trees to tantivy queries."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ultracrawl.index.stored_fields import document_id
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
-_MOST_STEPS = 3
-"""So many shares of the words of a query above the least are told apart."""
+_COORDINATION_STEPS = 3
+"""Steps of the coordination factor above the smallest one that are distinguished."""
 
 
 class _Form(NamedTuple):
-    """A term by which a word is found, in documents of one language alone if it is named; so many have the term."""
+    """A term that matches a word, only in documents of `language` if given; `documents` is its document frequency."""
 
     field: str
     term: str
@@ -37,7 +37,7 @@ class _Form(NamedTuple):
 
 
 class QueryCompiler:
-    """Makes queries for one state of the index.
+    """Compiles queries for one commit of the index.
 
     `attributes` are those that the index has fields for; `version` is its schema version.
     """
@@ -53,8 +53,8 @@ class QueryCompiler:
         self._has_readers = version >= FIRST_VERSION_WITH_ACL
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
 
-    def make(self, node: tree.Node) -> Query:
-        """Return the query of a tree; what says nothing about relevance scores 0."""
+    def compile_node(self, node: tree.Node) -> Query:
+        """Return the query of a tree; conditions score 0."""
         match node:
             case tree.Word() | tree.Phrase() | tree.Prefix():
                 return self._text(node)
@@ -71,40 +71,42 @@ class QueryCompiler:
             case tree.HasUrl(url):
                 return _unscored(self._term("url", url))
             case tree.Identifier(whole):
-                return self.make(whole)
+                return self.compile_node(whole)
             case tree.AllOf(nodes):
                 return self._all(nodes)
             case tree.AnyOf(nodes):
-                return _any([self.make(child) for child in nodes])
+                return _any([self.compile_node(child) for child in nodes])
             case tree.Not():
                 return self._all((node,))
             case _:
-                return self._weighed(node)
+                return self._compile_weighted(node)
 
-    def _weighed(self, node: tree.AtLeast | tree.WithOptional | tree.Boosted | tree.ConstantScore) -> Query:
+    def _compile_weighted(
+        self, node: tree.AtLeast | tree.WithOptional | tree.Boosted | tree.ConstantScore
+    ) -> Query:
         match node:
             case tree.AtLeast(nodes, number):
-                return _at_least([self.make(child) for child in nodes], number)
+                return _at_least([self.compile_node(child) for child in nodes], number)
             case tree.WithOptional(child, others):
-                better = [(Occur.Should, self.make(other)) for other in others]
-                return Query.boolean_query([(Occur.Must, self.make(child)), *better])
+                better = [(Occur.Should, self.compile_node(other)) for other in others]
+                return Query.boolean_query([(Occur.Must, self.compile_node(child)), *better])
             case tree.Boosted(child, factor, condition):
-                return self._raised(child, factor, condition)
+                return self._compile_boosted(child, factor, condition)
             case tree.ConstantScore(child, score):
-                return Query.const_score_query(self.make(child), score)
+                return Query.const_score_query(self.compile_node(child), score)
 
-    def _raised(self, node: tree.Node, factor: float, condition: tree.Node) -> Query:
-        query = self.make(node)
+    def _compile_boosted(self, node: tree.Node, factor: float, condition: tree.Node) -> Query:
+        query = self.compile_node(node)
         if condition == tree.EVERYTHING:
             return _boosted(query, factor)
-        wanted = _unscored(self.make(condition))
+        wanted = _unscored(self.compile_node(condition))
         more = _boosted(_all_must(query, wanted), factor)
         return _any([more, Query.boolean_query([(Occur.Must, query), (Occur.MustNot, wanted)])])
 
     def boosted(self, query: Query, boosts: Boosts) -> Query:
         """Return the query with the scores of chosen URLs multiplied.
 
-        The query is in it once for each different factor, because only a whole query can be boosted.
+        The query is repeated for each different factor, because tantivy boosts whole queries only.
         """
         by_factor: dict[float, list[Query]] = {}
         others = [(Occur.Must, query)]
@@ -130,13 +132,8 @@ class QueryCompiler:
             case tree.Word(word, ""):
                 return self._word(word, node.stems)
             case tree.Phrase(found, ""):
-                return _any(
-                    [
-                        _boosted(self._phrase(field.name, found), field.weight)
-                        for field in self._fields
-                        if field.has_positions
-                    ]
-                )
+                fields = [field for field in self._fields if field.has_positions]
+                return _any([_boosted(self._phrase(field.name, found), field.weight) for field in fields])
             case tree.Prefix(prefix, ""):
                 return _unscored(_any([self._prefix(field.name, prefix) for field in self._fields]))
         name = word_field(node.attribute)
@@ -147,35 +144,35 @@ class QueryCompiler:
         return self._phrase(name, node.words if isinstance(node, tree.Phrase) else (node.word,))
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
-        """Return the query of a word and its forms, each weighed as rare as it is in the field that has it most often.
+        """Return the query of a word and its forms, all with the idf of the field that has the word most often.
 
-        By itself a form of another language, or a word in a title, would say more than the same word elsewhere.
+        Otherwise a form in another language, or a word in a title, would score higher than the same word elsewhere.
         """
         known = [(language, stem) for language, stem in stems if language in self._languages]
-        forms = [(field, self._counted(field, word, known)) for field in self._fields]
-        together = idf(self._documents, max(self._matching(found) for _, found in forms))
+        forms = [(field, self._word_forms(field, word, known)) for field in self._fields]
+        field_idf = idf(self._documents, max(self._document_frequency(found) for _, found in forms))
         return _any(
-            [query for field, found in forms for query in self._forms(found, field.weight * together)]
+            [query for field, found in forms for query in self._form_queries(found, field.weight * field_idf)]
         )
 
-    def _counted(self, field: SearchedField, word: str, stems: list[tuple[str, str]]) -> list[_Form]:
-        """Return the forms of a word in a field, itself first, each with the number of documents that have it."""
+    def _word_forms(self, field: SearchedField, word: str, stems: list[tuple[str, str]]) -> list[_Form]:
+        """Return the forms of a word in a field with their document frequencies, the word itself first."""
         terms = [(field.name, word, "")]
         for language, stem in stems if field.stems else ():
             terms.append((field.stems, f"{language}:{stem}", ""))
             if stem != word:
-                # A word that is its own stem stands for it only in documents of the language.
+                # A word that equals its stem represents the stem only in documents of the language.
                 terms.append((field.name, stem, language))
         counts = (min(self._documents, self._searcher.doc_freq(name, term)) for name, term, _ in terms)
         return [_Form(*term, count) for term, count in zip(terms, counts, strict=True)]
 
-    def _matching(self, forms: list[_Form]) -> int:
-        """Return in about how many documents one of the forms stands."""
+    def _document_frequency(self, forms: list[_Form]) -> int:
+        """Return the approximate number of documents with one of the forms."""
         stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
         return min(self._documents, max(stemmed, *(form.documents for form in forms)))
 
-    def _forms(self, forms: list[_Form], weight: float) -> Iterator[Query]:
-        """Yield the query of the forms of a word in a field, of which the best counts."""
+    def _form_queries(self, forms: list[_Form], weight: float) -> Iterator[Query]:
+        """Yield the query of the forms of a word in a field; the best form counts."""
         queries = []
         for form in forms:
             if form.documents:
@@ -198,7 +195,9 @@ class QueryCompiler:
             return Query.empty_query()
         field = value_field(attribute)
         if attribute.type is AttributeType.STRING:
-            return _unscored(Query.term_set_query(self._schema, field, self._strings(field, start, end)))
+            return _unscored(
+                Query.term_set_query(self._schema, field, self._values_between(field, start, end))
+            )
         low, high = (microseconds(e) if isinstance(e, datetime) else e for e in (start, end))
         kind = FieldType.Float if attribute.type is AttributeType.NUMBER else FieldType.Integer
         assert not isinstance(low, str)
@@ -209,17 +208,17 @@ class QueryCompiler:
             )
         )
 
-    def _strings(self, field: str, start: tree.Bound | None, end: tree.Bound | None) -> list[str]:
-        """Return the values of a field in a span; tantivy has no range query for texts."""
+    def _values_between(self, field: str, start: tree.Bound | None, end: tree.Bound | None) -> list[str]:
+        """Return the values of a field in an interval; tantivy has no range query for strings."""
         low, high = str(start or ""), None if end is None else str(end)
         terms = (term for term, _ in self._searcher.terms_with_prefix(field, ""))
         return [term for term in terms if low <= term and (high is None or term < high)]
 
     def _all(self, nodes: tuple[tree.Node, ...]) -> Query:
         clauses = [
-            (Occur.MustNot, self.make(node.node))
+            (Occur.MustNot, self.compile_node(node.node))
             if isinstance(node, tree.Not)
-            else (Occur.Must, self.make(node))
+            else (Occur.Must, self.compile_node(node))
             for node in nodes
         ]
         if all(isinstance(node, tree.Not) for node in nodes):
@@ -249,15 +248,15 @@ def _all_must(*queries: Query) -> Query:
 
 
 def _at_least(queries: list[Query], number: int) -> Query:
-    """Return what finds documents with so many of the queries, scored by the `coordination_factor` of them that hold.
+    """Return the query of documents that match at least `number` queries, scored by the coordination factor.
 
-    Only a whole query can be multiplied, so it is in it once for each step of the share that is told apart.
+    tantivy boosts whole queries only, so the query is repeated for each step of the factor.
     """
     if number > len(queries):
         return Query.empty_query()
     clauses = [(Occur.Should, query) for query in queries]
     further = len(queries) - number
-    steps = {number + further * step // _MOST_STEPS for step in range(_MOST_STEPS + 1)}
+    steps = {number + further * step // _COORDINATION_STEPS for step in range(_COORDINATION_STEPS + 1)}
     shares, before = [], 0
     for step in sorted(steps):
         share = coordination_factor(step, len(queries)) - coordination_factor(before, len(queries))

@@ -1,4 +1,4 @@
-"""The engine: applies changes in atomic commits, answers queries."""
+"""The engine: applies changes in atomic commits and runs searches."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from ultracrawl.system.files import set_contents_aside
 logger = logging.getLogger(__name__)
 
 LOCK_SECONDS = 60.0
-_HEAP = 64_000_000
-"""Bytes of postings in memory before tantivy writes them out."""
+_WRITER_HEAP_BYTES = 64_000_000
+"""Writer heap: bytes of postings in memory before tantivy writes a segment."""
 
-_LOOKS = 5
+_CHECK_ATTEMPTS = 5
 
-MOST_RECLAIMED = 20_000
-"""Documents that are indexed anew at a time, so that space is freed in bounded steps."""
+RECLAIM_BATCH = 20_000
+"""Documents that are reindexed in one step of `reclaim`."""
 
-MOST_SEGMENTS = 12
-"""With more segments than this, `maintain` has tantivy merge."""
+MAX_SEGMENTS = 12
+"""Number of segments above which `maintain` merges."""
 
 
 class TantivyIndex:
-    """An index folder in tantivy's format; several processes may have it open and write in turn."""
+    """An index in tantivy's format; several processes may have it open and write in turn."""
 
     def __init__(
         self, path: Path, attributes: Mapping[str, SearchAttribute], lock_seconds: float = LOCK_SECONDS
@@ -78,11 +78,11 @@ class TantivyIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        from ultracrawl.index.tantivy.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and who writes needs none
+        from ultracrawl.index.tantivy.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and writers need none
 
         generation = self._generations.current() or empty_generation(self._attributes)
         with self._generations.errors("read"):
-            return IndexSearcher(generation, self._attributes, query.principals).answer(query)
+            return IndexSearcher(generation, self._attributes, query.principals).run(query)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -109,23 +109,23 @@ class TantivyIndex:
             return sorted((owner, url) for owner, _, url in parts)
 
     def documents(self) -> Iterator[IndexDocument]:
-        """See `IndexEngine.documents`; the whole text of every document is kept."""
+        """See `IndexEngine.documents`; the whole text of every document is stored."""
         generation = self._generations.current()
         if generation is not None:
             with self._generations.errors("read"):
                 yield from stored_documents(generation)
 
     def maintain(self) -> None:
-        """Merge segments if there are many, or free space if there is much."""
+        """Merge segments if there are many, otherwise free the space of deleted documents."""
         generation = self._generations.current()
-        if generation is None or generation.index.searcher().num_segments <= MOST_SEGMENTS:
+        if generation is None or generation.index.searcher().num_segments <= MAX_SEGMENTS:
             self.reclaim()
             return
         with write_lock(self._path, self._lock_seconds), self._writer(generation):
-            pass  # every commit lets tantivy look for segments to merge
+            pass  # tantivy merges segments after every commit
 
     def reclaim(self) -> bool:
-        """See `IndexEngine.reclaim`: documents of one segment go to a new one; a segment without any is dropped."""
+        """See `IndexEngine.reclaim`: reindexes documents of one segment; tantivy drops empty segments."""
         if _to_reclaim(self._generations.current()) is None:
             return False
         with suppress(IndexLockedError), write_lock(self._path, 0.0):
@@ -134,7 +134,7 @@ class TantivyIndex:
             if at is None:
                 return False
             with self._generations.errors("read"):
-                documents = stored_in_segment(generation, at, MOST_RECLAIMED)
+                documents = stored_in_segment(generation, at, RECLAIM_BATCH)
             with self._writer(generation) as writer:
                 for document in documents:
                     writer.delete_documents_by_term("id", document_id(document.source, document.url))
@@ -144,7 +144,7 @@ class TantivyIndex:
         return False
 
     def optimise(self) -> None:
-        """See `IndexEngine.optimise`: the living documents are written anew."""
+        """See `IndexEngine.optimise`: all living documents are rewritten."""
         self.rebuild()
 
     def facts(self) -> IndexFacts:
@@ -152,20 +152,20 @@ class TantivyIndex:
         return self._generations.read(index_facts, IndexFacts("tantivy", 0, 0, 0, 0, 0, {}))
 
     def check(self) -> list[str]:
-        """See `IndexEngine.check`; what is written to meanwhile is looked at again."""
-        wrong: list[str] = []
-        for _ in range(_LOOKS):
+        """See `IndexEngine.check`; repeated if the index is written to meanwhile."""
+        problems: list[str] = []
+        for _ in range(_CHECK_ATTEMPTS):
             before = self._generations.state()
             try:
-                wrong = self._generations.read(find_damage, [])
+                problems = self._generations.read(find_damage, [])
             except IndexDamagedError as error:
-                wrong = [error.problem]
-            if not wrong or self._generations.state() == before:
+                problems = [error.problem]
+            if not problems or self._generations.state() == before:
                 break
-        return wrong
+        return problems
 
     def rebuild(self) -> int:
-        """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place."""
+        """See `IndexEngine.rebuild`; the old index is searched until the new one replaces it."""
         with write_lock(self._path, self._lock_seconds):
             generation = self._generations.readable()
             return 0 if generation is None else self._copy(generation).index.searcher().num_docs
@@ -194,7 +194,7 @@ class TantivyIndex:
         self._generations.close()
 
     def _writable(self) -> Generation:
-        """Return a generation that has a field for every attribute and the words of this version."""
+        """Return a generation with a field for every attribute and the current schema version."""
         generation = self._generations.current()
         if generation is None:
             generation = self._generations.begin(self._attributes)
@@ -206,7 +206,7 @@ class TantivyIndex:
         return self._copy(generation) if missing or outdated else generation
 
     def _with_anchors(self, generation: Generation, key: str, change: NewAnchors) -> IndexDocument | None:
-        """Return the document of a key with its new anchor texts; None if there is none, or it has them."""
+        """Return the document with its new anchor texts; None if there is none, or nothing changes."""
         wanted = Query.term_query(generation.index.schema, "id", key)
         searcher = generation.index.searcher()
         for _, address in searcher.search(wanted, limit=1, count=False).hits:
@@ -216,7 +216,7 @@ class TantivyIndex:
         return None
 
     def _copy(self, generation: Generation) -> Generation:
-        """Write the living documents into a new generation and put it in force; the lock is held."""
+        """Copy the living documents into a new generation and make it the current one; the lock is held."""
         fresh = self._generations.begin({**generation.attributes, **self._attributes})
         with self._writer(fresh) as writer:
             for document in stored_documents(generation):
@@ -230,10 +230,10 @@ class TantivyIndex:
 
     @contextmanager
     def _writer(self, generation: Generation) -> Iterator[IndexWriter]:
-        """Give a writer whose changes become durable together, or not at all."""
+        """Yield a writer; its changes are committed together, or not at all."""
         with self._generations.errors("written"):
-            _forget_unfinished(generation.path)
-            writer = generation.index.writer(_HEAP, 1)
+            _remove_uncommitted_deletes(generation.path)
+            writer = generation.index.writer(_WRITER_HEAP_BYTES, 1)
             try:
                 yield writer
                 writer.commit()
@@ -252,8 +252,8 @@ def _is_outdated(generation: Generation | None) -> bool:
     return generation is not None and generation.schema != SCHEMA_VERSION
 
 
-def _forget_unfinished(folder: Path) -> None:
-    """Remove lists of deleted documents that a killed process began: tantivy does not write over them."""
+def _remove_uncommitted_deletes(folder: Path) -> None:
+    """Remove delete files of an uncommitted write of a killed process: tantivy does not overwrite them."""
     committed = json.loads((folder / "meta.json").read_bytes())["opstamp"]
     for path in folder.glob("*.del"):
         stamp = path.name.split(".")[-2]

@@ -1,7 +1,7 @@
-"""The default engine: an index directory in the format of Whoosh, which stock Whoosh reads as well.
+"""The default engine: an index directory in the format of Whoosh, which stock Whoosh can read.
 
-`WhooshIndex` is the engine. `fields` says what is indexed how; `writer` makes the segments and joins them;
-`mapped`, `segments`, `postings` and `evaluation` answer queries. No other package knows Whoosh.
+`WhooshIndex` is the engine. `fields` defines the schema; `writer` writes and merges segments; `mapped_reader`,
+`segments`, `postings` and `evaluation` run queries. No other package uses Whoosh.
 """
 
 import sys
@@ -12,11 +12,10 @@ from types import ModuleType
 
 
 @contextmanager
-def _without_event_loop() -> Iterator[None]:
-    """Let Whoosh, while it is imported, take the `cached_property` of Python for that of the package of this name.
+def _replaced_cached_property() -> Iterator[None]:
+    """Replace the package `cached_property`, while Whoosh is imported, by the class of the standard library.
 
-    Of that package it uses just this, for one attribute, and the package imports asyncio with all that belongs to it:
-    a tenth of what a search takes.
+    Whoosh uses it for one attribute, but the package imports asyncio, which takes a tenth of the time of a search.
     """
     name = "cached_property"
     if name in sys.modules:
@@ -31,7 +30,7 @@ def _without_event_loop() -> Iterator[None]:
         del sys.modules[name]
 
 
-with _without_event_loop():
+with _replaced_cached_property():
     from ultracrawl.index.whoosh.whoosh_index import WhooshIndex
 
 __all__ = ["WhooshIndex"]

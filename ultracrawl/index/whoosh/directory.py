@@ -1,4 +1,4 @@
-"""The directory of a Whoosh index: creation, the write lock, open segments, errors in one line."""
+"""The directory of a Whoosh index: creation, write lock, open segments, conversion of errors."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _OPEN_ATTEMPTS = 20
 
 
 class OpenedSegments(NamedTuple):
-    """Segments of one state of the index, and how many more there should be."""
+    """Opened segments of one commit, and the number of those that could not be opened."""
 
     segments: list[OpenSegment]
     lost: int
 
 
 class StoredIndex(FileIndex):  # type: ignore[misc]  # Whoosh has no types
-    """An index in a folder, with the fields of this program."""
+    """A Whoosh index whose schema is replaced by the fields of this program."""
 
     def _read_toc(self) -> TOC:
         toc = super()._read_toc()
@@ -43,7 +43,7 @@ class StoredIndex(FileIndex):  # type: ignore[misc]  # Whoosh has no types
 
 
 class IndexDirectory:
-    """One index directory; nothing is read before it is needed, nothing created before the first write."""
+    """One index directory; nothing is read or created before it is needed."""
 
     def __init__(self, path: Path, lock_seconds: float) -> None:
         self.path = path
@@ -54,31 +54,31 @@ class IndexDirectory:
 
     @contextmanager
     def lock(self, seconds: float | None = None) -> Iterator[None]:
-        """Hold the write lock that all processes share, or raise `IndexStoreError` after the time allowed."""
-        patience = self._lock_seconds if seconds is None else seconds
+        """Hold the write lock of the index; raises `IndexStoreError` after the timeout."""
+        timeout = self._lock_seconds if seconds is None else seconds
         with ExitStack() as held:
             with self.errors("written"):
-                held.enter_context(write_lock(self.path, patience, WHOOSH_LOCK))
+                held.enter_context(write_lock(self.path, timeout, WHOOSH_LOCK))
             yield
 
     def open_or_create(self, schema: Schema) -> StoredIndex:
-        """Return the index for writing; the lock is held."""
+        """Return the index for writing, created if necessary; the lock is held."""
         try:
             return StoredIndex(self._storage, indexname=_NAME)
         except EmptyIndexError:
-            self._refuse_lost()
+            self._refuse_lost_toc()
             TOC.create(self._storage, schema, _NAME)
             return StoredIndex(self._storage, indexname=_NAME)
 
     def clear(self, schema: Schema) -> None:
-        """Put an index without segments in the place of this one, which is set aside; the lock is held."""
+        """Replace the index with an empty one and move the old files aside; the lock is held."""
         with self.errors("written"):
             generation = TOC._latest_generation(self._storage, _NAME) + 1
             set_contents_aside(self.path, excluded_names=(WHOOSH_LOCK,))
             TOC(schema, [], generation).write(self._storage, _NAME)
 
-    def _refuse_lost(self) -> None:
-        """Raise `IndexDamagedError` if there are segments without a table of contents, which is written before them."""
+    def _refuse_lost_toc(self) -> None:
+        """Raise `IndexDamagedError` if there are segments but no TOC."""
         if number := len(list(self.path.glob(f"{_NAME}_*.seg"))):
             raise IndexDamagedError(
                 f"index {self.path} cannot be read, it may be damaged: the table of contents of "
@@ -86,22 +86,22 @@ class IndexDirectory:
             )
 
     def snapshot(self) -> Snapshot:
-        """Return the newest committed state; segments that were open already are used again."""
+        """Return a snapshot of the newest commit; open segments are reused."""
         with self.errors("read"):
             for attempt in range(_OPEN_ATTEMPTS):
                 try:
-                    return self._newest()
+                    return self._newest_snapshot()
                 except FileNotFoundError:
-                    # Another process committed and removed files between our look at the TOC and at them.
+                    # Another process committed and removed files after the TOC was read.
                     if attempt == _OPEN_ATTEMPTS - 1:
                         raise
                     time.sleep(0.02)
         raise AssertionError("unreachable")
 
     def segments(self) -> OpenedSegments:
-        """Return the newest segments, opened for the caller alone, who closes them.
+        """Return the newest segments, opened for the caller, who closes them.
 
-        One that cannot be opened is left out, unless it is gone because another process committed or merged.
+        Segments that cannot be opened are left out, unless they are gone because another process committed or merged.
         """
         for attempt in range(_OPEN_ATTEMPTS):
             generation, schema, segments = self._toc()
@@ -117,7 +117,7 @@ class IndexDirectory:
         raise AssertionError("unreachable")
 
     def staging(self) -> Path:
-        """Return an empty folder in which an index can be made that will take the place of this one."""
+        """Return an empty folder for an index that will replace this one."""
         path = self.path / "rebuild"
         with self.errors("written"):
             shutil.rmtree(path, ignore_errors=True)
@@ -125,10 +125,10 @@ class IndexDirectory:
         return path
 
     def adopt(self, staging: Path, schema: Schema) -> None:
-        """Put the index in the folder in the place of this one, in one step; the lock is held."""
+        """Replace the index with the one in the staging folder, in one step; the lock is held."""
         with self.errors("written"):
-            made = FileStorage(str(staging))
-            segments = FileIndex(made, indexname=_NAME)._segments() if made.list() else []
+            staged = FileStorage(str(staging))
+            segments = FileIndex(staged, indexname=_NAME)._segments() if staged.list() else []
             for path in staging.glob("*.seg"):
                 path.rename(self.path / path.name)
             generation = TOC._latest_generation(self._storage, _NAME) + 1
@@ -145,7 +145,7 @@ class IndexDirectory:
 
     @contextmanager
     def errors(self, verb: str) -> Iterator[None]:
-        """Turn whatever a full disk or damaged files raise into an `IndexStoreError` of one line."""
+        """Convert errors of full disks and damaged files to an `IndexStoreError` of one line."""
         try:
             yield
         except OSError as error:
@@ -160,13 +160,13 @@ class IndexDirectory:
             ) from error
 
     def _toc(self) -> tuple[int, Schema, list[W3Segment]]:
-        """Return the newest generation of the index, its fields and its segments."""
+        """Return the newest generation of the index, its schema and its segments."""
         for attempt in range(_OPEN_ATTEMPTS):
             generation = self._latest()
             try:
                 with self.errors("read"):
                     if generation < 0:
-                        self._refuse_lost()
+                        self._refuse_lost_toc()
                         return generation, Schema(), []
                     toc = TOC.read(self._storage, _NAME, generation)
                     if self._snapshot is not None and self._snapshot.generation == generation:
@@ -174,21 +174,21 @@ class IndexDirectory:
                             generation,
                             self._snapshot.schema,
                             toc.segments,
-                        )  # making fields anew takes time
+                        )  # creating a schema is slow
                     return generation, with_current_fields(toc.schema), toc.segments
             except IndexDamagedError:
-                # Another process may have committed and removed the file meanwhile.
+                # Another process may have committed and removed the file.
                 if attempt == _OPEN_ATTEMPTS - 1 or self._latest() == generation:
                     raise
         raise AssertionError("unreachable")
 
     def _latest(self) -> int:
-        """Return the number of the newest generation that is there, -1 if none is."""
+        """Return the number of the newest generation, -1 if there is none."""
         with self.errors("read"):
             number: int = TOC._latest_generation(self._storage, _NAME)
             return number
 
-    def _newest(self) -> Snapshot:
+    def _newest_snapshot(self) -> Snapshot:
         generation, schema, found = self._toc()
         if self._snapshot is not None and self._snapshot.generation == generation:
             return self._snapshot

@@ -1,7 +1,7 @@
-"""Evaluates a query tree over one segment, whole posting lists at a time.
+"""Evaluates a query tree over one segment, a whole posting list at a time.
 
-Whoosh's own matchers walk documents one by one through several Python calls each; sets and comprehensions
-over whole lists answer the same queries about ten times as fast.
+Whoosh's own matchers step through documents one by one, with several Python calls each; sets and comprehensions over
+whole lists are about ten times as fast.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Scores = dict[int, float]
-"""The matching documents of a segment with their scores."""
+"""Scores of the matching documents of a segment, by document number."""
 
 
 class Evaluation:
-    """One query over one snapshot; `run` is called for each of its segments."""
+    """Evaluates one query over one snapshot; `run` is called for each segment."""
 
     def __init__(self, snapshot: Snapshot, attributes: Mapping[str, SearchAttribute]) -> None:
         self._snapshot = snapshot
         self._attributes = attributes
-        self._found: dict[tuple[tree.Word, str], dict[OpenSegment, Scores]] = {}
-        self._rarities: dict[tree.Word, float] = {}
+        self._frequencies: dict[tuple[tree.Word, str], dict[OpenSegment, Scores]] = {}
+        self._idfs: dict[tree.Word, float] = {}
 
     def run(self, node: tree.Node, segment: OpenSegment) -> Scores:
-        """Return the living documents of the segment that match."""
+        """Return the scores of the matching living documents of a segment."""
         scores = self._evaluate(node, segment)
         if segment.deleted:
             for docnum in segment.deleted & scores.keys():
@@ -58,13 +58,17 @@ class Evaluation:
                 return _sum(self._phrase(segment, field, words) for field in fields)
             case tree.Prefix(prefix, attribute):
                 fields = list(searched_fields(attribute))
-                return _flat(p for field in fields for p in segment.with_prefix(field.name, prefix))
+                return _unscored(p for field in fields for p in segment.with_prefix(field.name, prefix))
             case tree.Equal(attribute, value):
-                return _flat([segment.postings(self._field(attribute), self._term(attribute, value))])
+                return _unscored(
+                    [segment.postings(self._value_field(attribute), self._term(attribute, value))]
+                )
             case tree.Between(attribute, start, end):
-                return _flat(segment.between(self._field(attribute), *self._ends(attribute, start, end)))
+                return _unscored(
+                    segment.between(self._value_field(attribute), *self._term_bounds(attribute, start, end))
+                )
             case tree.FromSource(source):
-                return _flat([segment.postings("source", source)])
+                return _unscored([segment.postings("source", source)])
             case tree.IsDocument(source, url):
                 return dict.fromkeys(segment.find(document_id(source, url)), 0.0)
             case tree.Identifier(whole):
@@ -76,9 +80,9 @@ class Evaluation:
             case tree.Not(child):
                 return self._all((tree.Not(child),), segment)
             case _:
-                return self._weighed(node, segment)
+                return self._evaluate_weighted(node, segment)
 
-    def _weighed(
+    def _evaluate_weighted(
         self,
         node: tree.HasAclTerm
         | tree.HasUrl
@@ -90,7 +94,7 @@ class Evaluation:
     ) -> Scores:
         match node:
             case tree.HasAclTerm(term):
-                return _flat([segment.postings("acl", term)])
+                return _unscored([segment.postings("acl", term)])
             case tree.HasUrl(url):
                 keys = (document_id(source, url) for source in segment.sources)
                 return dict.fromkeys((docnum for key in keys for docnum in segment.find(key)), 0.0)
@@ -113,7 +117,7 @@ class Evaluation:
                 return scores
 
     def _all(self, nodes: tuple[tree.Node, ...], segment: OpenSegment) -> Scores:
-        """Intersect what must match, smallest first, then take out what must not."""
+        """Intersect the positive nodes, smallest first, then subtract the negated ones."""
         found = [self._evaluate(node, segment) for node in nodes if not isinstance(node, tree.Not)]
         found.sort(key=len)
         result = found[0] if found else dict.fromkeys(range(segment.documents), 0.0)
@@ -127,7 +131,7 @@ class Evaluation:
 
     def _scored(self, segment: OpenSegment, field: SearchedField, word: tree.Word) -> Scores:
         found = self._occurrences(field, word)[segment]
-        return self._score(segment, field, found, self._rarity(word)) if found else {}
+        return self._score(segment, field, found, self._idf(word)) if found else {}
 
     def _score(self, segment: OpenSegment, field: SearchedField, found: Scores, weight: float) -> Scores:
         factor = weight * field.weight * (K1 + 1.0)
@@ -140,7 +144,7 @@ class Evaluation:
         }
 
     def _phrase(self, segment: OpenSegment, field: SearchedField, words: tuple[str, ...]) -> Scores:
-        """Score the words in the documents in which they stand one after the other."""
+        """Score the words of a phrase in the documents that contain it."""
         lists = [segment.postings(field.name, word) for word in words]
         matching = phrase_documents(lists)
         if not matching:
@@ -149,36 +153,36 @@ class Evaluation:
         for word, postings in zip(words, lists, strict=True):
             chosen = map(matching.__contains__, postings.ids)
             found = dict(compress(zip(postings.ids, postings.weights, strict=True), chosen))
-            scored[word] = self._score(segment, field, found, self._rarity(tree.Word(word)))
+            scored[word] = self._score(segment, field, found, self._idf(tree.Word(word)))
         return _sum(scored.values())
 
     def _occurrences(self, field: SearchedField, word: tree.Word) -> dict[OpenSegment, Scores]:
-        """Return, of all segments at once because rarity needs all, where the word occurs how often."""
+        """Return the term frequencies of a word in all segments, because its idf needs all of them."""
         key = word, field.name
-        if key not in self._found:
-            self._found[key] = {
+        if key not in self._frequencies:
+            self._frequencies[key] = {
                 segment: occurrences(segment, field, word, self._snapshot.languages)
                 for segment in self._snapshot.segments
             }
-        return self._found[key]
+        return self._frequencies[key]
 
-    def _rarity(self, word: tree.Word) -> float:
-        """Return how much a word says: by the field that has it most often, so that it says as much in every field."""
-        if word not in self._rarities:
-            matching = max(self._matching(field, word) for field in searched_fields(word.attribute))
-            self._rarities[word] = idf(self._snapshot.documents, matching)
-        return self._rarities[word]
+    def _idf(self, word: tree.Word) -> float:
+        """Return the idf of a word by the field that has it most often, so that it is the same in every field."""
+        if word not in self._idfs:
+            matching = max(self._document_frequency(field, word) for field in searched_fields(word.attribute))
+            self._idfs[word] = idf(self._snapshot.documents, matching)
+        return self._idfs[word]
 
-    def _matching(self, field: SearchedField, word: tree.Word) -> int:
-        """Return in how many documents a field has a word, in any of its forms."""
+    def _document_frequency(self, field: SearchedField, word: tree.Word) -> int:
+        """Return the number of documents with any form of a word in a field."""
         if word.stems:
             return sum(map(len, self._occurrences(field, word).values()))
         return self._snapshot.frequency(field.name, word.word)
 
-    def _field(self, attribute: str) -> str:
+    def _value_field(self, attribute: str) -> str:
         return value_field(self._attributes[attribute])
 
-    def _ends(
+    def _term_bounds(
         self, attribute: str, start: tree.Bound | None, end: tree.Bound | None
     ) -> tuple[bytes | None, bytes | None]:
         first = None if start is None else self._term(attribute, start)
@@ -187,7 +191,7 @@ class Evaluation:
         return first, self._term(attribute, end)
 
     def _term(self, attribute: str, value: tree.Bound) -> bytes:
-        """Return the term of a value in the field of the attribute's values."""
+        """Return the term of a value in the value field of the attribute."""
         kind = self._attributes[attribute].type
         term: bytes
         if kind is AttributeType.NUMBER:
@@ -199,8 +203,8 @@ class Evaluation:
         return term
 
 
-def _flat(lists: Iterable[Postings]) -> Scores:
-    """Return the documents of all lists; such matches say nothing about relevance."""
+def _unscored(lists: Iterable[Postings]) -> Scores:
+    """Return the documents of all posting lists with score 0, because conditions are not scored."""
     scores: Scores = {}
     for postings in lists:
         scores.update(dict.fromkeys(postings.ids, 0.0))
@@ -208,7 +212,7 @@ def _flat(lists: Iterable[Postings]) -> Scores:
 
 
 def _sum(found: Iterable[Scores]) -> Scores:
-    """Return the documents of any, with their scores added up."""
+    """Return the union of the documents with their scores added."""
     parts = sorted((scores for scores in found if scores), key=len, reverse=True)
     if not parts:
         return {}
@@ -220,7 +224,7 @@ def _sum(found: Iterable[Scores]) -> Scores:
 
 
 def _at_least(found: Sequence[Scores], number: int) -> Scores:
-    """Return the documents of so many of these, or more, their scores multiplied by their `coordination_factor`."""
+    """Return the documents in at least `number` of the results, scored with the coordination factor."""
     held = Counter(chain.from_iterable(found))
     total = _sum(found)
     factors = [coordination_factor(times, len(found)) for times in range(len(found) + 1)]
@@ -228,10 +232,10 @@ def _at_least(found: Sequence[Scores], number: int) -> Scores:
 
 
 def phrase_documents(lists: Sequence[Postings]) -> set[int]:
-    """Return the documents that hold the phrase; the lists are the postings of its words in their order.
+    """Return the documents that contain a phrase, given the postings of its words in order.
 
-    The two rarest words are compared in all documents that have all words, the others only where
-    those two stand at the right distance.
+    The two rarest words are compared in all documents with all words, the others only where these two have the right
+    distance.
     """
     common = set(min(lists, key=lambda postings: len(postings.ids)).ids)
     for postings in lists:
@@ -242,12 +246,12 @@ def phrase_documents(lists: Sequence[Postings]) -> set[int]:
     near = _at_distance(lists, offsets[0], offsets[1], common)
     if len(lists) == 2 or not near:
         return near
-    return _in_a_row(lists, offsets, near)
+    return _consecutive(lists, offsets, near)
 
 
 def _at_distance(lists: Sequence[Postings], first: int, second: int, common: set[int]) -> set[int]:
-    """Return the documents in which the words at two places of the phrase stand so far from each other."""
-    ones, others = (_values(lists[offset], common) for offset in (first, second))
+    """Return the documents in which two words of the phrase have the right distance."""
+    ones, others = (_positions(lists[offset], common) for offset in (first, second))
     shift = (second - first).__add__
     ordered = ones.keys()
     pairs = zip(
@@ -263,17 +267,17 @@ def _at_distance(lists: Sequence[Postings], first: int, second: int, common: set
     }
 
 
-def _values(postings: Postings, wanted: set[int]) -> dict[int, bytes]:
+def _positions(postings: Postings, wanted: set[int]) -> dict[int, bytes]:
     values = postings.values or ()
     chosen = map(wanted.__contains__, postings.ids)
     return dict(compress(zip(postings.ids, values, strict=True), chosen))
 
 
-def _in_a_row(lists: Sequence[Postings], offsets: Sequence[int], near: set[int]) -> set[int]:
-    """Return those of the documents in which all words stand one after the other, the rarest looked at first."""
+def _consecutive(lists: Sequence[Postings], offsets: Sequence[int], near: set[int]) -> set[int]:
+    """Return the documents in which all words are consecutive, checking the rarest first."""
     documents = list(near)
     shifts = [(-offset).__add__ for offset in offsets]
-    found = [_values(lists[offset], near) for offset in offsets]
+    found = [_positions(lists[offset], near) for offset in offsets]
     steps = [decode_differences(values[docnum] for docnum in documents) for values in found]
     matching = set()
     for docnum, *differences in zip(documents, *steps, strict=True):
@@ -288,14 +292,14 @@ def _in_a_row(lists: Sequence[Postings], offsets: Sequence[int], near: set[int])
 
 
 def searched_fields(attribute: str) -> tuple[SearchedField, ...]:
-    """Return the fields with the words of an attribute; without one all of `FIELDS`."""
+    """Return the fields with the words of an attribute; without an attribute all `FIELDS`."""
     return (SearchedField(word_field(attribute), 1.0),) if attribute else FIELDS
 
 
 def occurrences(
     segment: OpenSegment, field: SearchedField, word: tree.Word, languages: frozenset[str]
 ) -> dict[int, float]:
-    """Return the documents with the word and how often it occurs there; other forms of it count for less."""
+    """Return the term frequencies of a word by document; inflected forms count for less."""
     exact = segment.postings(field.name, word.word)
     found = dict(zip(exact.ids, exact.weights, strict=True))
     if not field.stems:
@@ -312,10 +316,9 @@ def occurrences(
 def _forms(
     segment: OpenSegment, field: SearchedField, word: str, language: str, stem: str, exact: dict[int, float]
 ) -> dict[int, float]:
-    """Return how often words with this stem occur in the documents of the language that have any.
+    """Return the frequencies of words with this stem in the documents of the language.
 
-    Words that differ from their stem are in the field of stems; a word that is its own stem is itself in
-    the text.
+    Words that differ from their stem are in the field of stems; a word that equals its stem is only in the text field.
     """
     inflected = segment.postings(field.stems, f"{language}:{stem}")
     forms = dict(zip(inflected.ids, inflected.weights, strict=True))

@@ -1,4 +1,4 @@
-"""The Whoosh schema: the fields of a document, in Whoosh's own classes so that stock Whoosh reads them."""
+"""The Whoosh schema and documents, in Whoosh's own classes so that stock Whoosh can read them."""
 
 from __future__ import annotations
 
@@ -32,41 +32,42 @@ from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 NO_VALUE = 2**64 - 1
-"""What a numeric sort column holds for a document without a value."""
+"""Value of a numeric sort column for documents without a value."""
 
 VERSION_FIELD = f"analysis_{SCHEMA_VERSION}"
-"""A field without values whose name says the schema version; it is called as when that was of words alone."""
+"""An empty field whose name contains the schema version; the name dates from when this was the version of text analysis
+alone."""
 
 
 UNSTORED_TEXT = "rest"
-"""The column with what is not kept for snippets of a text, compressed; empty for most documents."""
+"""The column with the compressed text beyond the stored part; empty for most documents."""
 
 
-_FIRST_MADE_HERE = 2
+_FIRST_WITH_CURRENT_FIELDS = 2
 
 
 class Passages(list[list[str]]):
-    """The words of several texts of one field; no phrase goes from one text to the next."""
+    """The words of several texts of one field; phrases do not match across texts."""
 
 
 def word_field(attribute: str) -> str:
-    """Return the field that holds the words of a string attribute."""
+    """Return the field with the words of a string attribute."""
     return BUILT_IN_FIELDS.get(attribute) or f"w_{safe_name(attribute)}"
 
 
 def value_field(attribute: SearchAttribute) -> str:
-    """Return the field that holds an attribute's whole values, for equality and sorting."""
+    """Return the field with the whole values of an attribute, for equality and sorting."""
     return f"{_VALUE_PREFIXES[attribute.type]}_{safe_name(attribute.name)}"
 
 
 def value_terms_end(kind: AttributeType) -> bytes | None:
-    """Return where the terms of values end in a value field, and those begin that stand for spans of values."""
+    """Return the first term of a value field that is not a value but a numeric range; None if it has none."""
     return None if kind is AttributeType.STRING else b"\x01"
 
 
 def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldType]:
-    """Return every field of the index by name; more attributes only ever add fields."""
-    names = [*_MAKERS, *map(value_field, attributes.values())]
+    """Return every field of the index by name; more attributes only add fields."""
+    names = [*_FIELD_FACTORIES, *map(value_field, attributes.values())]
     names += (word_field(one.name) for one in attributes.values() if one.type is AttributeType.STRING)
     return {name: field for name in names if (field := _field_named(name)) is not None}
 
@@ -85,18 +86,18 @@ def schema_version(schema: Schema) -> int:
 
 
 def with_current_fields(schema: Schema) -> Schema:
-    """Return the schema of an index with its fields as this program makes them, not as they were pickled.
+    """Return a schema with the current definitions of its fields in place of the pickled ones.
 
-    The Python that wrote the index may have known other characters, or have had another Whoosh. Indexes of the
-    first version are left as they are.
+    The index may have been written with other Unicode data or another Whoosh. Schemas of the first version are returned
+    unchanged.
     """
-    if schema_version(schema) < _FIRST_MADE_HERE:
+    if schema_version(schema) < _FIRST_WITH_CURRENT_FIELDS:
         return schema
     return Schema(**{name: _field_named(name) or field for name, field in schema.items()})
 
 
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
-    """Return a document as arguments of Whoosh's `add_document`; unknown attributes are left out."""
+    """Return the arguments of Whoosh's `add_document` for a document; unknown attributes are dropped."""
     text = replace_surrogates(document.text)
     known = known_values(document, attributes)
     fields: dict[str, object] = {
@@ -107,7 +108,7 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
         "_stored_anchors": list(document.anchors),
         "attributes": stored_values(known),
-        **_words_of(analyse(document)),
+        **_word_fields(analyse(document)),
     }
     if rest := text if document.secret_text else text[STORED_TEXT_LIMIT:]:
         fields[UNSTORED_TEXT] = zlib.compress(rest.encode(), 1)
@@ -120,7 +121,7 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     return fields
 
 
-def _words_of(analysed: AnalysedText) -> dict[str, object]:
+def _word_fields(analysed: AnalysedText) -> dict[str, object]:
     """Return the words and stems of a document by field."""
     fields: dict[str, object] = {"language": analysed.language} if analysed.language else {}
     for field in FIELDS:
@@ -132,7 +133,7 @@ def _words_of(analysed: AnalysedText) -> dict[str, object]:
 
 
 def naive_utc(moment: datetime) -> datetime:
-    """Return the moment as Whoosh keeps it: in UTC, without a time zone."""
+    """Return the time in the form of Whoosh: in UTC, without a time zone."""
     return as_utc(moment).astimezone(UTC).replace(tzinfo=None)
 
 
@@ -158,16 +159,16 @@ def _converted(kind: AttributeType, values: Sequence[AttributeValue]) -> list[At
 
 
 def word_analyzer() -> Analyzer:
-    """Return Whoosh's form of `analysis.words`, for stock Whoosh's queries; ours never run it.
+    """Return a Whoosh analyzer equivalent to `analysis.words`, for queries of stock Whoosh; not used here.
 
-    Both give the same words, except that this one leaves runs of Chinese, Japanese, Korean and Thai whole.
+    Unlike `words` it does not split runs of Chinese, Japanese, Korean and Thai into bigrams.
     """
     return _ANALYZER
 
 
 def _field_named(name: str) -> FieldType | None:
-    """Return the field of this name, which says all about it; None if an index of ours has none such."""
-    make = _MAKERS.get(name) or _MAKERS_BY_PREFIX.get(name[:2])
+    """Return the field with this name, which determines its type; None for a name that is not ours."""
+    make = _FIELD_FACTORIES.get(name) or _FIELD_FACTORIES_BY_PREFIX.get(name[:2])
     return None if make is None else make()
 
 
@@ -186,8 +187,8 @@ def _value(kind: AttributeType) -> FieldType:
 _ANALYZER = RegexTokenizer(WORD_PATTERN) | LowercaseFilter() | CharsetFilter(folded_letters())
 _VALUE_PREFIXES = {AttributeType.STRING: "k", AttributeType.NUMBER: "n", AttributeType.DATE: "d"}
 _STORED = frozenset({"title", "text", "anchors"})
-"""Fields of words whose texts are stored as they are."""
-_MAKERS: dict[str, Callable[[], FieldType]] = {
+"""Word fields whose texts are stored."""
+_FIELD_FACTORIES: dict[str, Callable[[], FieldType]] = {
     "id": partial(ID, unique=True),
     "source": partial(ID, stored=True),
     "url": STORED,
@@ -203,7 +204,7 @@ _MAKERS: dict[str, Callable[[], FieldType]] = {
     "attributes": STORED,
     VERSION_FIELD: STORED,
 }
-_MAKERS_BY_PREFIX: dict[str, Callable[[], FieldType]] = {
+_FIELD_FACTORIES_BY_PREFIX: dict[str, Callable[[], FieldType]] = {
     "w_": partial(_text, stored=False),
     **{f"{prefix}_": partial(_value, kind) for kind, prefix in _VALUE_PREFIXES.items()},
 }

@@ -1,4 +1,4 @@
-"""Answers one search over one snapshot of the index, so that commits meanwhile change nothing in it."""
+"""Runs one search over one snapshot of the index, which concurrent commits do not change."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from ultracrawl.index.whoosh.stored_documents import documents_of, stored_docume
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Ranked = tuple[float, OpenSegment, int]
-"""A match: its score, its segment, its number in it."""
+"""A match: score, segment, document number."""
 
 
 class IndexSearcher:
-    """One search; also what it needs to know of the index's words (`query_builder.IndexStatistics`)."""
+    """One search; also the statistics of the index that it needs (`query_builder.IndexStatistics`)."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class IndexSearcher:
         self._attributes = attributes
         self._principals = principals
 
-    def answer(self, query: SearchQuery) -> SearchResult:
+    def run(self, query: SearchQuery) -> SearchResult:
         """Return the result; raises `UserError`."""
         node = build_query_tree(query, self._attributes, self)
         order = parse_sort(query.sort, self._attributes)
@@ -61,7 +61,7 @@ class IndexSearcher:
             self._boost(found, query.boosts)
         matches = [(score, segment, n) for segment, scores in found.items() for n, score in scores.items()]
         wanted = max(0, query.offset) + max(0, query.limit)
-        read = cache(stored_document)  # those that are shown were read to be ranked
+        read = cache(stored_document)  # documents that are reranked are read again for their hits
         if order[0]:
             best = _sorted(matches, *order)
         else:
@@ -87,11 +87,11 @@ class IndexSearcher:
     def document_frequency(self, word: str) -> int:
         """See `IndexStatistics.document_frequency`."""
         return sum(
-            max(self._frequency(segment, name, word) for name in STATISTICS_FIELDS)
+            max(self._visible_frequency(segment, name, word) for name in STATISTICS_FIELDS)
             for segment in self._snapshot.segments
         )
 
-    def _frequency(self, segment: OpenSegment, name: str, word: str) -> int:
+    def _visible_frequency(self, segment: OpenSegment, name: str, word: str) -> int:
         hidden = self._hidden[segment]
         return (
             len(set(segment.postings(name, word).ids) - hidden) if hidden else segment.frequency(name, word)
@@ -99,7 +99,7 @@ class IndexSearcher:
 
     @cached_property
     def _hidden(self) -> dict[OpenSegment, AbstractSet[int]]:
-        """What is not to be counted where somebody may not see everything: that, and what is deleted."""
+        """Hidden and deleted documents by segment; empty where the principals may see all documents."""
         found: dict[OpenSegment, AbstractSet[int]] = {segment: set() for segment in self._snapshot.segments}
         if self._principals is not None:
             evaluation, node = Evaluation(self._snapshot, self._attributes), hidden_from(self._principals)
@@ -125,7 +125,7 @@ class IndexSearcher:
 
 
 def _with_url(segment: OpenSegment, mask: str) -> Iterator[int]:
-    """Yield the documents with this URL, or whose URL begins so if the mask ends with `*`."""
+    """Yield the documents with this URL, or with this URL prefix if the mask ends with `*`."""
     for source in segment.sources:
         key = document_id(source, mask.removesuffix("*"))
         if mask.endswith("*"):
@@ -140,12 +140,12 @@ def _score(match: Ranked) -> float:
 
 
 def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending: bool) -> list[Ranked]:
-    """Sort by the first value of the attribute; documents without one come last either way."""
+    """Sort by the first value of the attribute; documents without one come last in either order."""
     assert attribute is not None
     name = value_field(attribute)
     kind = schema_fields({attribute.name: attribute})[name].column_type
     columns = {segment: segment.column(name, kind) for segment in {segment for _, segment, _ in matches}}
-    keyed: list[tuple[Any, Ranked]] = []  # numbers or bytes, alike for all documents
+    keyed: list[tuple[Any, Ranked]] = []  # all numbers or all bytes
     without = []
     for match in matches:
         column = columns[match[1]]
@@ -166,15 +166,15 @@ def _hit(match: Ranked, hits: HitBuilder, read: Callable[[OpenSegment, int], Ind
     return hits.hit(document, score)
 
 
-Found = Mapping[OpenSegment, Scores]
+ScoresBySegment = Mapping[OpenSegment, Scores]
 
 
-def count_facet(attribute: SearchAttribute, found: Found, limit: int) -> tuple[FacetValue, ...]:
+def count_facet(attribute: SearchAttribute, found: ScoresBySegment, limit: int) -> tuple[FacetValue, ...]:
     """Return the most frequent values of an attribute among the matches of all segments."""
     counts: Counter[str | float] = Counter()
     examples: dict[str | float, tuple[OpenSegment, int]] = {}
     for segment, scores in found.items():
-        for value, documents in _values(attribute, segment, scores).items():
+        for value, documents in _documents_by_value(attribute, segment, scores).items():
             counts[value] += len(documents)
             examples[value] = segment, next(iter(documents))
     best = most_frequent(counts, limit)
@@ -183,8 +183,10 @@ def count_facet(attribute: SearchAttribute, found: Found, limit: int) -> tuple[F
     return tuple(with_original_case(one, _stored(*examples[one.value], attribute.name)) for one in best)
 
 
-def _values(attribute: SearchAttribute, segment: OpenSegment, scores: Scores) -> dict[str | float, set[int]]:
-    """Return each value with the matching documents that have it."""
+def _documents_by_value(
+    attribute: SearchAttribute, segment: OpenSegment, scores: Scores
+) -> dict[str | float, set[int]]:
+    """Return the matching documents by value."""
     found: dict[str | float, set[int]] = {}
     end = value_terms_end(attribute.type)
     for term, info in segment.terms(value_field(attribute)) if scores else ():
@@ -192,11 +194,11 @@ def _values(attribute: SearchAttribute, segment: OpenSegment, scores: Scores) ->
             break
         documents = scores.keys() & set(read_postings(segment.reader, info).ids)
         if documents:
-            found.setdefault(_value(attribute.type, term), set()).update(documents)
+            found.setdefault(_facet_value(attribute.type, term), set()).update(documents)
     return found
 
 
-def _value(kind: AttributeType, term: bytes) -> str | float:
+def _facet_value(kind: AttributeType, term: bytes) -> str | float:
     if kind is AttributeType.NUMBER:
         return float(NUMERIC(float).from_bytes(term))
     if kind is AttributeType.DATE:

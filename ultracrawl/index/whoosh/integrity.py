@@ -1,4 +1,4 @@
-"""What an index directory holds, and whether all of it can be read and fits together."""
+"""Statistics of an index directory, and verification of its segments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ultracrawl.index.whoosh.stored_documents import stored_document
 
 
 def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
-    """Return what a snapshot holds, and the bytes that the directory takes."""
+    """Return the statistics of a snapshot, with the size of the directory in bytes."""
     sources = Counter(key.partition("\n")[0] for segment in snapshot.segments for key in segment.keys(""))
     size = sum(file.stat().st_size for file in path.iterdir() if file.is_file()) if path.is_dir() else 0
     deleted = sum(len(segment.deleted) for segment in snapshot.segments)
@@ -31,29 +31,29 @@ def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
 
 
 def find_damage(directory: IndexDirectory) -> list[str]:
-    """Read everything in the directory and return what is wrong. Raises `IndexStoreError` if it may not be read."""
+    """Verify all segments and return the problems. Raises `IndexStoreError` if the directory may not be read."""
     try:
         segments, lost = directory.segments()
     except IndexDamagedError as error:
         return [error.problem]
-    wrong: list[str] = []
+    problems: list[str] = []
     keys: Counter[str] = Counter()
     for segment in segments:
         name = segment.segment.segment_id()
         try:
             keys.update(segment.keys(""))
-            wrong += (f"segment {name}: {what}" for what in _wrong_in(segment))
+            problems += (f"segment {name}: {what}" for what in _check_segment(segment))
         except DAMAGE as error:
-            wrong.append(f"segment {name} cannot be read to its end: {_line(error)}")
+            problems.append(f"segment {name} cannot be read to its end: {_line(error)}")
         finally:
             segment.reader.close()
     if lost:
-        wrong.append(f"{lost} of {lost + len(segments)} segments cannot be opened")
-    wrong += (f"{key.partition(chr(10))[2]} is in the index {n} times" for key, n in keys.items() if n > 1)
-    return wrong
+        problems.append(f"{lost} of {lost + len(segments)} segments cannot be opened")
+    problems += (f"{key.partition(chr(10))[2]} is in the index {n} times" for key, n in keys.items() if n > 1)
+    return problems
 
 
-def _wrong_in(segment: OpenSegment) -> Iterator[str]:
+def _check_segment(segment: OpenSegment) -> Iterator[str]:
     unreadable = 0
     for docnum in range(segment.documents):
         if docnum not in segment.deleted:
@@ -64,13 +64,13 @@ def _wrong_in(segment: OpenSegment) -> Iterator[str]:
     if unreadable:
         yield f"{unreadable} documents cannot be read"
     for fieldname in segment.reader._terms._fieldmap:
-        wrong = sum(not _fits(segment, fieldname, info) for _, info in segment.terms(fieldname))
-        if wrong:
-            yield f"the occurrences of {wrong} words in the field {fieldname} cannot be read"
+        problems = sum(not _is_sound(segment, fieldname, info) for _, info in segment.terms(fieldname))
+        if problems:
+            yield f"the occurrences of {problems} words in the field {fieldname} cannot be read"
 
 
-def _fits(segment: OpenSegment, fieldname: str, info: W3TermInfo) -> bool:
-    """Return whether the postings of a term can be read and are of documents of the segment."""
+def _is_sound(segment: OpenSegment, fieldname: str, info: W3TermInfo) -> bool:
+    """Return whether the postings of a term can be read and belong to documents of the segment."""
     try:
         ids, weights, values = read_postings(segment.reader, info)
         if type(segment.schema[fieldname].format) is Positions:

@@ -1,6 +1,6 @@
-"""Opens segments as memory maps without a copy; Whoosh itself also copies each file into memory.
+"""Opens segments as memory maps; Whoosh itself also copies each file into memory.
 
-A reader then costs next to nothing, and the pages that it touches belong to the system's cache.
+Opening a reader is thus cheap, and its pages belong to the page cache of the system.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from whoosh.reading import SegmentReader
 
 
 class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
-    """A `SegmentReader` over a memory map of the segment's one file."""
+    """A `SegmentReader` over a memory map of the compound file of a segment."""
 
     def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
         if not segment.is_compound():
@@ -43,7 +43,7 @@ class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
 
 
 class _MappedStorage(CompoundStorage):  # type: ignore[misc]  # Whoosh has no types
-    """The files inside a compound file, as windows on its map."""
+    """The files of a compound file, as views of its map."""
 
     def open_file(self, name: str, *args: object, **kwargs: object) -> StructFile:
         """Open one of the files for reading."""
@@ -54,26 +54,26 @@ class _MappedStorage(CompoundStorage):  # type: ignore[misc]  # Whoosh has no ty
 
 
 class _MappedFile(BufferFile):  # type: ignore[misc]  # Whoosh has no types
-    """A window on a map, with the methods of Whoosh's files."""
+    """A view of a map with the methods of Whoosh's files."""
 
-    def __init__(self, window: memoryview, name: str) -> None:
-        self._buf = window
+    def __init__(self, view: memoryview, name: str) -> None:
+        self._buf = view
         self._name = name
-        self.file = _Cursor(window)
+        self.file = _Cursor(view)
         self.onclose = None
         self.is_real = False
         self.is_closed = False
 
 
 class _Cursor:
-    """A place in a window that reading moves on; what a file object has, without the copy of `BytesIO`."""
+    """A read-only file object over a view, without the copy of `BytesIO`."""
 
-    def __init__(self, window: memoryview) -> None:
-        self._window = window
+    def __init__(self, view: memoryview) -> None:
+        self._window = view
         self._position = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes, or all that are left."""
+        """Return up to `size` bytes, or all that are left."""
         end = len(self._window) if size < 0 else self._position + size
         data = bytes(self._window[self._position : end])
         self._position += len(data)
@@ -89,13 +89,13 @@ class _Cursor:
         return data
 
     def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
-        """Move to a place."""
+        """Set the position."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: len(self._window)}[whence]
         self._position = base + position
         return self._position
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._position
 
     def close(self) -> None:

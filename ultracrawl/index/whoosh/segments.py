@@ -1,4 +1,4 @@
-"""The segments of one state of the index, opened once and kept while they are part of it."""
+"""Open segments, which are reused across commits, and snapshots of the index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_POSTINGS = Postings((), (), None)
 
 
 class OpenSegment:
-    """One segment as queries need it; `deleted` are the documents that are no longer part of the index."""
+    """One segment, opened for queries; `deleted` are its deleted documents."""
 
     def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
         self.reader = MappedReader(storage, schema, segment)
@@ -28,7 +28,7 @@ class OpenSegment:
         self.update(segment)
 
     def update(self, segment: W3Segment) -> None:
-        """Take over the deletions of a later state of the index."""
+        """Apply the deletions of a later commit."""
         self.segment = segment
         self.deleted = frozenset(segment.deleted_docs())
         self.documents: int = segment.doc_count_all()
@@ -44,7 +44,7 @@ class OpenSegment:
         return NO_POSTINGS if info is None else read_postings(self.reader, info)
 
     def frequency(self, fieldname: str, term: str) -> int:
-        """Return in how many documents the term occurs."""
+        """Return the document frequency of a term."""
         return frequency_of(self.reader, fieldname, term.encode(errors="replace"))
 
     def terms(self, fieldname: str, start: bytes = b"") -> Iterator[tuple[bytes, W3TermInfo]]:
@@ -57,19 +57,19 @@ class OpenSegment:
             yield term, info
 
     def with_prefix(self, fieldname: str, prefix: str) -> list[Postings]:
-        """Return the postings of all terms with this beginning."""
+        """Return the postings of all terms with this prefix."""
         start = prefix.encode(errors="replace")
         found = takewhile(lambda item: item[0].startswith(start), self.terms(fieldname, start))
         return [read_postings(self.reader, info) for _, info in found]
 
     def between(self, fieldname: str, start: bytes | None, end: bytes | None) -> list[Postings]:
-        """Return the postings of terms from `start` to below `end`; None leaves an end open."""
+        """Return the postings of terms from `start` to below `end`; None is an open end."""
         found = takewhile(lambda item: end is None or item[0] < end, self.terms(fieldname, start or b""))
         return [read_postings(self.reader, info) for _, info in found]
 
     @cached_property
     def sources(self) -> list[str]:
-        """The sources that documents of the segment belong to."""
+        """The sources of the documents of the segment."""
         return [term.decode() for term, _ in self.terms("source")]
 
     def in_language(self, language: str) -> frozenset[int]:
@@ -79,7 +79,7 @@ class OpenSegment:
         return self._languages[language]
 
     def lengths(self, fieldname: str) -> bytes:
-        """Return the field's length in each document as one byte."""
+        """Return the field length of each document as one byte."""
         if fieldname not in self._lengths:
             self._lengths[fieldname] = length_bytes(self.reader, fieldname)
         return self._lengths[fieldname]
@@ -92,7 +92,7 @@ class OpenSegment:
         return found
 
     def find(self, key: str) -> list[int]:
-        """Return the living documents with this unique key; at most one in an index that we wrote."""
+        """Return the living documents with this unique key; at most one in an index written by this program."""
         return [docnum for docnum in self.postings("id", key).ids if docnum not in self.deleted]
 
     def keys(self, source: str) -> Iterator[str]:
@@ -104,22 +104,22 @@ class OpenSegment:
 
 
 class Snapshot:
-    """All segments of one generation of the index, and the numbers that scores need of the whole."""
+    """All segments of one generation of the index, and its global statistics for scoring."""
 
     def __init__(self, generation: int, schema: Schema, segments: Sequence[OpenSegment]) -> None:
         self.generation = generation
         self.schema = schema
         self.segments = segments
-        self._damping: dict[str, list[float]] = {}
+        self._length_norms: dict[str, list[float]] = {}
 
     @cached_property
     def documents(self) -> int:
-        """The number of documents, those deleted but not yet merged away included."""
+        """The number of documents, including deleted ones that are not merged away."""
         return sum(segment.documents for segment in self.segments)
 
     @cached_property
     def living(self) -> int:
-        """The number of documents in the index."""
+        """The number of living documents."""
         return sum(segment.documents - len(segment.deleted) for segment in self.segments)
 
     @cached_property
@@ -128,13 +128,15 @@ class Snapshot:
         return frozenset(term.decode() for segment in self.segments for term, _ in segment.terms("language"))
 
     def frequency(self, fieldname: str, term: str) -> int:
-        """Return in how many documents the term occurs."""
+        """Return the document frequency of a term."""
         return sum(segment.frequency(fieldname, term) for segment in self.segments)
 
     def length_norms(self, fieldname: str) -> list[float]:
-        """Return the length part of BM25 for each of the 256 length bytes of a field."""
-        if fieldname not in self._damping:
+        """Return the length norm of BM25 for each of the 256 length bytes of a field."""
+        if fieldname not in self._length_norms:
             total = sum(segment.field_lengths.get(fieldname, 0) for segment in self.segments)
             average = total / max(1, self.documents)
-            self._damping[fieldname] = [length_norm(byte_to_length(byte), average) for byte in range(256)]
-        return self._damping[fieldname]
+            self._length_norms[fieldname] = [
+                length_norm(byte_to_length(byte), average) for byte in range(256)
+            ]
+        return self._length_norms[fieldname]

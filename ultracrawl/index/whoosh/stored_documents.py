@@ -1,4 +1,4 @@
-"""Documents as an index has kept them: from stored fields, and from postings what was not stored."""
+"""Reads documents from stored fields, and from postings where the text is not stored."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ultracrawl.index.words.analysis import is_bigram, words
 
 
 def stored_document(segment: OpenSegment, docnum: int) -> IndexDocument:
-    """Return a document from its stored fields; raises what damaged files raise.
+    """Return a document from its stored fields; raises the errors of damaged files (`DAMAGE`).
 
-    Of a text that is not stored as a whole it is the part for snippets.
+    A long text is returned up to the stored part.
     """
     stored = segment.reader.stored_fields(docnum)
     attributes = attributes_from_json(json.loads(stored["attributes"]))
@@ -35,10 +35,10 @@ def stored_document(segment: OpenSegment, docnum: int) -> IndexDocument:
 
 
 def documents_of(segment: OpenSegment, docnums: Iterable[int]) -> Iterator[IndexDocument]:
-    """Yield documents of a segment as far as they are kept; those that cannot be read are left out.
+    """Yield documents of a segment as far as they are stored; unreadable ones are skipped.
 
-    Segments of older versions have no column with the rest of long texts, and of texts that may not be shown:
-    it is put together from the words of the index in their order.
+    Segments of older versions do not store the rest of long texts, and hidden texts: these are reconstructed from the
+    positions of terms.
     """
     incomplete: dict[int, IndexDocument] = {}
     for docnum in docnums:
@@ -54,18 +54,18 @@ def documents_of(segment: OpenSegment, docnums: Iterable[int]) -> Iterator[Index
         else:
             yield document
     if incomplete:
-        yield from _completed(segment, incomplete)
+        yield from _with_reconstructed_texts(segment, incomplete)
 
 
 def unstored_text(segment: OpenSegment, docnum: int) -> str:
-    """Return what the column of unstored texts has of a document."""
+    """Return the text of a document beyond the stored part."""
     column = segment.column(UNSTORED_TEXT, VarBytesColumn())
     data = column[docnum] if column is not None else b""
     return zlib.decompress(data).decode() if isinstance(data, bytes) and data else ""
 
 
 def stored_documents(segments: Sequence[OpenSegment]) -> Iterator[IndexDocument]:
-    """Yield the living documents of segments, which are closed afterwards, as `documents_of` does."""
+    """Yield the living documents of segments, which are closed afterwards; see `documents_of`."""
     try:
         for segment in segments:
             yield from documents_of(segment, set(range(segment.documents)) - segment.deleted)
@@ -74,7 +74,9 @@ def stored_documents(segments: Sequence[OpenSegment]) -> Iterator[IndexDocument]
             segment.reader.close()
 
 
-def _completed(segment: OpenSegment, incomplete: dict[int, IndexDocument]) -> Iterator[IndexDocument]:
+def _with_reconstructed_texts(
+    segment: OpenSegment, incomplete: dict[int, IndexDocument]
+) -> Iterator[IndexDocument]:
     texts: dict[int, dict[int, str]] = {docnum: {} for docnum in incomplete}
     try:
         for term, info in segment.terms("text"):
@@ -83,7 +85,7 @@ def _completed(segment: OpenSegment, incomplete: dict[int, IndexDocument]) -> It
                 if docnum in texts:
                     texts[docnum].update(dict.fromkeys(decode_positions(value), term.decode()))
     except DAMAGE:
-        pass  # what was read so far is better than nothing
+        pass  # a partial text is better than none
     for docnum, document in incomplete.items():
         found = [texts[docnum][position] for position in sorted(texts[docnum])]
         rest = _as_text(found[len(words(document.text)) :])
@@ -91,7 +93,7 @@ def _completed(segment: OpenSegment, incomplete: dict[int, IndexDocument]) -> It
 
 
 def _as_text(found: list[str]) -> str:
-    """Return words as text; pairs of characters give their run again."""
+    """Return words as text; bigrams are joined to their run."""
     pieces = [word[0] if is_bigram(word) else word for word in found]
     blanks = ["" if is_bigram(word) and len(word) == 2 else " " for word in found]
     return "".join(map("".join, zip(pieces, blanks, strict=True)))

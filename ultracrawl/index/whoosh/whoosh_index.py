@@ -1,4 +1,4 @@
-"""The engine: applies changes in atomic commits, keeps the number of segments small, answers queries."""
+"""The engine: applies changes in atomic commits, merges segments, runs searches."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, Stor
 from ultracrawl.index.whoosh.fields import field_values, new_schema, schema_fields, schema_version
 from ultracrawl.index.whoosh.integrity import find_damage, index_facts
 from ultracrawl.index.whoosh.stored_documents import documents_of, stored_documents
-from ultracrawl.index.whoosh.writer import LARGEST_MERGED, FastWriter, segments_to_merge
+from ultracrawl.index.whoosh.writer import MAX_MERGED_DOCUMENTS, FastWriter, segments_to_merge
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
 
-MOST_SEGMENTS = 40
-"""With more segments than this, `apply` merges first, for callers that never call `maintain`."""
+MAX_SEGMENTS = 40
+"""Number of segments above which `apply` merges first, for callers that never call `maintain`."""
 
 
 class WhooshIndex:
-    """An index directory in Whoosh's format; several processes may have it open and write in turn."""
+    """An index in Whoosh's format; several processes may have it open and write in turn."""
 
     def __init__(
         self, path: Path, attributes: Mapping[str, SearchAttribute], lock_seconds: float = LOCK_SECONDS
@@ -40,18 +40,18 @@ class WhooshIndex:
         self._directory = IndexDirectory(path, lock_seconds)
 
     def apply(self, changes: Iterable[Change]) -> int:
-        """See `IndexEngine.apply`; the postings of the batch are in memory, about 6 bytes for one of text."""
+        """See `IndexEngine.apply`; the postings of the batch are in memory, about 6 bytes for each byte of text."""
         last = {document_id(*key): change for key, change in last_changes(changes).items()}
         if not last:
             return 0
-        if len(self._directory.snapshot().segments) > MOST_SEGMENTS:
+        if len(self._directory.snapshot().segments) > MAX_SEGMENTS:
             self.maintain()
         documents = [change for change in last.values() if isinstance(change, IndexDocument)]
         with self._writer() as writer:
-            renamed = self._with_new_anchors(last)
-            gone = {key for key, change in last.items() if not isinstance(change, NewAnchors)}
-            removed = self._remove(writer, gone | renamed.keys())
-            for document in chain(documents, renamed.values()):
+            with_new_anchors = self._documents_with_new_anchors(last)
+            replaced = {key for key, change in last.items() if not isinstance(change, NewAnchors)}
+            removed = self._remove(writer, replaced | with_new_anchors.keys())
+            for document in chain(documents, with_new_anchors.values()):
                 writer.add_document(**field_values(document, self._attributes))
             if documents or removed:
                 writer.commit()
@@ -59,11 +59,11 @@ class WhooshIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        from ultracrawl.index.whoosh.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and who writes needs none
+        from ultracrawl.index.whoosh.index_searcher import IndexSearcher  # noqa: PLC0415 - slow, and writers need none
 
         snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
-            return IndexSearcher(snapshot, self._attributes, query.principals).answer(query)
+            return IndexSearcher(snapshot, self._attributes, query.principals).run(query)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -76,14 +76,14 @@ class WhooshIndex:
             return sum(len(set(ids) - segment.deleted) for ids, segment in opened)
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
-        """See `IndexEngine.urls`; read from the terms of the unique field, no document is opened."""
+        """See `IndexEngine.urls`; read from the terms of the unique field, without opening documents."""
         snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
             keys = (key for segment in snapshot.segments for key in segment.keys(source))
             return sorted((owner, url) for owner, _, url in (key.partition("\n") for key in keys))
 
     def maintain(self) -> None:
-        """Merge one group of small segments if there are too many; returns at once otherwise."""
+        """Merge one group of small segments if there are too many, otherwise free the space of deleted documents."""
         segments = [opened.segment for opened in self._directory.snapshot().segments]
         if segments_to_merge(segments):
             with self._writer() as writer:
@@ -92,7 +92,7 @@ class WhooshIndex:
             self.reclaim()
 
     def reclaim(self) -> bool:
-        """See `IndexEngine.reclaim`: one segment is written anew."""
+        """See `IndexEngine.reclaim`: one segment is rewritten."""
         if _to_reclaim([opened.segment for opened in self._directory.snapshot().segments]) is None:
             return False
         with suppress(IndexLockedError), self._writer(0.0) as writer:
@@ -104,7 +104,7 @@ class WhooshIndex:
         return False
 
     def optimise(self) -> None:
-        """See `IndexEngine.optimise`: afterwards there is one segment without deleted documents."""
+        """See `IndexEngine.optimise`: the result is one segment without deleted documents."""
         with self._writer() as writer:
             writer.commit_merged(writer.segments)
 
@@ -120,10 +120,10 @@ class WhooshIndex:
 
     def check(self) -> list[str]:
         """See `IndexEngine.check`."""
-        return find_damage(self._directory) or self._wrong_in_writing()
+        return find_damage(self._directory) or self._check_writing()
 
     def rebuild(self) -> int:
-        """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place.
+        """See `IndexEngine.rebuild`; the old index is searched until the new one replaces it.
 
         The lock is held meanwhile.
         """
@@ -132,10 +132,10 @@ class WhooshIndex:
 
     def bring_up_to_date(self) -> bool:
         """See `IndexEngine.bring_up_to_date`."""
-        if not self._outdated():
+        if not self._is_outdated():
             return False
         with self._directory.lock():
-            return self._brought_up_to_date()
+            return self._rebuild_if_outdated()
 
     def clear(self) -> None:
         """See `IndexEngine.clear`."""
@@ -146,8 +146,8 @@ class WhooshIndex:
         """See `IndexEngine.close`."""
         self._directory.close()
 
-    def _wrong_in_writing(self) -> list[str]:
-        """Add a document that the index holds to an empty one with the same fields, and return what is in the way."""
+    def _check_writing(self) -> list[str]:
+        """Add a document to an empty index with the same schema, and return the problems."""
         document = next(self.documents(), None)
         if document is None:
             return []
@@ -173,28 +173,28 @@ class WhooshIndex:
         self._directory.adopt(staging, new_schema(self._attributes))
         return count
 
-    def _brought_up_to_date(self) -> bool:
-        """Rebuild an index of another version, unless another process did meanwhile; the lock is held."""
-        if outdated := self._outdated():
+    def _rebuild_if_outdated(self) -> bool:
+        """Rebuild an index of another schema version, unless another process did meanwhile; the lock is held."""
+        if outdated := self._is_outdated():
             self._rebuild()
         return outdated
 
-    def _outdated(self) -> bool:
-        """Whether the index is of another schema version."""
+    def _is_outdated(self) -> bool:
+        """Whether the index has another schema version."""
         return schema_version(self._directory.snapshot().schema) not in (0, SCHEMA_VERSION)
 
     @contextmanager
     def _writer(self, lock_seconds: float | None = None) -> Iterator[FastWriter]:
-        """Give a writer while holding the lock; before its commit nothing can change the index."""
-        with self._directory.lock(lock_seconds), self._directory.errors("written"), _no_garbage_collection():
-            if self._brought_up_to_date():
+        """Yield a writer while holding the lock; nothing changes the index before its commit."""
+        with self._directory.lock(lock_seconds), self._directory.errors("written"), _disabled_gc():
+            if self._rebuild_if_outdated():
                 logger.warning(UPGRADE_NOTICE, self._directory.path)
             with self._open_writer(self._directory.open_or_create(new_schema(self._attributes))) as writer:
                 yield writer
 
     @contextmanager
     def _open_writer(self, index: StoredIndex) -> Iterator[FastWriter]:
-        """Give a writer that has a field for every attribute; what is not committed is given up."""
+        """Yield a writer with a field for every attribute; uncommitted changes are dropped."""
         writer = FastWriter(index)
         try:
             for name, field in schema_fields(self._attributes).items():
@@ -205,8 +205,8 @@ class WhooshIndex:
             if not writer.is_closed:
                 writer.abort()
 
-    def _with_new_anchors(self, last: Mapping[str, Change]) -> dict[str, IndexDocument]:
-        """Return the documents by key, as the index has kept them, whose anchor texts are to be others."""
+    def _documents_with_new_anchors(self, last: Mapping[str, Change]) -> dict[str, IndexDocument]:
+        """Return the stored documents, by key, whose anchor texts change."""
         wanted = {key: change for key, change in last.items() if isinstance(change, NewAnchors)}
         made: dict[str, IndexDocument] = {}
         for segment in self._directory.snapshot().segments if wanted else ():
@@ -231,15 +231,15 @@ class WhooshIndex:
 
 
 def _to_reclaim(segments: Sequence[W3Segment]) -> W3Segment | None:
-    """Return the segment to write anew without its deleted documents, if that is due."""
+    """Return the segment to rewrite without its deleted documents, if that is due."""
     segment_counts = [SegmentCounts(segment.doc_count(), segment.deleted_count()) for segment in segments]
-    at = segment_to_reclaim(segment_counts, LARGEST_MERGED)
+    at = segment_to_reclaim(segment_counts, MAX_MERGED_DOCUMENTS)
     return None if at is None else segments[at]
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Keep the collector from walking through millions of postings, none of which can be part of a cycle."""
+def _disabled_gc() -> Iterator[None]:
+    """Keep the garbage collector from scanning millions of postings, none of which can be part of a cycle."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Makes ordinary Whoosh segments about three times as fast as Whoosh's own writer."""
+"""Writes ordinary Whoosh segments about three times as fast as Whoosh's own writer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from whoosh.writing import SegmentWriter
 from ultracrawl.index.whoosh.fields import Passages, word_analyzer
 from ultracrawl.index.whoosh.mapped_reader import MappedReader
 from ultracrawl.index.whoosh.writer.merging import (
-    Terms,
+    TermStream,
     copy_documents,
     living_documents,
     living_lengths,
@@ -30,15 +30,15 @@ from ultracrawl.index.whoosh.writer.term_file import FastCodec, FieldLengths
 from ultracrawl.index.whoosh.writer.term_pool import TermPool
 
 Indexer = Callable[[int, object], int]
-"""Adds a value of one document to the pool and returns the field's length."""
+"""Adds a field value of a document to the pool and returns the field length."""
 
 
 class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
-    """A `SegmentWriter` that takes no lock itself: the caller holds the index's write lock.
+    """A `SegmentWriter` that does not lock: the caller holds the write lock of the index.
 
-    Vectors, spelling fields and boosts of documents are not supported; our schema has none. All postings of
-    the batch are in memory until it is written; the caller keeps batches small. A batch ends with `commit`,
-    or with `abort`, which leaves the index as it was, whatever state the writer is in.
+    Vectors, spelling fields and document boosts are not supported; the schema has none. All postings of the batch are
+    in memory until it is written; the caller keeps batches small. A batch ends with `commit`, or with `abort`, which
+    leaves the index unchanged whatever the state of the writer.
     """
 
     def __init__(self, index: FileIndex) -> None:
@@ -47,7 +47,7 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         self._terms = TermPool()
         self._lengths: defaultdict[str, FieldLengths] = defaultdict(bytearray)
         self._indexers: dict[str, Indexer] = {}
-        self._copied: list[Terms] = []
+        self._copied: list[TermStream] = []
         self._merged: list[W3Segment] = []
 
     def add_document(self, **fields: object) -> None:
@@ -70,7 +70,7 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         self.docnum += 1
 
     def commit_merged(self, segments: Sequence[W3Segment]) -> None:
-        """Copy the living documents of these segments into the new one, which takes their place in the index."""
+        """Merge the segments: copy their living documents into the new one, which replaces them."""
         with ExitStack() as opened:
             self._copy(
                 [
@@ -93,9 +93,9 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
             self._added = self._added or bool(living)
 
     def commit(self) -> None:
-        """Write the segment to disk, then make it part of the index in one step (the renaming of its TOC)."""
-        gone = set(self._merged)
-        kept = [segment for segment in self.segments if segment not in gone and segment.doc_count()]
+        """Write the segment to disk, then make it part of the index in one step (by renaming the TOC)."""
+        merged = set(self._merged)
+        kept = [segment for segment in self.segments if segment not in merged and segment.doc_count()]
         if self._added:
             kept.append(self._finalize_segment())
             _sync(self._directory / self.newsegment.make_filename(".seg"))
@@ -105,17 +105,17 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         self._finish()
 
     def abort(self) -> None:
-        """Give the batch up and remove its files, even on a full disk."""
-        for last_step in (self._close_segment, self._tempstorage.destroy):
+        """Drop the batch and remove its files, even on a full disk."""
+        for cleanup in (self._close_segment, self._tempstorage.destroy):
             with suppress(OSError, ValueError, AttributeError):
-                last_step()
+                cleanup()
         start = f"{self.newsegment.segment_id()}."
         _remove(path for path in self._directory.iterdir() if path.name.startswith(start))
-        self._remove_torn_tocs()
+        self._remove_temporary_tocs()
         self.is_closed = True
 
     def _flush_segment(self) -> None:
-        """Write the postings; Whoosh calls it when the last document is in."""
+        """Write the postings; Whoosh calls this after the last document."""
         self.perdocwriter.close()
         add_term = self.fieldwriter.add_term
         lengths = self._lengths
@@ -124,19 +124,19 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         self.fieldwriter.close()
 
     def _write_toc(self, segments: list[W3Segment]) -> None:
-        self._remove_torn_tocs()
+        self._remove_temporary_tocs()
         toc = TOC(self.schema, segments, self.generation)
         toc.write(self.storage, self.indexname)
         _sync(self._directory / TOC._filename(self.indexname, self.generation))
         _sync(self._directory)
         clean_files(self.storage, self.indexname, self.generation, segments)
 
-    def _remove_torn_tocs(self) -> None:
-        """Remove what a process that died while writing a TOC left; Whoosh itself never does."""
+    def _remove_temporary_tocs(self) -> None:
+        """Remove temporary TOC files of killed processes; Whoosh itself does not."""
         _remove(self._directory.glob(f"_{self.indexname}_*.toc.*"))
 
     def _length_list(self, name: str, docnum: int) -> FieldLengths:
-        """Return the lengths of a field, filled up to this document."""
+        """Return the lengths of a field, padded up to this document."""
         lengths = self._lengths[name]
         if len(lengths) < docnum:
             lengths.extend(bytes(docnum - len(lengths)))
@@ -150,7 +150,7 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
 
 
 def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
-    """Return the quickest way to index values of this field that gives what the field itself would give."""
+    """Return the fastest way to index values of this field with the same result as the field itself."""
 
     def any_field(docnum: int, value: object) -> int:
         length = pool.add_postings(name, docnum, field.index(value))
@@ -184,7 +184,7 @@ def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
 
 
 def _sync(path: Path) -> None:
-    """Have the system write a file or directory to the disk itself."""
+    """Sync a file or directory to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Joins segments by copying: nothing is analysed or unpacked again, and memory holds one term at a time."""
+"""The merge policy, and merging by copying: nothing is analysed again, and memory holds one term at a time."""
 
 from __future__ import annotations
 
@@ -16,50 +16,50 @@ from whoosh.util.numeric import byte_to_length
 from ultracrawl.index.whoosh.postings import length_bytes, read_postings
 from ultracrawl.index.whoosh.writer.term_pool import PostingList
 
-Terms = Iterator[tuple[str, bytes, PostingList]]
+TermStream = Iterator[tuple[str, bytes, PostingList]]
 """Field name, term and postings, in the order of the term file."""
 
-MERGE_COUNT = 10
-"""So many segments of one size class become one segment of the next class."""
-SMALLEST_CLASS = 2_000
-"""Documents up to which all segments are of one class: they are merged most often."""
-LARGEST_MERGED = 60_000
-"""Documents: larger segments are left alone, so that no merge takes long; `optimise` joins even these."""
-MOSTLY_DELETED = 0.5
+MERGE_FACTOR = 10
+"""Number of segments of one size class that are merged into one of the next class."""
+SMALLEST_CLASS_DOCUMENTS = 2_000
+"""Segments with up to this number of documents are in the smallest class, which is merged most often."""
+MAX_MERGED_DOCUMENTS = 60_000
+"""Larger segments are not merged, so that no merge takes long; `optimise` merges even these."""
+MAX_DELETED_SHARE = 0.5
 
 _LENGTH_COLUMN = re.compile(r"_(.+)_len")
 
 
 def segments_to_merge(segments: Sequence[W3Segment]) -> list[W3Segment]:
-    """Return the segments to join next, in their order, or none.
+    """Return the segments to merge next, in their order, or none.
 
-    Segments fall into classes by their living documents, each class ten times as large as the one before,
-    so that every document is copied about once for each factor of ten that the index grows. A segment of
-    which most documents are deleted is rewritten alone.
+    Segments are classified by their living documents, each class ten times as large as the one before, so that every
+    document is copied about once for each factor of ten that the index grows. A segment of which most documents are
+    deleted is rewritten by itself.
     """
     for segment in segments:
-        if segment.deleted_count() > MOSTLY_DELETED * segment.doc_count_all():
+        if segment.deleted_count() > MAX_DELETED_SHARE * segment.doc_count_all():
             return [segment]
     classes: dict[int, list[W3Segment]] = {}
     for segment in segments:
         classes.setdefault(_size_class(segment.doc_count()), []).append(segment)
     for members in (classes[size] for size in sorted(classes)):
-        joined = members[:MERGE_COUNT]
-        if len(joined) == MERGE_COUNT and sum(s.doc_count() for s in joined) <= LARGEST_MERGED:
+        joined = members[:MERGE_FACTOR]
+        if len(joined) == MERGE_FACTOR and sum(s.doc_count() for s in joined) <= MAX_MERGED_DOCUMENTS:
             return joined
     return []
 
 
 def _size_class(documents: int) -> int:
     size = 0
-    while documents > SMALLEST_CLASS:
-        documents //= MERGE_COUNT
+    while documents > SMALLEST_CLASS_DOCUMENTS:
+        documents //= MERGE_FACTOR
         size += 1
     return size
 
 
 def living_documents(reader: SegmentReader) -> list[int]:
-    """Return the numbers of the documents of a segment that are not deleted."""
+    """Return the numbers of the living documents of a segment."""
     deleted = set(reader._perdoc.deleted_docs())
     return [docnum for docnum in range(reader.doc_count_all()) if docnum not in deleted]
 
@@ -83,26 +83,28 @@ def copy_documents(
         target._fieldlengths[fieldname] += length
 
 
-def segment_terms(reader: SegmentReader, schema: Schema, first: int, living: Sequence[int]) -> Terms:
-    """Yield the terms of a segment with its documents renumbered and the deleted ones left out."""
+def segment_terms(reader: SegmentReader, schema: Schema, first: int, living: Sequence[int]) -> TermStream:
+    """Yield the terms of a segment with renumbered documents and without deleted ones."""
     numbers = {old: new for new, old in enumerate(living, first)}
-    whole = len(living) == reader.doc_count_all()
+    has_no_deletions = len(living) == reader.doc_count_all()
     for (fieldname, term), info in reader._terms.items():
         if fieldname not in schema:
             continue
         ids, weights, values = read_postings(reader, info)
         postings: PostingList = [b""] * (3 * len(ids))
-        postings[0::3] = [docnum + first for docnum in ids] if whole else [numbers.get(n, -1) for n in ids]
+        postings[0::3] = (
+            [docnum + first for docnum in ids] if has_no_deletions else [numbers.get(n, -1) for n in ids]
+        )
         postings[1::3] = weights
         postings[2::3] = values if values else [b""] * len(ids)
-        if not whole:
+        if not has_no_deletions:
             postings = _without_deleted(postings)
         if postings:
             yield fieldname, term, postings
 
 
-def merged_terms(streams: Sequence[Terms]) -> Terms:
-    """Yield the terms of all streams as one stream; postings of a term follow in the order of the streams."""
+def merged_terms(streams: Sequence[TermStream]) -> TermStream:
+    """Merge the streams; postings of a term are concatenated in the order of the streams."""
     if len(streams) == 1:
         yield from streams[0]
         return
@@ -129,7 +131,7 @@ def _without_deleted(postings: PostingList) -> PostingList:
 
 
 def _column_names(reader: SegmentReader) -> list[str]:
-    """Return the columns that the segment has, from the names of its files."""
+    """Return the columns of the segment, from the names of its files."""
     segment = reader.segment()
     storage = reader._storage.a if segment.is_compound() else reader._storage
     start = f"{segment.segment_id()}."
@@ -138,7 +140,7 @@ def _column_names(reader: SegmentReader) -> list[str]:
 
 
 def _column(name: str, schema: Schema) -> Column | None:
-    """Return the kind of a column; None for one of a field that the index no longer has."""
+    """Return the column type of a column; None for a field that the index no longer has."""
     length_of = _LENGTH_COLUMN.fullmatch(name)
     if length_of:
         return LENGTHS_COLUMN if length_of.group(1) in schema else None
@@ -146,7 +148,7 @@ def _column(name: str, schema: Schema) -> Column | None:
 
 
 def _copy_stored(reader: SegmentReader, target: W3PerDocWriter, first: int, living: Sequence[int]) -> None:
-    """Copy stored fields as they are on disk, pickled and compressed."""
+    """Copy stored fields in their pickled and compressed form."""
     source = reader._perdoc.column_reader("_stored", VarBytesColumn())
     compressing = target._get_column("_stored")._child
     for new, old in enumerate(living, first):
@@ -154,14 +156,18 @@ def _copy_stored(reader: SegmentReader, target: W3PerDocWriter, first: int, livi
 
 
 def _field_lengths(reader: SegmentReader, schema: Schema, living: Sequence[int]) -> Iterator[tuple[str, int]]:
-    whole = len(living) == reader.doc_count_all()
+    has_no_deletions = len(living) == reader.doc_count_all()
     for fieldname, length in reader.segment()._fieldlengths.items():
         if fieldname in schema:
-            exact = length if whole else sum(map(byte_to_length, living_lengths(reader, fieldname, living)))
+            exact = (
+                length
+                if has_no_deletions
+                else sum(map(byte_to_length, living_lengths(reader, fieldname, living)))
+            )
             yield fieldname, exact
 
 
 def living_lengths(reader: SegmentReader, fieldname: str, living: Sequence[int]) -> bytes:
-    """Return the byte that stands for the field's length in each of these documents."""
+    """Return the length byte of the field in each of these documents."""
     data = length_bytes(reader, fieldname)
     return data if len(living) == len(data) else bytes([data[docnum] for docnum in living])

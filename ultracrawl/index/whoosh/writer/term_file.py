@@ -1,9 +1,8 @@
 """Writes terms and postings in the layout of Whoosh's W3 codec, a whole term at a time.
 
-The layout: the postings file holds blocks of up to 128 postings (length, pickled block facts, pickled
-postings, compressed if that pays); the term file maps field and term to facts about the term, its few
-postings themselves or where they are in the postings file. Whoosh's own writer goes through seven Python
-calls for each posting and compresses even a single one.
+The postings file consists of blocks of up to 128 postings (length, pickled block header, pickled postings, compressed
+if that is smaller). The term file maps field and term to the term info, with a few postings inline or their position in
+the postings file. Whoosh's own writer makes seven Python calls for each posting and compresses even a single one.
 """
 
 from __future__ import annotations
@@ -27,44 +26,44 @@ from ultracrawl.index.whoosh.writer.term_pool import PostingList
 BLOCK_SIZE = 128
 """Postings in a block, as in Whoosh."""
 INLINE_LIMIT = 3
-"""Terms with up to so many postings carry them in the term file; reading them needs no second place."""
+"""Terms with up to this number of postings store them inline in the term file, which saves a second read."""
 FRESH_INLINE_LIMIT = 32
-"""The same in a fresh segment, whose blocks are not compressed: making a small block takes twice as long."""
-COMPRESS_FROM = 200
-"""Bytes of a block below which compressing costs more time than it saves space.
+"""The same in a new segment, whose blocks are not compressed: writing a small block takes twice as long."""
+MIN_COMPRESSED_BYTES = 200
+"""Blocks with fewer bytes are not compressed, because it takes more time than it saves space.
 
-Only merging compresses: a fresh segment is soon merged, and it takes a fifth of all indexing time."""
+Only merging compresses: new segments are soon merged, and compression takes a fifth of all indexing time.
+"""
 
 STORED_COMPRESSION = 1
-"""zlib's level for stored fields; Whoosh's 3 takes half as long again and saves 5 %."""
+"""zlib level for stored fields; Whoosh's 3 takes half as long again and saves 5 %."""
 
-_FEW = 3
-_MANY = 4
-"""Protocols of pickles, each the quicker for few and for many values.
+_PROTOCOL_SMALL = 3
+_PROTOCOL_LARGE = 4
+"""Pickle protocols, the faster ones for few and for many values.
 
-Readers know them all; the 2 of Whoosh's own writer has no bytes, but writes them as a text and a call that makes bytes
-of it, which takes twice the space and ten to twenty times as long in both directions.
+Readers accept all; the 2 of Whoosh's own writer has no bytes type and encodes them as a text and a call, which takes
+twice the space and ten to twenty times as long in both directions.
 """
-_ONE_POSTING = 3
-"""The length of the list of one posting."""
+_ONE_POSTING_LENGTH = 3
+"""Length of a `PostingList` with one posting."""
 _MAGIC = b"W3Bl"
 _CRC32 = 1
-_term_facts = Struct("!BfIBBfII").pack
-_extent = Struct("!qi").pack
-_sizes = Struct("!ii").pack
+_pack_term_info = Struct("!BfIBBfII").pack
+_pack_extent = Struct("!qi").pack
+_pack_sizes = Struct("!ii").pack
 _pack_int = Struct("!i").pack
 _pack_field = Struct("!H").pack
 
 FieldLengths = bytearray
-"""The length of a field in each document as the byte that Whoosh keeps of it (a longer field never has a
-smaller byte); 0 for none."""
+"""The length byte of a field in each document, rising with the length; 0 for none."""
 
 
 class FastCodec(W3Codec):  # type: ignore[misc]  # Whoosh has no types
-    """The W3 codec with the fast field writer; segments are marked as made by plain W3, which reads them."""
+    """The W3 codec with the fast field writer; segments are marked as plain W3, which can read them."""
 
     def per_document_writer(self, storage: Storage, segment: W3Segment) -> W3PerDocWriter:
-        """Return the writer of stored fields and columns, with the quickest compression."""
+        """Return the writer of stored fields and columns, with the fastest compression."""
         writer = super().per_document_writer(storage, segment)
         writer._get_column("_stored")._child._level = STORED_COMPRESSION
         return writer
@@ -74,7 +73,7 @@ class FastCodec(W3Codec):  # type: ignore[misc]  # Whoosh has no types
         return FastFieldWriter(self, storage, segment)
 
     def new_segment(self, storage: Storage, indexname: str) -> W3Segment:
-        """Return a segment that names the plain codec, because the index stores its description."""
+        """Return a segment that names the plain codec, because the index pickles the segment."""
         return W3Segment(W3Codec(), indexname)
 
 
@@ -98,23 +97,23 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
         """Write one term with all its postings; `lengths` are those of its field, None if it has none."""
         if fieldname != self._current:
             self._start_field(fieldname, schema[fieldname].format.fixed_value_size())
-        if len(postings) == _ONE_POSTING:
-            self._tindex.append(self._prefix + term, _facts_of_one(postings, lengths))
+        if len(postings) == _ONE_POSTING_LENGTH:
+            self._tindex.append(self._prefix + term, _one_posting_info(postings, lengths))
             return
-        ids: list[int] = postings[0::3]  # type: ignore[assignment]  # every third is a document number
-        weights: list[float] = postings[1::3]  # type: ignore[assignment]  # and the next its weight
-        values: list[bytes] = postings[2::3]  # type: ignore[assignment]  # and the third its value
-        found = [lengths[docnum] for docnum in ids] if lengths else []
+        ids: list[int] = postings[0::3]  # type: ignore[assignment]  # document numbers
+        weights: list[float] = postings[1::3]  # type: ignore[assignment]  # weights
+        values: list[bytes] = postings[2::3]  # type: ignore[assignment]  # values
+        length_bytes = [lengths[docnum] for docnum in ids] if lengths else []
         inline = len(ids) <= (INLINE_LIMIT if self.compress else FRESH_INLINE_LIMIT)
-        facts = _term_facts(
+        info = _pack_term_info(
             inline, sum(weights), len(ids),
-            min(found, default=0), max(found, default=0), max(weights), ids[0], ids[-1],
+            min(length_bytes, default=0), max(length_bytes, default=0), max(weights), ids[0], ids[-1],
         )  # fmt: skip
         if inline:
-            where = dumps((tuple(ids), tuple(weights), tuple(values)), _FEW)
+            where = dumps((tuple(ids), tuple(weights), tuple(values)), _PROTOCOL_SMALL)
         else:
-            where = self._write_blocks(ids, weights, values, found)
-        self._tindex.append(self._prefix + term, facts + where)
+            where = self._write_blocks(ids, weights, values, length_bytes)
+        self._tindex.append(self._prefix + term, info + where)
 
     def _start_field(self, fieldname: str, value_size: int | None) -> None:
         self._current = fieldname
@@ -123,69 +122,71 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
         self._prefix = _pack_field(number)
 
     def _write_blocks(
-        self, ids: list[int], weights: list[float], values: list[bytes], found: list[int]
+        self, ids: list[int], weights: list[float], values: list[bytes], length_bytes: list[int]
     ) -> bytes:
-        """Write all blocks of a term and return where they are."""
+        """Write all blocks of a term and return their position and length."""
         pieces = [_MAGIC]
         level = 1 if self.compress else 0
         for start in range(0, len(ids), BLOCK_SIZE):
             part = slice(start, start + BLOCK_SIZE)
-            block = _block(ids[part], weights[part], self._small_values(values[part]), found[part], level)
+            block = _block(
+                ids[part], weights[part], self._small_values(values[part]), length_bytes[part], level
+            )
             size = len(block)
             pieces += [_pack_int(size if start + BLOCK_SIZE < len(ids) else -size), block]
         data = b"".join(pieces)
         offset = self._offset
         self._write(data)
         self._offset += len(data)
-        return _extent(offset, len(data))
+        return _pack_extent(offset, len(data))
 
     def _small_values(self, values: list[bytes]) -> bytes | tuple[bytes, ...] | None:
-        """Return the values as Whoosh shortens them: none, one text of equal lengths, or a tuple."""
+        """Return the values in Whoosh's compact form: none, one bytes object if all have equal lengths, or a tuple."""
         if self._value_size == 0:
             return None
         return b"".join(values) if self._value_size else tuple(values)
 
 
-def _facts_of_one(posting: PostingList, lengths: FieldLengths | None) -> bytes:
-    """Return what `add_term` writes of a term with one posting, as most have, in a third of the time."""
+def _one_posting_info(posting: PostingList, lengths: FieldLengths | None) -> bytes:
+    """Return the term info of a term with one posting, as most have, in a third of the time."""
     docnum, weight, value = posting
-    length = lengths[docnum] if lengths else 0  # type: ignore[index]  # the first of three is the document number
-    facts = _term_facts(True, weight, 1, length, length, weight, docnum, docnum)
-    return facts + dumps(((docnum,), (weight,), (value,)), _FEW)
+    length = lengths[docnum] if lengths else 0  # type: ignore[index]  # a document number
+    info = _pack_term_info(True, weight, 1, length, length, weight, docnum, docnum)
+    return info + dumps(((docnum,), (weight,), (value,)), _PROTOCOL_SMALL)
 
 
 def _block(
     ids: list[int],
     weights: list[float],
     values: bytes | tuple[bytes, ...] | None,
-    found: list[int],
+    length_bytes: list[int],
     level: int,
 ) -> bytes:
-    """Return one block: the facts by which a reader may skip it, and the postings."""
+    """Return one block: the header by which a reader may skip it, and the postings."""
     differences = tuple(map(sub, ids, chain((0,), ids)))
     heaviest = max(weights)
     small = _small_weights(weights, heaviest)
-    data = dumps((differences, small, values), _MANY)
-    if len(data) < COMPRESS_FROM:
+    data = dumps((differences, small, values), _PROTOCOL_LARGE)
+    if len(data) < MIN_COMPRESSED_BYTES:
         level = 0
     if level:
         data = zlib.compress(data, level)
-    shortest, longest = min(found, default=0), max(found, default=0)
+    shortest, longest = min(length_bytes, default=0), max(length_bytes, default=0)
     return dumps((len(ids), ids[-1], heaviest, level, shortest, longest), 2) + data
 
 
 def _small_weights(weights: list[float], heaviest: float) -> float | tuple[float, ...] | None:
-    """Return the weights as Whoosh shortens them: None for all 1, one number if all are equal."""
+    """Return the weights in Whoosh's compact form: None if all are 1, one number if all are equal."""
     if heaviest == min(weights):
         return None if heaviest == 1.0 else float(heaviest)
     return tuple(array("f", weights))
 
 
 class _TermHashWriter(OrderedHashWriter):  # type: ignore[misc]  # Whoosh has no types
-    """Whoosh's hash file with CRC-32 in place of MD5 (the file says which) and one write for many entries."""
+    """Whoosh's hash file with CRC-32 in place of MD5 (the file header says which), and batched writes."""
 
     def begin(self) -> None:
-        """Write the file's head again, with the other hash function."""
+        """Rewrite the file header with the other hash function."""
         self.hashtype = _CRC32
         self.dbfile.seek(self.startoffset + 4)
         self.dbfile.write_byte(_CRC32)
@@ -195,18 +196,18 @@ class _TermHashWriter(OrderedHashWriter):  # type: ignore[misc]  # Whoosh has no
         self._pieces: list[bytes] = []
 
     def append(self, key: bytes, value: bytes) -> None:
-        """Add an entry; keys come in rising order."""
+        """Add an entry; keys must be in rising order."""
         position = self._position
         self._positions.append(position)
         checksum = zlib.crc32(key)
         self.buckets[checksum & 255].append((checksum, position))
-        self._pieces += (_sizes(len(key), len(value)), key, value)
+        self._pieces += (_pack_sizes(len(key), len(value)), key, value)
         self._position = position + 8 + len(key) + len(value)
         if len(self._pieces) > 3000:
             self._flush()
 
     def close(self) -> int:
-        """Write what is left, the hash tables and the index of positions."""
+        """Write the remaining entries, the hash tables and the index of positions."""
         self._flush()
         self.index = GrowableArray()
         self.index.array = array("i" if self._position < 2**31 else "q", self._positions)
@@ -228,7 +229,7 @@ class _TermHashWriter(OrderedHashWriter):  # type: ignore[misc]  # Whoosh has no
 
 
 def _hash_table(entries: Iterable[tuple[int, int]], slots: int) -> bytes:
-    """Return a table with open addressing of checksums and positions; 0, 0 is a free slot."""
+    """Return an open-addressing hash table of checksums and positions; 0, 0 is a free slot."""
     table = [0] * (2 * slots)
     for checksum, position in entries:
         slot = (checksum >> 8) % slots

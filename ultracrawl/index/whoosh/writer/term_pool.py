@@ -1,4 +1,4 @@
-"""The postings of a segment in the making: a dictionary of terms, not a sorted list of postings."""
+"""Collects the postings of a new segment in a dictionary of terms, which needs no sorted list of postings."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ultracrawl.index.whoosh.fields import Passages
 from ultracrawl.index.words.analysis import WordCache
 
 Posting = tuple[bytes, int, float, bytes]
-"""Term, frequency, weight and encoded positions, as Whoosh's fields give them."""
+"""Term, frequency, weight and encoded positions, as Whoosh's fields return them."""
 
 PostingList = list[int | float | bytes]
-"""Document number, weight and value of every posting of a term, one after the other, in document order."""
+"""Document number, weight and value of every posting of a term, flattened, in document order."""
 
 _pack_count = Struct("!I").pack
 
 
 class TermPool:
-    """Collects postings by field and term; `lengths` are the field lengths of the documents so far."""
+    """Collects postings by field and term."""
 
     def __init__(self) -> None:
         self.fields: defaultdict[str, defaultdict[str | bytes, PostingList]] = defaultdict(
@@ -29,30 +29,30 @@ class TermPool:
         )
 
     def add_words(self, fieldname: str, docnum: int, found: Sequence[str]) -> int:
-        """Add words with their positions and return how many there are."""
-        places: defaultdict[str, list[int]] = defaultdict(list)
+        """Add words with their positions and return their number."""
+        positions_by_word: defaultdict[str, list[int]] = defaultdict(list)
         for position, word in enumerate(found):
-            places[word].append(position)
-        self._add_places(fieldname, docnum, places)
+            positions_by_word[word].append(position)
+        self._add_positions(fieldname, docnum, positions_by_word)
         return len(found)
 
     def add_passages(self, fieldname: str, docnum: int, passages: Passages) -> int:
-        """Add the words of several texts, with a gap between their positions; returns how many there are."""
-        places: defaultdict[str, list[int]] = defaultdict(list)
+        """Add the words of several texts, with a gap between their positions, and return their number."""
+        positions_by_word: defaultdict[str, list[int]] = defaultdict(list)
         start = 0
         for passage in passages:
             for position, word in enumerate(passage, start):
-                places[word].append(position)
+                positions_by_word[word].append(position)
             start += len(passage) + 1
-        self._add_places(fieldname, docnum, places)
+        self._add_positions(fieldname, docnum, positions_by_word)
         return start - len(passages)
 
-    def _add_places(self, fieldname: str, docnum: int, places: dict[str, list[int]]) -> None:
+    def _add_positions(self, fieldname: str, docnum: int, positions_by_word: dict[str, list[int]]) -> None:
         terms = self.fields[fieldname]
-        for word, positions in places.items():
+        for word, positions in positions_by_word.items():
             count = len(positions)
             if count == 1:
-                terms[word] += (docnum, 1.0, _AT[positions[0]])
+                terms[word] += (docnum, 1.0, _ONE_POSITION[positions[0]])
             else:
                 terms[word] += (docnum, _WEIGHTS[count], encode_positions(positions))
 
@@ -63,13 +63,13 @@ class TermPool:
             terms[word] += (docnum, _WEIGHTS[count], _COUNTS[count])
 
     def add_values(self, fieldname: str, docnum: int, values: Iterable[str]) -> None:
-        """Add whole values as terms that are only known to occur."""
+        """Add whole values as terms without frequencies."""
         terms = self.fields[fieldname]
         for value in set(values):
             terms[value] += (docnum, 1.0, b"")
 
     def add_postings(self, fieldname: str, docnum: int, postings: Iterable[Posting]) -> int:
-        """Add what a field of any kind made of its value and return the field's length."""
+        """Add the postings that a field of any type made of its value, and return the field length."""
         terms = self.fields[fieldname]
         length = 0
         for term, frequency, weight, value in postings:
@@ -78,7 +78,7 @@ class TermPool:
         return length
 
     def sorted_terms(self) -> Iterator[tuple[str, bytes, PostingList]]:
-        """Yield field name, term and postings in the order of the term file; afterwards the pool is empty."""
+        """Yield field name, term and postings in the order of the term file, and empty the pool."""
         for fieldname in sorted(self.fields):
             terms = self.fields.pop(fieldname)
             for term in sorted(terms):
@@ -86,17 +86,17 @@ class TermPool:
 
 
 def encode_positions(positions: list[int]) -> bytes:
-    """Return positions as Whoosh's Positions format does: their count, then the pickled differences."""
+    """Return positions in the format of Whoosh's `Positions`: their count, then the pickled differences."""
     first, count = positions[0], len(positions)
     if count == 1:
-        return _AT[first]
-    if count == _BY_HAND:
-        return _TWO + _NUMBERS[first] + _NUMBERS[positions[1] - first] + b"e."
+        return _ONE_POSITION[first]
+    if count == _HAND_PICKLED_COUNT:
+        return _TWO_POSITIONS + _NUMBERS[first] + _NUMBERS[positions[1] - first] + b"e."
     return _COUNTS[count] + dumps([first, *map(sub, positions[1:], positions)], 2)
 
 
 def _pickled_number(number: int) -> bytes:
-    """Return a number as it stands inside a pickle."""
+    """Return a number in the form of a pickle."""
     if number < 0x100:
         return b"K" + number.to_bytes(1, "little")
     if number < 0x10000:
@@ -104,11 +104,13 @@ def _pickled_number(number: int) -> bytes:
     return b"J" + number.to_bytes(4, "little")
 
 
-_BY_HAND = 2
-"""So few numbers are written faster by hand than by `pickle`."""
-_TWO = _pack_count(2) + b"\x80\x02]q\x00("
+_HAND_PICKLED_COUNT = 2
+"""Number of positions that are pickled faster by hand than by `pickle`."""
+_TWO_POSITIONS = _pack_count(2) + b"\x80\x02]q\x00("
 _NUMBERS = WordCache[int, bytes](_pickled_number)
 _WEIGHTS = WordCache[int, float](float)
 _COUNTS = WordCache[int, bytes](_pack_count)
-_AT = WordCache[int, bytes](lambda place: _COUNTS[1] + b"\x80\x02]q\x00" + _pickled_number(place) + b"a.")
-"""What is written of a word that stands at one place only, as most words do: one object for all of them."""
+_ONE_POSITION = WordCache[int, bytes](
+    lambda place: _COUNTS[1] + b"\x80\x02]q\x00" + _pickled_number(place) + b"a."
+)
+"""Encoded single positions, as most words have: one object for all of them."""
