@@ -119,6 +119,15 @@ def write_all(file: BinaryIO, data: bytes) -> None:
         rest = rest[file.write(rest) :]
 
 
+def sync_to_disk(path: Path) -> None:
+    """Have the system write a file, or the entries of a folder, to the disk itself."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def end_of_last_line(file: BinaryIO, size: int) -> int:
     """Return the offset after the last newline in the first `size` bytes; 0 if there is none."""
     end = size

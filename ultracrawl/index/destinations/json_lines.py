@@ -12,7 +12,7 @@ from ultracrawl.index.destinations.change_lines import change_lines
 from ultracrawl.index.destinations.destination import Batch, Destination
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import Json
-from ultracrawl.system.files import end_of_last_line, write_all
+from ultracrawl.system.files import end_of_last_line, sync_to_disk, write_all
 
 
 class JsonLines(Destination):
@@ -50,12 +50,4 @@ class JsonLines(Destination):
                 file.truncate(end)
                 raise
         if is_new:
-            _sync_folder(self._path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+            sync_to_disk(self._path.parent)

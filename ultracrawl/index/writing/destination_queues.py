@@ -11,6 +11,7 @@ from pathlib import Path
 from ultracrawl.index.writing.cache import QUEUE_PREFIX, DocumentCache, salvage
 from ultracrawl.index.writing.destination_queue import DestinationQueue, Indexer, cache_errors
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.system.files import sync_to_disk
 
 _FILLED_MARKER = "filled"
 """Marker file in a queue folder: its index has, or gets, all documents of the source."""
@@ -107,7 +108,7 @@ class DestinationQueues:
             # It exists if an earlier process was killed in this loop.
             with suppress(FileExistsError):
                 _link(path, destination.folder / path.name)
-            _sync(destination.folder)
+            sync_to_disk(destination.folder)
         path.unlink()
 
     def has_segment(self, name: str) -> bool:
@@ -176,12 +177,3 @@ def _link(path: Path, target: Path) -> None:
         draft = target.with_suffix(".new")
         shutil.copyfile(path, draft)
         os.replace(draft, target)
-
-
-def _sync(folder: Path) -> None:
-    """Sync the entries of a folder to disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -137,7 +137,7 @@ class JoinedWorker:
             self._socket.sendall(line + b"\n")
 
     def receive(self) -> bytes:
-        """Return what has come."""
+        """Return the output received so far."""
         self._socket.setblocking(False)
         received = b""
         while not self.has_ended:

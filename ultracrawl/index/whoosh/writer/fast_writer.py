@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -28,6 +27,7 @@ from ultracrawl.index.whoosh.writer.merging import (
 )
 from ultracrawl.index.whoosh.writer.term_file import FastCodec, FieldLengths
 from ultracrawl.index.whoosh.writer.term_pool import TermPool
+from ultracrawl.system.files import sync_to_disk
 
 Indexer = Callable[[int, object], int]
 """Adds a field value of a document to the pool and returns the field length."""
@@ -98,7 +98,7 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         kept = [segment for segment in self.segments if segment not in merged and segment.doc_count()]
         if self._added:
             kept.append(self._finalize_segment())
-            _sync(self._directory / self.newsegment.make_filename(".seg"))
+            sync_to_disk(self._directory / self.newsegment.make_filename(".seg"))
         else:
             self._close_segment()
         self._write_toc(kept)
@@ -127,8 +127,8 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         self._remove_temporary_tocs()
         toc = TOC(self.schema, segments, self.generation)
         toc.write(self.storage, self.indexname)
-        _sync(self._directory / TOC._filename(self.indexname, self.generation))
-        _sync(self._directory)
+        sync_to_disk(self._directory / TOC._filename(self.indexname, self.generation))
+        sync_to_disk(self._directory)
         clean_files(self.storage, self.indexname, self.generation, segments)
 
     def _remove_temporary_tocs(self) -> None:
@@ -181,15 +181,6 @@ def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
     if type(field.format) is Positions and field.scorable and field.analyzer == word_analyzer():
         return plain_text
     return any_field
-
-
-def _sync(path: Path) -> None:
-    """Sync a file or directory to disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _remove(paths: Iterable[Path]) -> None:
