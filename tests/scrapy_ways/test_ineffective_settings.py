@@ -65,7 +65,7 @@ def test_every_setting_is_warned_of_once(source: DataSource, caplog: pytest.LogC
         ("DEPTH_LIMIT", "3", "write `depth: 3` in the definition"),
         ("RETRY_TIMES", 5, "write `limits: {retries: 5}` in the definition"),
         ("ROBOTSTXT_OBEY", False, "write `robots: {obey: false}` in the definition"),
-        ("JOBDIR", "job", "remove it; a crawl that was stopped goes on from its document table"),
+        ("JOBDIR", "job", "remove it; a stopped crawl is resumed from its document table"),
     ],
 )
 def test_what_to_write_is_said(

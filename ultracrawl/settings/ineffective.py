@@ -35,13 +35,13 @@ class Replacement(NamedTuple):
         return f"write `{reduce(lambda text, section: f'{section}: {{{text}}}', reversed(sections), inner)}`"
 
 
-_ERRORS = Replacement("errors", "write what errors mean into `errors:`")
+_ERRORS = Replacement("errors", "write how errors are handled into `errors:`")
 _PROXY = Replacement("proxy", "write proxies into `proxy: {servers: …}`")
 _PASSWORD = Replacement("authentication", "write passwords into `authentication:`")
 _QUEUE = Replacement("", "remove it; the queue is in the document table")
 _REFERER = Replacement("", "remove it; `Referer` is not sent")
 _THROTTLE = Replacement("politeness.throttle", "write `politeness: {throttle: 1}`")
-_STEADY = Replacement("", "remove it; `politeness:` says all delays")
+_STEADY = Replacement("", "remove it; `politeness:` defines all delays")
 
 REPLACEMENTS: dict[str, Replacement] = {
     "AUTOTHROTTLE_ENABLED": _THROTTLE,
@@ -53,13 +53,13 @@ REPLACEMENTS: dict[str, Replacement] = {
     "DOWNLOAD_DELAY_JITTER": _STEADY,
     "DOWNLOAD_SLOTS": Replacement("sites", "write options of single sites into `sites:`"),
     "DOWNLOAD_TIMEOUT": Replacement("limits.timeout"),
-    "DUPEFILTER_CLASS": Replacement("", "remove it; every URL is asked for once in a run"),
+    "DUPEFILTER_CLASS": Replacement("", "remove it; every URL is requested once per run"),
     "HTTPAUTH_PASS": _PASSWORD,
     "HTTPAUTH_USER": _PASSWORD,
     "HTTPERROR_ALLOWED_CODES": _ERRORS,
     "HTTPERROR_ALLOW_ALL": _ERRORS,
     "HTTPPROXY_ENABLED": _PROXY,
-    "JOBDIR": Replacement("", "remove it; a crawl that was stopped goes on from its document table"),
+    "JOBDIR": Replacement("", "remove it; a stopped crawl is resumed from its document table"),
     "METAREFRESH_ENABLED": Replacement("links.refresh_redirects"),
     "METAREFRESH_MAXDELAY": Replacement("links.refresh_seconds"),
     "RANDOMIZE_DOWNLOAD_DELAY": _STEADY,
