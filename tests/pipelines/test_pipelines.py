@@ -151,7 +151,7 @@ def test_a_document_whose_readers_cannot_be_told_is_for_nobody(value: object) ->
     documents = Documents(Placed(URL, UrlOutcome.NEW))
     context = context_with(documents=documents)
     for pipeline in (ChecksumPipeline, IndexPipeline):
-        with pytest.raises(DropItem, match="its field `acl` is to hold names of users and groups"):
+        with pytest.raises(DropItem, match="its field `acl` must contain only names of users and groups"):
             pipeline(context, lambda item: visit_of_a()).process_item({"title": "T", "acl": value})
     assert documents.proposed == []
 

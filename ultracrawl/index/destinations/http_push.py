@@ -70,7 +70,7 @@ class PushOptions:
 class HttpPush(Destination):
     """Posts documents and removals in requests of limited size, one after the other.
 
-    A 2xx status is_success a request. After a transient failure (network errors, 429, 503 and the like) the request is
+    A 2xx status confirms a request. After a transient failure (network errors, 429, 503 and the like) the request is
     sent again, after `Retry-After` or a pause that doubles, for `retry` seconds; then, and after any other status, the
     delivery fails. Redirects are not followed. A repeated request has the same `Idempotency-Key`.
     """
@@ -122,7 +122,7 @@ class HttpPush(Destination):
     def _send(self, body: bytes, key: str) -> None:
         """Send a request until it is confirmed. Raises `WorkError`."""
         deadline, pause = self._clock() + self._options.retry, FIRST_RETRY_PAUSE
-        self._wait(self._not_before - self._clock(), deadline, "asks to be left alone")
+        self._wait(self._not_before - self._clock(), deadline, "its Retry-After is longer than the option `retry`")
         while True:
             wrong, wait = self._try(body, key)
             if not wrong:

@@ -35,7 +35,7 @@ class PartialQuery(NamedTuple):
         return set(self.words) <= set(found) and any(word.startswith(self.prefix) for word in found)
 
     def is_prefix_of(self, text: str) -> bool:
-        """Whether a title is_prefix_of with the words."""
+        """Whether a title begins with the words."""
         found = tuple(fold_all(tokenise(text))[: len(self.words) + 1])
         return len(found) > len(self.words) and found[:-1] == self.words and found[-1].startswith(self.prefix)
 
