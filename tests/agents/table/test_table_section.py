@@ -88,7 +88,7 @@ def test_a_definition_that_cannot_be_is_refused(tmp_path: Path, written: str, to
 def test_a_password_in_clear_is_advised_against_and_a_url_without_one_is_not(tmp_path: Path) -> None:
     clear = TICKETS.replace("sqlite:///tickets.db", "postgresql://me:hunter2@db.example.com/x")
     (told,) = findings(tmp_path, text=clear)
-    assert "the secret stands here for everybody to read" in told
+    assert "the secret is written in clear text" in told
     assert "hunter2" not in told
     assert findings(tmp_path, text=clear.replace(":hunter2", "")) == []
 

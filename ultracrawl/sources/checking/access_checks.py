@@ -25,7 +25,7 @@ def check_secrets(options: object) -> Iterator[PathFinding]:
     """Yield a warning for each secret of a source or project that is written in clear text."""
     for path, secret in written_values(options):
         if isinstance(secret, SecretStr) and _is_secret(path, secret) and is_clear_text(secret):
-            problem = "the secret stands here for everybody to read"
+            problem = "the secret is written in clear text"
             yield PathFinding(path, problem, ADVICE, False, FindingCode.SECRET_IN_CLEAR)
 
 
