@@ -62,7 +62,7 @@ def test_a_submitted_url_is_fetched_by_the_next_crawl_and_known_from_then_on(
 ) -> None:
     assert answer(workspace, f"{url}/lonely", "--source", "site") == (
         0,
-        {"url": f"{url}/lonely", "code": 0, "text": "the next crawl of site asks for it"},
+        {"url": f"{url}/lonely", "code": 0, "text": "the next crawl of site fetches it"},
     )
     assert answer(workspace, f"{url}/lonely")[1]["code"] == 4
     workspace.crawl()
@@ -74,7 +74,7 @@ def test_the_first_source_that_includes_a_url_gets_it(workspace: InProcessWorksp
     one = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
     nowhere = one | {"start_urls": ["http://127.0.0.77/"]}
     workspace.write({"sources": {"nowhere": nowhere, "first": one, "second": one}})
-    assert workspace.command("submit", f"{url}/lonely").out == "0 the next crawl of first asks for it\n"
+    assert workspace.command("submit", f"{url}/lonely").out == "0 the next crawl of first fetches it\n"
     assert answer(workspace, f"{url}/lonely", "--source", "second")[1]["code"] == 0
 
 

@@ -132,7 +132,7 @@ def _verdict(source: DataSource, explained: Explanation) -> tuple[SubmissionCode
         return SubmissionCode.OUT_OF_SCOPE, text, why
     if explained.record is not None:
         return SubmissionCode.DUPLICATE_URL, f"{source.name} knows this URL already", None
-    return SubmissionCode.OK, f"the next crawl of {source.name} asks for it", None
+    return SubmissionCode.OK, f"the next crawl of {source.name} fetches it", None
 
 
 def _queue_urls(project: Project, source: DataSource, urls: Iterable[_Judged]) -> None:
