@@ -234,6 +234,7 @@ def test_one_mistake_one_finding(tmp_path, options, line, key, problem, instead)
 
 START_URLS = {
     "no scheme": ("[a.example]", "not an absolute URL", "`https://a.example`"),
+    "no IPv6 address": ("['http://[']", "not an absolute URL", "https://www.example.com/"),
     "not a URL": ("['https://']", "not an absolute URL", "https://www.example.com/"),
     "other scheme": ("['ftp://a.example/']", "scheme that is not crawled", "`schemes`"),
     "script": ("['javascript:alert(1)']", "not an absolute URL", "https://www.example.com/"),

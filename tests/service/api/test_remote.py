@@ -157,6 +157,7 @@ def test_a_token_goes_to_no_other_server(api: Api) -> None:
         "http://crawls.example.com",
         "https://u:p@a.example",
         "https://",
+        "https://[",
     ],
 )
 def test_addresses_that_are_none_or_in_clear_are_refused(url: str) -> None:

@@ -142,6 +142,12 @@ WRONG = {
         '<Login name="x"><attrib name="autofill" type="boolean">yes</attrib></Login>',
         "`autofill` needs `html_form`",
     ),
+    "fast_221-no URL": (
+        {},
+        '<Login name="x"><attrib name="html_form" type="string">http://[</attrib>'
+        '<attrib name="autofill" type="boolean">yes</attrib></Login>',
+        "not an absolute URL of http or https",
+    ),
     "fast_217-no form": (
         {},
         '<Login name="x"><attrib name="site" type="string">l.example</attrib></Login>',

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ultracrawl.rules.filters.function import Robot
@@ -79,6 +79,7 @@ ABOUT_THE_FILE = ("there is no filter `", "there is no <Process ...> block")
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@example(text="<SITE\nSTART url=A://[")
 @given(text=texts)
 @settings(max_examples=150)
 def test_portal_robot_28_every_mistake_has_its_line(read: Callable[[str], ConfigText], text: str) -> None:

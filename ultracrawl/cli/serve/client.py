@@ -27,7 +27,10 @@ class ServiceClient:
 
     def __init__(self, url: str, token: str) -> None:
         """Raise `UserError` for an invalid address or token, and for http beyond the local machine."""
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # `http://[`
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UserError(f"--server {url}: write the address of a service, as https://crawls.example.com")
         if parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:

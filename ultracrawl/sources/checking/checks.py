@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
-from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
@@ -286,8 +285,8 @@ def _check_urls(
 
 
 def _why_no_url(url: str, rule: str) -> tuple[str, str]:
-    scheme = urlsplit(url).scheme if "://" in url else ""
-    if rule == UrlRule.SCHEME and scheme:
+    scheme, has_scheme, _ = url.partition("://")
+    if rule == UrlRule.SCHEME and has_scheme and scheme:
         return (
             f"the start URL {format_value(url)} has a scheme that is not crawled",
             "write a URL with one of `schemes`",

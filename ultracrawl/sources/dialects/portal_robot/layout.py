@@ -30,7 +30,10 @@ def main_file_beside(part: Path) -> Path | None:
 
 def split_start(text: str) -> SplitResult | None:
     """Return the parts of the URL of a starting point, None for an invalid one."""
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
     if parts.scheme == LOCAL_SCHEME:
         local = parts.netloc.lower() in ("", LOCAL_HOST) and parts.path.startswith("/")
         return parts if local and not (parts.query or parts.fragment) else None

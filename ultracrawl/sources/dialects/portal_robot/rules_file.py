@@ -291,6 +291,7 @@ def _start(directive: Directive, reader: _Reader) -> StartingPoint:
     if url and split_start(url) is None:
         problem = f"`{url}` is not a whole URL of {', '.join((*PROTOCOLS, LOCAL_SCHEME))}"
         reader.wrong(directive.line, "url", problem, "write for example http://www.example.com/")
+        url = ""
     return StartingPoint(url, reader.number(directive, "depth", UNLIMITED), reader.switch(directive))
 
 

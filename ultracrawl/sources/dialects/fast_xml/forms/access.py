@@ -184,7 +184,10 @@ def _login(login: Scope, notices: Notices) -> dict[str, Data]:
 def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
     """Return the action URL of the form: scheme, host and path; empty if the page with the form determines it."""
     site, form = str(values.get("site", "")), str(values.get("form", ""))
-    page = urlsplit(str(values.get("html_form", ""))) if values.get("autofill") else urlsplit("")
+    try:
+        page = urlsplit(str(values.get("html_form", "")) if values.get("autofill") else "")
+    except ValueError:  # reported where the definition is validated
+        page = urlsplit("")
     if form and not site and page.netloc:
         return f"{values.get('scheme', page.scheme)}://{page.netloc}/{form.removeprefix('/')}"
     if (not site and not form) or (not form and page.netloc):
