@@ -51,7 +51,8 @@ class CompletionSection(Section):
     after: Annotated[tuple[CompletedRun, ...], one_or_list(CompletedRun)] = Field(
         default=(CompletedRun.DOCUMENTS, CompletedRun.FAILURE), examples=["failure"]
     )
-    """The runs after which it is run: those that added a document to the index, those that failed, all others."""
+    """The runs after which the program is run: those that added a document to the index, those that failed, all
+    others."""
     timeout: Seconds = Field(default=600.0, gt=0, examples=[60])
     """Seconds after which the program is terminated."""
     programs: Path | None = Field(default=None, examples=["/opt/robot/bin"])

@@ -27,9 +27,9 @@ class ProfileSection(Section):
     """Another machine with a Scrapyd server that runs crawls."""
 
     scrapyd: Annotated[str, AfterValidator(_check_server)] = Field(examples=["http://north.example.com:6800"])
-    """The URL of its Scrapyd."""
+    """The URL of Scrapyd on the other machine."""
     project: Annotated[str, Field(min_length=1, max_length=200)] = Field(examples=["intranet_sources"])
-    """The project deployed there. Its spiders have the names of the sources."""
+    """The project deployed in that Scrapyd. Its spiders have the names of the sources."""
     user: str = Field(default="", max_length=200, examples=["crawls"])
     """The user for Scrapyd, if it requires authentication."""
     password: Secret | None = Field(default=None, examples=["${NORTH_PASSWORD}"])

@@ -179,7 +179,8 @@ class ProcessesSection(Section):
     jobs: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, examples=[4])
     """Maximum number of concurrent crawls. None: one per CPU core."""
     memory: Annotated[Size, Field(ge=64 << 20)] | None = Field(default=None, examples=["1 GB"])
-    """Maximum memory of the process of one crawl. It is stopped before it uses more and resumed later. Linux only."""
+    """Maximum memory of the process of one crawl. A crawl that would use more is stopped and resumed later. Linux
+    only."""
     turn: Interval = Field(default=900.0, examples=["2 h"])
     """Maximum time that a crawl runs while others wait; then it is paused. None: until it ends."""
 

@@ -173,11 +173,12 @@ class ScheduleSection(TimesSection):
     window: Annotated[tuple[WindowSpan, ...], one_or_list(WindowSpan)] = Field(
         default=(), examples=["22:00-06:00"]
     )
-    """When its crawls may run, each day or in spans of the week. Outside they wait; at the end they are stopped."""
+    """When the crawls of the schedule may run: times of every day, or spans of the week. Outside of them crawls wait;
+    at the end they are stopped."""
     enabled: bool = Field(default=True, examples=[False])
-    """Launch it at its times. `ultracrawl schedule launch` works even if this is off."""
+    """Launch the schedule at its times. `ultracrawl schedule launch` works even if this is off."""
     profile: str = Field(default="", examples=["north"])
-    """The profile of the machine on which its crawls run. Empty: this machine."""
+    """The profile of the machine on which the crawls of the schedule run. Empty: this machine."""
 
     @property
     def run_window(self) -> RunWindow:

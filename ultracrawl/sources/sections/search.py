@@ -54,9 +54,10 @@ class WeightsSection(Section):
     address: Weight = Field(default=1.5, examples=[1.5])
     """Weight of a word in the path of the URL."""
     depth: Weight = Field(default=0.01, examples=[0.1])
-    """The score is divided by 1 plus this for each link step from a start URL."""
+    """The score is divided by 1 + this weight × the number of link steps from a start URL."""
     freshness: Weight = Field(default=0.0, examples=[0.5])
-    """The score is multiplied by 1 plus this for a document that just changed, by 1 plus half of it after a year."""
+    """The score is multiplied by 1 + this weight for a document that has just changed, by 1 + half of it after a
+    year."""
 
 
 class SearchSection(Section):

@@ -36,9 +36,11 @@ class AuthenticationEntry(Section):
     """A user and a password, and the URLs they are sent to (FAST 5.19, Ultra Search 12.1)."""
 
     url: PrefixText | None = Field(default=None, examples=["https://www.example.com/staff/"])
-    """They are sent for this URL and all below it. Of several matching entries, the longest URL applies."""
+    """User and password are sent for this URL and all URLs below it. Of several matching entries, the one with the
+    longest URL applies."""
     realm: str = Field(default="", examples=["Staff area"])
-    """Send them only if the server names this realm. Without `url`: on the sites of the start URLs."""
+    """Send user and password only if the server names this realm. Without `url`: only to the sites of the start URLs.
+    """
     scheme: Scheme = Field(default=Scheme.AUTO, examples=["digest"])
     """The authentication scheme: `basic` is sent with the first request, `digest`, `ntlm` and `ntlmv1` when the server
     asks for them; `auto`: the safest that it offers.
@@ -108,7 +110,7 @@ class LoginEntry(Section):
     lost_text: str = Field(default="", examples=["Your session has expired"])
     """Text of pages that need a new login, for servers that do not redirect to the form."""
     keep_session: bool = Field(default=False, examples=[True])
-    """Store its cookies, encrypted, for later runs and for other sources with the same login."""
+    """Store the cookies of the login, encrypted, for later runs and for other sources with the same login."""
 
     @model_validator(mode="after")
     def _has_target(self) -> LoginEntry:

@@ -52,6 +52,7 @@ class DeletionSection(Section):
     """The deletion guard: how many documents may be deleted from the index in one run."""
 
     percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
-    """Maximum percentage of the source's documents deleted from the index in one run. If there are more, none is."""
+    """Maximum percentage of the source's documents deleted from the index in one run. If more would be deleted, none
+    is."""
     always: int = Field(default=10, ge=0, examples=[10])
     """This many documents may always be deleted, whatever their percentage."""

@@ -34,9 +34,10 @@ class FtpAccountEntry(Section):
     """A user and a password, and the URLs they are for (FAST 5.20)."""
 
     host: HostName = Field(examples=["ftp.example.com"])
-    """The only host that they are sent to, on any port."""
+    """The only host to which user and password are sent, on any port."""
     path: UrlPath = Field(default="/", examples=["/private/"])
-    """Use them only for URLs with this path prefix. Of several matching accounts, the longest path applies."""
+    """Use the account only for URLs with this path prefix. Of several matching accounts, the one with the longest
+    path applies."""
     user: User = Field(examples=["mirror"])
     """The user."""
     password: Secret = Field(examples=["${FTP_PASSWORD}"])

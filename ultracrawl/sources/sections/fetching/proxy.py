@@ -44,13 +44,13 @@ class ProxyServer(Section):
     """One proxy (FAST 5.1 D25, D26)."""
 
     url: ProxyAddress = Field(examples=["http://proxy.example.com:3128"])
-    """Its address. The default port is 80. `https://` uses TLS to the proxy."""
+    """The address of the proxy. The default port is 80. `https://` uses TLS to the proxy."""
     user: str = Field(default="", examples=["crawler"])
     """The user, if the proxy requires one (Basic)."""
     password: Secret | None = Field(default=None, examples=["${PROXY_PASSWORD}"])
     """The password of the user."""
     connections: int | None = Field(default=None, ge=1, examples=[20])
-    """Maximum concurrent requests through it. Further ones wait. None: no limit."""
+    """Maximum concurrent requests through the proxy. Further ones wait. None: no limit."""
 
     @model_validator(mode="after")
     def _has_both(self) -> ProxyServer:

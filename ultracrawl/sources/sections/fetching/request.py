@@ -78,7 +78,7 @@ class SiteHeadersEntry(Section):
     """Headers for certain URLs."""
 
     url: PrefixText = Field(examples=["https://api.example.com/docs/"])
-    """They are sent for this URL and all below it."""
+    """The headers are sent for this URL and all URLs below it."""
     headers: Mapping[SiteHeader, Secret] = Field(examples=[{"X-Api-Key": "${API_KEY}"}], min_length=1)
     """The headers. Values may be secrets."""
 
@@ -96,11 +96,11 @@ class CertificateEntry(Section):
     """A client certificate, and the site it is for."""
 
     url: HttpsSite | None = Field(default=None, examples=["https://www.example.com/"])
-    """The site it is sent to. None: the https sites of the start URLs."""
+    """The site to which the certificate is sent. None: the https sites of the start URLs."""
     certificate: PlacedPath = Field(examples=["tls/client.pem"])
     """A PEM file with the certificate and its chain."""
     key: PlacedPath | None = Field(default=None, examples=["tls/client.key"])
-    """A PEM file with its key. None: the key is in the certificate file."""
+    """A PEM file with the key of the certificate. None: the key is in the certificate file."""
     password: Secret | None = Field(default=None, examples=["${KEY_PASSWORD}"])
     """The password of the key, if it has one."""
 

@@ -131,9 +131,9 @@ class AreaSection(Section):
     uris: UriPatterns = Field(default=(), examples=[[{"prefix": "https://a.example/news/"}]])
     """URLs of the other source."""
     except_hosts: HostPatterns = Field(default=(), examples=[["old.news.example.com"]])
-    """Hosts that do not belong to it after all."""
+    """Hosts that do not belong to the other source, even if `hosts` or `uris` match."""
     except_uris: UriPatterns = Field(default=(), examples=[[{"suffix": "/print"}]])
-    """URLs that do not belong to it after all."""
+    """URLs that do not belong to the other source, even if `hosts` or `uris` match."""
 
 
 class OtherHostsSection(Section):
