@@ -290,14 +290,14 @@ def test_what_may_pass_is_waited_for(receiver: Receiver, url: str, status: int) 
     assert len(set(receiver.keys)) == 1
 
 
-def test_a_server_that_wants_to_be_left_alone_for_long_is(receiver: Receiver, url: str) -> None:
+def test_a_retry_after_that_is_longer_than_retry_fails_at_once(receiver: Receiver, url: str) -> None:
     clock, a = Clock(), document("/a")
     destination = push(url, clock, retry=60)
     receiver.answers = [Reply(429, (("Retry-After", "3600"),))]
     with pytest.raises(WorkError, match=r"^the destination portal \(127.0.0.1\): answered 429$"):
         destination.deliver(batch(a))
     clock.now = 3000
-    with pytest.raises(WorkError, match="asks to be left alone"):
+    with pytest.raises(WorkError, match="Retry-After is longer than the option"):
         destination.deliver(batch(a))
     assert (len(receiver.came), clock.slept) == (1, [])
     clock.now = 3590

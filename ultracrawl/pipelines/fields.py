@@ -130,7 +130,9 @@ def readers_of(item: ItemFields) -> list[str]:
         return []
     names = [name for name in listed(value) if isinstance(name, str) and name.strip()]
     if len(names) < len(listed(value)):
-        raise DropItem(f"its field `{ACL}` must contain only names of users and groups, but is {value!r:.100}")
+        raise DropItem(
+            f"its field `{ACL}` must contain only names of users and groups, but is {value!r:.100}"
+        )
     return sorted(set(names))
 
 

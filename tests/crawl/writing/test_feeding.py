@@ -272,7 +272,7 @@ def test_a_removed_destination_is_left_alone_and_made_true_when_it_comes_back(fe
     fed.crawl()
     assert fed.texts("archive") == BEFORE
     assert "the index `archive` got documents of this source before" in fed.command("lint").out
-    assert "gets nothing any more" in fed.command("status").out
+    assert "removed from the definition" in fed.command("status").out
     fed.feed()
     fed.crawl()
     assert fed.texts("archive") == fed.texts("default") == AFTER, "what was deleted meanwhile goes, too"
@@ -292,7 +292,7 @@ def test_what_waits_for_the_index_of_the_project_survives_a_change_of_destinatio
 def test_a_destination_far_behind_is_given_up_and_filled_anew(fed: Fed, site: Site) -> None:
     fed.feed({**TWO, "copy": {"index": "archive", "paused": True}}, backlog="200 B")
     run = fed.crawl(code=1).run
-    assert "they are given up, and the next run fills it anew" in run["problems"][0]
+    assert "these changes are discarded, and the next run fills it again" in run["problems"][0]
     assert fed.waiting() == []
     fed.feed()
     site.remove("/b")

@@ -85,8 +85,8 @@ def destination_line(row: DestinationStatus) -> str:
     if row.destination and row.destination != row.index:
         name += f" (index {row.index})"
     if not row.fed:
-        remaining = f";  {row.segments} batches that waited for it are left" if row.segments else ""
-        return f"  {name}: gets nothing any more; its documents stay{remaining}"
+        remaining = f"; {row.segments} waiting batches are left" if row.segments else ""
+        return f"  {name}: removed from the definition; its documents are kept{remaining}"
     parts = ["primary"] if row.primary and row.destination else []
     parts.append("paused" if row.paused else "fed")
     if row.segments:

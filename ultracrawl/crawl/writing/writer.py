@@ -214,9 +214,9 @@ class IndexWriter:
                 continue
             full = f"{destination.size / 1e6:,.0f} MB wait for {name_of(destination)}, more than `feeding.backlog`"
             if destination is self._destinations.primary:
-                raise IndexStoreError(f"{full}; let it be fed (`ultracrawl feeding resume`), or raise that")
+                raise IndexStoreError(f"{full}; resume it (`ultracrawl feeding resume`), or raise the limit")
             self._destinations.abandon(destination)
-            self.commits.note_problem(f"{full}: they are given up, and the next run fills it anew")
+            self.commits.note_problem(f"{full}: these changes are discarded, and the next run fills it again")
 
     def collect(self) -> None:
         """Handle the reports of the indexes."""

@@ -122,7 +122,9 @@ class HttpPush(Destination):
     def _send(self, body: bytes, key: str) -> None:
         """Send a request until it is confirmed. Raises `WorkError`."""
         deadline, pause = self._clock() + self._options.retry, FIRST_RETRY_PAUSE
-        self._wait(self._not_before - self._clock(), deadline, "its Retry-After is longer than the option `retry`")
+        self._wait(
+            self._not_before - self._clock(), deadline, "its Retry-After is longer than the option `retry`"
+        )
         while True:
             wrong, wait = self._try(body, key)
             if not wrong:
