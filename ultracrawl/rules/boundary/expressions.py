@@ -49,9 +49,9 @@ class SlowExpression:
 
     def _note_timeout(self, text: str) -> None:
         self._timeouts += 1
-        logger.warning("%.500s has no answer after %g s for %.500s", self.pattern, TIME_LIMIT, text)
+        logger.warning("%.500s takes more than %g s for %.500s", self.pattern, TIME_LIMIT, text)
         if self._timeouts == MAX_TIMEOUTS:
-            message = "%.500s had no answer for %d texts: it gets %g s for each from now on, and is not told of again"
+            message = "%.500s timed out for %d texts: from now on it has %g s for each; no more time-outs are logged"
             logger.warning(message, self.pattern, MAX_TIMEOUTS, REDUCED_TIME_LIMIT)
 
 
