@@ -68,9 +68,9 @@ def print_steered(result: SteerResult) -> None:
 def pause() -> None:
     """Pause the running crawls of SOURCES, whatever started them.
 
-    A paused crawl finishes what is in flight, has it indexed, and then waits for `resume` or `stop`. The pause ends
-    with its process: the next `ultracrawl crawl` resumes the run. A source that is kept (`crawl --continuous`,
-    `serve`) and idle is not begun until `resume`.
+    A paused crawl finishes its requests in flight and indexes the documents, then waits for `resume` or `stop`. The
+    pause ends with its process: the next `ultracrawl crawl` resumes the run. An idle source that a service
+    (`crawl --continuous`, `serve`) crawls when it is due is not crawled until `resume`.
 
     \b
     Examples:
@@ -83,8 +83,8 @@ def pause() -> None:
 def resume() -> None:
     """Resume the paused crawls of SOURCES.
 
-    A crawl that was stopped or killed is resumed by `ultracrawl crawl`. A source that was paused or stopped while it
-    was kept is begun when it is due again.
+    A crawl that was stopped or killed is resumed by `ultracrawl crawl`. A source that was paused or stopped in a
+    service (`crawl --continuous`, `serve`) is crawled again when it is due.
 
     \b
     Example:
@@ -94,12 +94,12 @@ def resume() -> None:
 
 @_order_verb
 def stop() -> None:
-    """End the running crawls of SOURCES as one Ctrl-C in their terminal does.
+    """End the running crawls of SOURCES, as one Ctrl-C in their terminal does.
 
-    What is in flight is finished and indexed, what waits stays queued, and the next crawl goes on with it. The process
-    of the crawl ends with exit code 1, or goes on with its next source. Works on paused crawls too. A source that is
-    kept at its own interval (`crawl --continuous`, `serve`) is not begun until `resume`; a command that keeps
-    nothing else ends. `ultracrawl schedule stop` stops a schedule.
+    Requests in flight are finished and indexed. The queue is kept, and the next crawl resumes the run. The process of
+    the crawl ends with exit code 1, or continues with its next source. Works on paused crawls too. A source that a
+    service (`crawl --continuous`, `serve`) crawls at its own interval is not crawled until `resume`; a command that
+    has no other source to crawl ends. `ultracrawl schedule stop` stops a schedule.
 
     \b
     Examples:

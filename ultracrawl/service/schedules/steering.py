@@ -94,9 +94,9 @@ _OF_SOURCES = {
     Command.STOP: ScheduleCommand.STOP,
 }
 _NOTES = {
-    Command.PAUSE: "paused; it is not begun until it is resumed",
-    Command.RESUME: "goes on; it is begun when it is due",
-    Command.STOP: "stopped; it is not begun until it is resumed",
+    Command.PAUSE: "paused; it is not crawled until it is resumed",
+    Command.RESUME: "resumed; it is crawled when it is due",
+    Command.STOP: "stopped; it is not crawled until it is resumed",
 }
 
 

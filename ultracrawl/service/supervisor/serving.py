@@ -90,7 +90,7 @@ class _Service:
                 with self._signals(supervisor):
                     running = asyncio.ensure_future(supervisor.run())
                     notify_systemd("READY=1")
-                    logger.info("%s is kept; Ctrl-C or SIGTERM ends the service", project)
+                    logger.info("running the crawls of the %s; Ctrl-C or SIGTERM ends the service", project)
                     ending = asyncio.ensure_future(self._ending.wait())
                     await asyncio.wait((running, ending), return_when=asyncio.FIRST_COMPLETED)
                     notify_systemd("STOPPING=1")
