@@ -80,12 +80,12 @@ def test_proxy_type_says_whether_the_proxy_is_used(
     [
         ({"proxy_type": "auto", "auto_proxy": "http://p.example/proxy.pac"}, "which is not run"),
         ({"proxy_type": "manual"}, "has no effect without auto-proxy"),
-        ({"auto_proxy": "http://p.example:3128/"}, "proxy-type is not given"),
+        ({"auto_proxy": "http://p.example:3128/"}, "proxy-type is not set"),
         ({"proxy_type": "direct", "auto_proxy": "http://p.example/proxy.pac"}, ""),
-        ({"enable_rdm_probe": "true"}, "enable-rdm-probe - has no effect: no server is asked"),
+        ({"enable_rdm_probe": "true"}, "enable-rdm-probe - has no effect: servers are not asked"),
         (
             {"remote_access": "yes"},
-            "remote-access - has no effect: commands from other hosts are never taken",
+            "remote-access - has no effect: commands from other hosts are not accepted",
         ),
         ({"remote_access": "no"}, ""),
     ],

@@ -104,9 +104,9 @@ def _without_effect(properties: RobotProperties) -> Iterator[tuple[str, str, str
             yield name, f": {PROPERTIES[name].effect}", "remove it"
     address = properties["auto-proxy"]
     if address and properties["proxy-type"] != "direct" and _is_script(address):
-        why = ": an auto-configuration file is a program of somebody else's, which is not run"
+        why = ": an auto-configuration file is a program of another party, which is not run"
         yield "auto-proxy", why, "write the address of the proxy itself, as http://proxy.example.com:3128/"
     elif address and not properties.is_set("proxy-type"):
-        yield "auto-proxy", ": proxy-type is not given, and `direct` then", "write proxy-type=manual"
+        yield "auto-proxy", ": proxy-type is not set, so it is `direct`", "write proxy-type=manual"
     elif properties["proxy-type"] != "direct" and not address:
         yield "proxy-type", " without auto-proxy", "name the proxy there"
