@@ -23,7 +23,7 @@ class RefreshMode(StrEnum):
     """The known URLs with the highest scores are requested, a share of them in each of several minor cycles."""
 
     @property
-    def asks_known(self) -> bool:
+    def requests_known_when_linked(self) -> bool:
         """Whether known URLs are requested only when links lead to them."""
         return self not in {RefreshMode.KNOWN, RefreshMode.ADAPTIVE}
 

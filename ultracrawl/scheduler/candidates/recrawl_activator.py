@@ -50,7 +50,7 @@ class RecrawlActivator:
     def note_linked(self, keys: Iterable[int]) -> None:
         """Mark known URLs as seen in this cycle; queue those that were not seen before."""
         fresh = self._context.store.visits.note_met(keys)
-        if self._mode.asks_known:
+        if self._mode.requests_known_when_linked:
             self._queue_fresh(fresh)
 
     def is_fresh(self, key: int) -> bool:
