@@ -52,7 +52,7 @@ def test_a_shared_option_without_sense_for_a_kind_is_a_mistake_where_it_is_writt
     tmp_path: Path, option: str, value: object
 ) -> None:
     assert mistake(tmp_path, {"shelf": "books", option: value}) == (
-        f"ultracrawl.yaml:5 - sources.s.{option} - `{option}` says nothing about a source of type `shelf`; "
+        f"ultracrawl.yaml:5 - sources.s.{option} - `{option}` does not apply to a source of type `shelf`; "
         "remove it; a lister names the documents of this source, and no web server is asked"
     )
 

@@ -136,8 +136,8 @@ def test_a_listing_in_part_deletes_nothing(workspace: Workspace, kind: Shelf, en
     kind.put(entries[0], **end)
     run = crawl(workspace, code=1)
     (problem,) = run["problems"]
-    assert problem.startswith("the source was listed in part: ")
-    assert problem.endswith("; nothing of it is taken for gone")
+    assert problem.startswith("the listing of the source is partial: ")
+    assert problem.endswith("; no document counts as deleted")
     assert (run["deleted"], len(hits(workspace, "common"))) == (0, 4)
 
 

@@ -123,7 +123,7 @@ def test_ours_is_not_shadowed_by_another_of_its_name(bring: Bring, define: Defin
     bring("rival", "engines", whoosh="rival:Index")
     both = "by rival (rival:Index) and by ultracrawl (ultracrawl.index.whoosh:WhooshIndex)"
     assert problem(define, {"index": {"engine": "whoosh"}}) == (
-        f"index.engine: the index engine 'whoosh' is brought {both}; uninstall one of them"
+        f"index.engine: the index engine 'whoosh' is provided {both}; uninstall one of them"
     )
     with pytest.raises(PluginError, match="uninstall one of them"):
         open_index(IndexConfig("whoosh", Path()))
@@ -220,7 +220,7 @@ def test_two_converters_of_one_type_name_both_packages(bring: Bring) -> None:
 
 @pytest.mark.parametrize(
     ("code", "told"),
-    [("raise SystemExit(1)\n", "cannot be loaded: SystemExit: 1"), ("OURS = [1]\n", "is something else")],
+    [("raise SystemExit(1)\n", "cannot be loaded: SystemExit: 1"), ("OURS = [1]\n", "has the wrong type")],
 )
 def test_a_converter_that_fails_stops_only_sources_with_types_that_nobody_reads(
     bring: Bring, define: Define, code: str, told: str
@@ -255,7 +255,7 @@ def test_a_function_that_two_packages_bring_names_both(bring: Bring) -> None:
         own="own_functions",
     )
     with pytest.raises(
-        PluginError, match=r"the filter function 'filter-by-exact' is brought by .*own.*ultracrawl"
+        PluginError, match=r"the filter function 'filter-by-exact' is provided by .*own.*ultracrawl"
     ):
         installed_functions()
 
@@ -282,7 +282,7 @@ def test_without_what_an_installation_says_one_line_tells_what_to_do(
     with pytest.raises(UserError) as raised:
         ENGINES.find("whoosh")
     assert str(raised.value) == (
-        "ultracrawl is not installed, or not as it is now: its own index engine cannot be found; "
+        "the built-in index engine cannot be found: ultracrawl is not installed, or an older version is; "
         "install it (again): pip install --editable . in its folder"
     )
 

@@ -30,7 +30,7 @@ def make_rewriter(path: str, label: str) -> UrlRewriter:
     try:
         return rewriter()
     except Exception as error:  # user code: one line says more to the user than a traceback
-        raise UserError(f"{label} cannot be made: {type(error).__name__}: {error}") from error
+        raise UserError(f"{label} cannot be created: {type(error).__name__}: {error}") from error
 
 
 class SourceRewriter:

@@ -140,7 +140,7 @@ def check_unsuitable_options(written: Mapping[str, object]) -> Iterator[PathFind
         path: OptionPath = tuple(option.split("."))
         if _is_written(written, path):
             yield PathFinding(
-                path, f"`{option}` says nothing about a source of type `{written['type']}`", instead
+                path, f"`{option}` does not apply to a source of type `{written['type']}`", instead
             )
 
 

@@ -64,7 +64,7 @@ class Plugin:
 
     def wrong_type_error(self, wanted: str) -> PluginError:
         """Return the error for a loaded plug-in that is not what its group requires."""
-        return PluginError(f"{self} is something else", f"its entry point has to name {wanted}")
+        return PluginError(f"{self} has the wrong type", f"its entry point has to name {wanted}")
 
     def __str__(self) -> str:
         return f"the {self.label} {self.name!r} of the package {self.package}"
@@ -89,7 +89,7 @@ class PluginGroup:
         installed = _installed_plugins(tuple(sys.path)).get(self.group, ())
         if self._has_built_in and not any(plugin.reference.startswith(PREFIX) for plugin in installed):
             raise PluginError(
-                f"ultracrawl is not installed, or not as it is now: its own {self.label} cannot be found",
+                f"the built-in {self.label} cannot be found: ultracrawl is not installed, or an older version is",
                 "install it (again): pip install --editable . in its folder",
             )
         if installed is not self._installed:
@@ -111,7 +111,7 @@ class PluginGroup:
             known = ", ".join(self.names) or "none"
             raise PluginError(f"unknown {self.label} {name!r}", f"known are: {known}")
         if len(plugins) > 1:
-            raise duplicate_error(f"the {self.label} {name!r} is brought", plugins)
+            raise duplicate_error(f"the {self.label} {name!r} is provided", plugins)
         return plugins[0]
 
     def load(self, name: str) -> object:

@@ -104,7 +104,7 @@ def test_documents_that_are_loaded_come_into_the_index_with_the_next_crawl_and_l
             documents('<document url="u"><attribute>x</attribute></document>'),
             "an <attribute> of the document u has no",
         ),
-        ("<text>x</text>", "<text> is unknown, or stands in the wrong place, after the beginning"),
+        ("<text>x</text>", "<text> is unknown, or is in the wrong place, after the beginning"),
         (f"<documents>{EGRET}", "the file is broken after the document https://x.example/egret"),
         ('<!DOCTYPE a [<!ENTITY b "c">]><documents/>', "it is not read"),
     ],

@@ -444,7 +444,7 @@ def test_lint_sees_whether_the_folders_are_there(workspace: Workspace, docs: Pat
 def test_an_option_of_another_kind_of_sources_is_a_mistake(workspace: Workspace) -> None:
     define(workspace, start_urls=["https://www.example.com/"])
     told = workspace.command("lint").out
-    assert "`start_urls` says nothing about a source of type `file`" in told
+    assert "`start_urls` does not apply to a source of type `file`" in told
 
 
 @pytest.mark.processes

@@ -142,7 +142,7 @@ def test_a_table_that_cannot_be_read_deletes_nothing_and_says_so(workspace: Work
     crawl(workspace)
     tickets.run("ALTER TABLE tickets RENAME TO elsewhere")
     run = crawl(workspace, code=1)
-    assert "listed in part" in str(run)
+    assert "the listing of the source is partial" in str(run)
     assert hits(workspace, "common") == list("12345")
     tickets.run("ALTER TABLE elsewhere RENAME TO tickets")
     assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 5}
@@ -176,7 +176,7 @@ def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: 
     [
         ("nodatabase://x/y", 2, "database driver not available (1008)"),
         ("no url", 2, "this is not the URL of a database"),
-        ("sqlite:///away.db", 1, "is not there"),
+        ("sqlite:///away.db", 1, "does not exist"),
         ("postgresql://127.0.0.1:1/x", 1, "postgresql: "),
     ],
 )

@@ -54,16 +54,16 @@ def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
     ("line", "told"),
     [
         ("select: SELECT 1", "`table` and `select` exclude each other; write one of them"),
-        ("changes: {log: l, column: c}", "`column` and `log` are two ways; write one of them"),
+        ("changes: {log: l, column: c}", "`column` and `log` exclude each other; write one of them"),
         ("display_url: https://x.example/id", "names no column; write columns in braces"),
         ("display_url: 'https://x.example/{id'", "names no column; write columns in braces"),
         (
             "repeated: {tag: {table: t, key: [a, b], value: c}}",
             "`repeated.tag` has 2 key columns, and the source 1",
         ),
-        ("value_lists: {Status: {}}", "this names no list, or two"),
-        ("start_urls: [https://x.example/]", "says nothing about a source of type `table`"),
-        ("robots: {obey: false}", "says nothing about a source of type `table`"),
+        ("value_lists: {Status: {}}", "this defines no list, or more than one"),
+        ("start_urls: [https://x.example/]", "does not apply to a source of type `table`"),
+        ("robots: {obey: false}", "does not apply to a source of type `table`"),
     ],
 )
 def test_mistakes_are_told_with_their_line(tmp_path: Path, line: str, told: str) -> None:
@@ -124,7 +124,7 @@ def test_a_connection_that_is_none_is_a_mistake_that_shows_no_secret(tmp_path: P
 def test_a_file_of_sqlite_is_taken_from_the_folder_of_the_definition_and_never_made(tmp_path: Path) -> None:
     base = Base("sqlite:///tickets.db", tmp_path)
     lister = TableLister(base.setup(table="t", key="id", text="b"))
-    with pytest.raises(WorkError, match="is not there"):
+    with pytest.raises(WorkError, match="does not exist"):
         lister.check_connection()
     assert not (tmp_path / "tickets.db").exists()
     with sqlite3.connect(tmp_path / "tickets.db") as made:

@@ -259,7 +259,7 @@ def test_fast_138_net_errors_delete_where_a_rule_says_so(pages: Site, url: str, 
 MISTAKES = {
     "pattern": ({"40": "KEEP"}, "is no error"),
     "action": ({"404": "DROP"}, "is no action"),
-    "twice": ({"4xx": "KEEP", "4XX": "KEEP"}, "stands here twice"),
+    "twice": ({"4xx": "KEEP", "4XX": "KEEP"}, "is written twice"),
 }
 
 

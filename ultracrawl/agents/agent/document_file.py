@@ -78,7 +78,7 @@ class _Reader:
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
         """Handle the start of an element."""
         if _PARENTS.get(name) != self._path[-1]:
-            raise ListFileError(f"<{name}> is unknown, or stands in the wrong place, after {self.place}")
+            raise ListFileError(f"<{name}> is unknown, or is in the wrong place, after {self.place}")
         self._path.append(name)
         if name == "document":
             self._begin_document(attributes)

@@ -55,7 +55,7 @@ class FailingFetcher(Fetcher):
 
     def fetch(self, wanted: Sequence[Wanted]) -> Sequence[Entry | Failure]:
         """Return failures: the agent has to list the documents again."""
-        return [Failure(958, "the agent delivers it when it names it the next time") for _ in wanted]
+        return [Failure(958, "the agent delivers it with its next listing") for _ in wanted]
 
 
 KIND = AgentKind()

@@ -23,7 +23,7 @@ def load_agent(setup: KindSetup[AgentSection]) -> CrawlerAgent:
     try:
         return agent_class()
     except Exception as error:  # user code: one line instead of a traceback
-        raise UserError(f"{_place(setup)} cannot be made: {type(error).__name__}: {error}") from error
+        raise UserError(f"{_place(setup)} cannot be created: {type(error).__name__}: {error}") from error
 
 
 def load_class(setup: KindSetup[AgentSection]) -> type[CrawlerAgent]:

@@ -78,7 +78,7 @@ class Database:
         except (NoSuchModuleError, ImportError) as error:
             raise _driver_missing(url, error) from None
         except (SQLAlchemyError, TypeError):
-            raise UserError(f"connection: a URL of {name} cannot be like this") from None
+            raise UserError(f"connection: this is not a valid URL for {name}") from None
         if name == "sqlite":
             event.listen(self._engine, "connect", _decode_leniently)
         if name in _SESSION_STATEMENTS:
@@ -115,7 +115,7 @@ class Database:
         path = self._url.database or ""
         is_file = self.name == "sqlite" and path and not path.startswith(("file:", ":"))
         if is_file and not Path(path).is_file():
-            raise WorkError(f"the database file {path} is not there")
+            raise WorkError(f"the database file {path} does not exist")
 
     def _line_of(self, error: BaseException) -> str:
         texts = [argument for argument in error.args if isinstance(argument, str)] or [str(error)]

@@ -208,7 +208,9 @@ def _batch(
     for row in rows:
         key = reader.key_of(row)
         if key == last:
-            raise WorkError(f"key: two rows have the key {', '.join(key)}; name columns that tell all apart")
+            raise WorkError(
+                f"key: two rows have the key {', '.join(key)}; choose columns that identify each row"
+            )
         last = key
         entries.append(reader.listed_entry(row, repeated.get(key, {})))
     return Batch(entries, cursor=json.dumps(last))

@@ -31,7 +31,7 @@ def _check_template(template: str) -> str:
 def _check_unique(names: tuple[str, ...]) -> tuple[str, ...]:
     lowered = [name.lower() for name in names]
     if duplicate := next((name for name in names if lowered.count(name.lower()) > 1), None):
-        raise mistake(f"{format_value(duplicate)} stands here twice", "write each column once")
+        raise mistake(f"{format_value(duplicate)} is written twice", "write each column once")
     return names
 
 
@@ -91,7 +91,9 @@ class ValueListSection(Section):
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
         if sum(one is not None for one in (self.column, self.table, self.select)) != 1:
-            raise mistake("this names no list, or two", "write one of `column`, `table` and `select`")
+            raise mistake(
+                "this defines no list, or more than one", "write one of `column`, `table` and `select`"
+            )
         if (self.table is None) != (self.value is None):
             raise mistake("`table` and `value` belong together", "write both, or neither")
         if self.display is not None and self.table is None:
@@ -110,7 +112,7 @@ class ChangesSection(Section):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.column is not None and self.log is not None:
-            raise mistake("`column` and `log` are two ways", "write one of them")
+            raise mistake("`column` and `log` exclude each other", "write one of them")
         return self
 
 

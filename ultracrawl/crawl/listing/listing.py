@@ -121,7 +121,7 @@ class SourceListing(Feature):
         if isinstance(end, Partial):
             self._context.run.listed_partially = True
             self._context.run.add_problem(
-                f"the source was listed in part: {end.reason}; nothing of it is taken for gone"
+                f"the listing of the source is partial: {end.reason}; no document counts as deleted"
             )
             return
         if end.changes_only:

@@ -66,7 +66,7 @@ class _Reader:
         """Handle the start of an element."""
         parent = self._path[-1] if self._path else None
         if name in _PARENTS and parent not in _PARENTS[name]:
-            raise ListFileError(f"<{name}> stands in the wrong place, after {self.place}")
+            raise ListFileError(f"<{name}> is in the wrong place, after {self.place}")
         if name not in _PARENTS and (parent is not None or name not in ("lists", "metadata")):
             raise ListFileError(f"<{name}> is unknown, after {self.place}")
         self._path.append(name)

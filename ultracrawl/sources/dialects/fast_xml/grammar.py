@@ -77,7 +77,7 @@ class _Grammar:
             scope = among[name] = Scope(kind, name, self._notices.file, element.line)
         else:
             self._checks.report(
-                Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once"
+                Code.DUPLICATE, element, path, "is written twice; both are merged", "write it once"
             )
         self._checks.check_attributes(element, path)
         for child in self._sections_first(element):
@@ -176,7 +176,7 @@ class _Grammar:
         written = section.replace("*", free)
         if written in scope.sections:
             self._checks.report(
-                Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once"
+                Code.DUPLICATE, element, path, "is written twice; both are merged", "write it once"
             )
         scope.sections.setdefault(written, element.line)
 
@@ -228,9 +228,7 @@ class _Grammar:
         known = scope.settings.get(key)
         if known is not None:
             counts = "the usual name counts" if as_written != canonical else "the last one counts"
-            self._checks.report(
-                Code.DUPLICATE, element, path, f"stands here twice; {counts}", "write it once"
-            )
+            self._checks.report(Code.DUPLICATE, element, path, f"is written twice; {counts}", "write it once")
             if as_written != canonical:
                 return
         setting = read_value(written, self._notices, free)

@@ -42,7 +42,7 @@ def installed_functions() -> InstalledFunctions:
             continue
         for name, function in brought.items():
             if name in providers:
-                raise duplicate_error(f"the filter function {name!r} is brought", [providers[name], plugin])
+                raise duplicate_error(f"the filter function {name!r} is provided", [providers[name], plugin])
             functions[name], providers[name] = function, plugin
     return InstalledFunctions(functions, tuple(lost))
 

@@ -20,7 +20,7 @@ def _checked(actions: Mapping[str, str]) -> Mapping[str, str]:
         except FailureRuleError as error:
             raise mistake(error.problem, error.instead) from None
         if rule.pattern in found:
-            raise mistake(f"`{rule.pattern}` stands here twice", "remove one of them")
+            raise mistake(f"`{rule.pattern}` is written twice", "remove one of them")
         found[rule.pattern] = action
     return found
 
