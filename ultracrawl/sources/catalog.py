@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, site_of, split
-from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.definition import DataSource, to_source_name
 from ultracrawl.sources.mistakes import closest_match, format_value
 from ultracrawl.sources.project import DefinitionHead, Project, make_project
 from ultracrawl.sources.sections.scope.boundary import BoundarySection
 
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_NAMES_SHOWN = 20
 
 
-class Catalog(Mapping[str, DataSource]):
+class Catalog:
     """Valid sources of a project by name. Its methods raise `UserError` for unknown names, listing the known ones."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._sources = project.sources
-
-    def __getitem__(self, name: str) -> DataSource:
-        return self._sources[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sources)
-
-    def __len__(self) -> int:
-        return len(self._sources)
 
     def find(self, name: str) -> DataSource:
         """Return the source of a name. Raises `UserError` if it is unknown, `DefinitionError` if it has mistakes."""
@@ -117,9 +106,10 @@ def adhoc_project(urls: Sequence[str], base: Path) -> Project:
     parts = split(canonical[0])
     is_default_site = site_of(canonical[0]) == parts.host
     origin = parts.host if is_default_site else f"{parts.scheme}-{parts.host}-{parts.port}"
-    name = _NOT_IN_NAMES.sub("-", origin).strip("-._") or "adhoc"
     source = DataSource(
-        name=name[:100], start_urls=tuple(canonical), boundary=BoundarySection(start_redirects=True)
+        name=to_source_name(origin, "adhoc"),
+        start_urls=tuple(canonical),
+        boundary=BoundarySection(start_redirects=True),
     )
     return make_project(DefinitionHead(), {source.name: source}, base)
 

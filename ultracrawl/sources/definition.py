@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -28,8 +29,15 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 WEB = "web"
 """The type of sources that follow links."""
 
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+
 SourceName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
 SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
+
+
+def to_source_name(text: str, default: str) -> str:
+    """Return a text as a valid source name: invalid characters become hyphens; `default` if nothing is left."""
+    return _NOT_IN_NAMES.sub("-", text).strip("-._")[:100] or default
 
 
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):

@@ -118,10 +118,12 @@ class DefinitionHead(Section):
         options = ((name, getattr(self, name)) for name in DefinitionHead.model_fields)
         sections = {name: section for name, section in options if isinstance(section, StorageSection)}
         return {
-            **{name: section.below(base, instead_of) for name, section in sections.items()},
-            "indexes": {name: section.below(base, instead_of) for name, section in self.indexes.items()},
+            **{name: section.resolve_paths(base, instead_of) for name, section in sections.items()},
+            "indexes": {
+                name: section.resolve_paths(base, instead_of) for name, section in self.indexes.items()
+            },
             "destinations": {
-                name: section.below(base, instead_of) for name, section in self.destinations.items()
+                name: section.resolve_paths(base, instead_of) for name, section in self.destinations.items()
             },
         }
 
@@ -211,7 +213,7 @@ def make_project(
     options |= {
         **head.resolved_storage(base),
         "key_file": base / head.key_file if head.key_file else None,
-        "search": head.search.below(base),
+        "search": head.search.resolve_paths(base),
         "base": base,
         "sources": {name: _with_absolute_paths(source, base) for name, source in sources.items()},
         "invalid_sources": invalid_sources or {},
@@ -224,7 +226,7 @@ def _with_absolute_paths(source: DataSource, base: Path) -> DataSource:
     """Return a source whose filter and program paths are absolute, below `base`."""
     update: dict[str, object] = {}
     if source.filters.file is not None:
-        update["filters"] = source.filters.below(base)
+        update["filters"] = source.filters.resolve_paths(base)
     if source.completion.programs is not None:
         programs = base / source.completion.programs
         update["completion"] = source.completion.model_copy(update={"programs": programs})

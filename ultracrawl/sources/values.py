@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any
 
@@ -34,14 +35,14 @@ _EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
 
 
-def as_list(value: object) -> object:
-    """Return a single text as a list of one, for options that accept both."""
-    return [value] if isinstance(value, str) else value
+def as_list(value: object, *, types: type | tuple[type, ...] = str) -> object:
+    """Return a single value of some types as a list of one, for options that accept both."""
+    return [value] if isinstance(value, types) and not isinstance(value, bool) else value
 
 
-def one_or_list(kind: Any) -> BeforeValidator:
-    """Return a validator that accepts a single text for a list of one; `kind` is the written type of the members."""
-    return BeforeValidator(as_list, json_schema_input_type=kind | list[kind])
+def one_or_list(kind: Any, *, types: type | tuple[type, ...] = str) -> BeforeValidator:
+    """Return a validator that accepts a single value of `types` for a list of one; `kind` is its type in the schema."""
+    return BeforeValidator(partial(as_list, types=types), json_schema_input_type=kind | list[kind])
 
 
 def lower_keys(value: object) -> object:

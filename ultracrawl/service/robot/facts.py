@@ -71,7 +71,7 @@ def _files_at(location: Path) -> RobotFiles:
     beside = main_file_beside(location / "robot.conf" if location.is_dir() else location)
     for main in filter(None, (location if location.is_file() else None, beside)):
         files = read_files(main)
-        if "process" in files.together:
+        if "process" in files.block_kinds:
             return files
     raise UserError(f"{location} is no robot.conf; `ultracrawl status` shows sources of other definitions")
 

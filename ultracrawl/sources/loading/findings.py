@@ -28,7 +28,7 @@ class FindingCollector:
         self._mistakes: dict[str, list[Finding]] = {}
 
     @contextmanager
-    def about(self, source: str) -> Iterator[None]:
+    def for_source(self, source: str) -> Iterator[None]:
         """Inside the block, attribute every mistake to this source; an empty name changes nothing."""
         before, self._source = self._source, source or self._source
         try:
@@ -50,7 +50,7 @@ class FindingCollector:
         """Whether any finding is fatal."""
         return any(finding.fatal for finding in self._findings)
 
-    def begin(self, file: str, findings: Iterable[Finding] = ()) -> None:
+    def begin_file(self, file: str, findings: Iterable[Finding] = ()) -> None:
         """Register a file and add its findings; `in_order` sorts by the order of registration."""
         self._files.setdefault(file, len(self._files))
         self.add_findings(findings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import starmap
 from pathlib import Path
@@ -14,7 +13,7 @@ from ultracrawl.rules.boundary.rewriting.url_steps import STEPS, UrlStep, is_ste
 from ultracrawl.rules.boundary.rules import RuleError
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
 from ultracrawl.sources.checking.checks import check_source
-from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.definition import DataSource, to_source_name
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
 from ultracrawl.sources.loading.mapped_attributes import read_mapped_attributes
@@ -37,7 +36,6 @@ _NO_OP_RULE = "@^$@@"
 """Placeholder for a w3lib step in a list of rules, so that members keep their numbers."""
 _SOURCE_ONLY_OPTIONS = frozenset({"index_dynamic", "networks", "start_redirects", "start_urls_exempt"})
 """Boundary options that standalone components ignore."""
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class SettingsTree:
@@ -73,7 +71,7 @@ class SettingsTree:
 
 def source_name(spider: str) -> str:
     """Return the name of a spider as a valid source name."""
-    return _NOT_IN_NAMES.sub("-", spider).strip("-._")[:100] or "spider"
+    return to_source_name(spider, "spider")
 
 
 def load_settings(
@@ -84,7 +82,7 @@ def load_settings(
     Findings name the setting. Without any of the settings the source has the defaults.
     """
     tree, findings = SettingsTree(settings), FindingCollector()
-    findings.begin(tree.file)
+    findings.begin_file(tree.file)
     findings.add_below(tree, (), _check_steps(tree))
     attributes = read_mapped_attributes(tree, findings)
     head = findings.validated(DefinitionHead, {"index": _index(tree), "cache": _CACHE}, tree, ())

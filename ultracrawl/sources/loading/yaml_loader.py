@@ -68,7 +68,7 @@ def load_project(location: str | Path) -> Loaded:
 
 def load_definitions(definitions: Definitions) -> Loaded:
     """Load definitions from texts that were read before."""
-    reading = _Reading(definitions.base)
+    reading = _DefinitionReader(definitions.base)
     head: DefinitionHead | None = DefinitionHead()
     if definitions.main is not None:
         head = reading.read_main(definitions.main)
@@ -82,7 +82,7 @@ def load_tree(tree: Tree, base: Path, key_file: Path | None = None) -> tuple[Loa
 
     `key_file` decrypts passwords. The second result repeats the fatal findings with their paths in the tree.
     """
-    reading = _Reading(base)
+    reading = _DefinitionReader(base)
     reading.read_tree(tree)
     head = DefinitionHead.model_validate({"key_file": key_file, "indexes": tree.get("indexes") or {}})
     return reading.finish(head, base), tuple(reading.findings.fatal)
@@ -90,15 +90,15 @@ def load_tree(tree: Tree, base: Path, key_file: Path | None = None) -> tuple[Loa
 
 def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[PathFinding]:
     """Check the valid options of a source that is invalid as a whole."""
-    start = _part(data, "start_urls")
+    start = _valid_part(data, "start_urls")
     if start is not None and (start.start_urls or "class" not in data):
         yield from check_start_urls(start)
-    attributes = _part(data, "attributes")
+    attributes = _valid_part(data, "attributes")
     if attributes is not None:
         yield from check_attributes(attributes, schema)
 
 
-def _part(data: dict[str, Data], key: str) -> DataSource | None:
+def _valid_part(data: dict[str, Data], key: str) -> DataSource | None:
     try:
         return source_model(find_kind(data.get("type"))).model_validate(
             {"name": "part"} | {option: data[option] for option in (key, "type") if option in data}
@@ -107,9 +107,9 @@ def _part(data: dict[str, Data], key: str) -> DataSource | None:
         return None
 
 
-def _well_formed(data: dict[str, Data], name: str) -> DataSource:
+def _valid_options(data: dict[str, Data], name: str) -> DataSource:
     """Return a source with those of its options that are valid."""
-    sound = {key: value for key, value in data.items() if _part(data, key)}
+    sound = {key: value for key, value in data.items() if _valid_part(data, key)}
     try:
         model = source_model(find_kind(sound.get("type")))
         return model.model_validate({**sound, "name": "nameless"}).model_copy(update={"name": name})
@@ -148,7 +148,7 @@ def _merged(defaults: dict[str, Data], own: dict[str, Data]) -> dict[str, Data]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _RawSource:
     """One source as written, and its path."""
 
     tree: Tree
@@ -156,13 +156,13 @@ class _Entry:
     data: Data
 
 
-class _Reading:
+class _DefinitionReader:
     """Reads definition files one by one: head and defaults from the main file, sources from all."""
 
     def __init__(self, base: Path) -> None:
         self.findings = FindingCollector()
-        self._rule_files = RuleFiles(base, self.findings.begin)
-        self._entries: dict[str, _Entry] = {}
+        self._rule_files = RuleFiles(base, self.findings.begin_file)
+        self._entries: dict[str, _RawSource] = {}
         self._defaults: dict[str, Data] = {}
         self._first: Tree | None = None
 
@@ -174,7 +174,7 @@ class _Reading:
         if tree is None:
             return None
         if _is_single_source(tree):
-            self._add(text.stem, _Entry(tree, (), tree.data))
+            self._add(text.stem, _RawSource(tree, (), tree.data))
             return DefinitionHead()
         self._check_keys(tree)
         self._read_sources(tree)
@@ -183,9 +183,9 @@ class _Reading:
 
     def read_other(self, text: DefinitionText | UnreadFile) -> None:
         """Read a file with sources only: one, named after the file, or several under `sources:`."""
-        with self.findings.about(text.stem):
+        with self.findings.for_source(text.stem):
             if isinstance(text, UnreadFile):
-                self.findings.begin(text.findings[0].file, text.findings)
+                self.findings.begin_file(text.findings[0].file, text.findings)
             else:
                 self._read_other(text)
 
@@ -194,7 +194,7 @@ class _Reading:
         if tree is None:
             return
         if _is_single_source(tree):
-            self._add(text.stem, _Entry(tree, (), tree.data))
+            self._add(text.stem, _RawSource(tree, (), tree.data))
             return
         self._check_keys(tree)
         for key in tree.options:
@@ -204,7 +204,7 @@ class _Reading:
         self._read_sources(tree)
 
     def _parse(self, text: DefinitionText) -> YamlTree | None:
-        self.findings.begin(text.file)
+        self.findings.begin_file(text.file)
         try:
             tree = parse_yaml(text.text, text.file)
         except DefinitionError as error:
@@ -212,7 +212,7 @@ class _Reading:
             return None
         self._first = self._first or tree
         for finding in tree.findings:
-            with self.findings.about(_source_of(finding, tree)):
+            with self.findings.for_source(_source_of(finding, tree)):
                 self.findings.add_findings([finding])
         if isinstance(tree.data, dict):
             return tree
@@ -229,7 +229,7 @@ class _Reading:
 
     def read_tree(self, tree: Tree) -> None:
         """Read the sources of a tree converted from another format."""
-        self.findings.begin(tree.file)
+        self.findings.begin_file(tree.file)
         self._first = self._first or tree
         self._read_sources(tree)
 
@@ -237,19 +237,19 @@ class _Reading:
         sources = tree.get("sources")
         if isinstance(sources, dict):
             for name, data in sources.items():
-                self._add(name, _Entry(tree, ("sources", name), data))
+                self._add(name, _RawSource(tree, ("sources", name), data))
         elif sources is not None:
             instead = "write each source as its name, a colon, and its options indented below"
             self.findings.add(
                 tree, ("sources",), f"{format_value(sources)} is not a group of sources", instead
             )
 
-    def _add(self, name: str, entry: _Entry) -> None:
+    def _add(self, name: str, entry: _RawSource) -> None:
         known = self._entries.setdefault(name, entry)
         if known is not entry:
             where = "{}:{}".format(*known.tree.place(known.path))
             problem = f"the source `{name}` is defined already at {where}"
-            with self.findings.about(name):
+            with self.findings.for_source(name):
                 self.findings.add(entry.tree, entry.path, problem, "choose another name")
 
     def _read_head(self, tree: YamlTree) -> DefinitionHead | None:
@@ -285,7 +285,7 @@ class _Reading:
         schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
         sources: dict[str, DataSource | None] = {}
         for name, entry in self._entries.items():
-            with self.findings.about(name):
+            with self.findings.for_source(name):
                 sources[name] = self._read_source(name, entry, schema)
         if self._first is not None:
             unknown = check_value_lists(value_lists(head.lists).values(), schema)
@@ -294,7 +294,7 @@ class _Reading:
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
-        known = {name: source or self._well_formed_part(name) for name, source in sources.items()}
+        known = {name: source or self._valid_part_of(name) for name, source in sources.items()}
         self._check_schedules(head, known)
         for name in (name for name, source in sources.items() if source):
             entry, source = self._entries[name], known[name]
@@ -304,10 +304,10 @@ class _Reading:
                 *check_refresh_conflicts(source, head.schedules),
                 *check_kept_sessions(source, has_key=head.key_file is not None),
             )
-            with self.findings.about(name):
+            with self.findings.for_source(name):
                 self.findings.add_below(entry.tree, entry.path, found)
         mistaken = {
-            name: InvalidSource(known.get(name) or self._well_formed_part(name), self.findings.mistakes(name))
+            name: InvalidSource(known.get(name) or self._valid_part_of(name), self.findings.mistakes(name))
             for name in self.findings.invalid_sources
         }
         sound = {name: source for name, source in sources.items() if source and name not in mistaken}
@@ -321,13 +321,13 @@ class _Reading:
         if (times := head.index.optimise) is not None:
             self.findings.add_below(self._first, ("index", "optimise"), check_times(times))
 
-    def _well_formed_part(self, name: str) -> DataSource:
+    def _valid_part_of(self, name: str) -> DataSource:
         """Return a source with mistakes, with its valid options only."""
         entry = self._entries.get(name)
         data = _merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}
-        return _well_formed(data, name)
+        return _valid_options(data, name)
 
-    def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
+    def _read_source(self, name: str, entry: _RawSource, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}
         if isinstance(data, dict):
             kind = find_kind(data.get("type"))
@@ -343,7 +343,7 @@ class _Reading:
             self.findings.add_below(entry.tree, entry.path, _check_parts(data, schema))
         return source
 
-    def _checked_name(self, name: str, entry: _Entry) -> str:
+    def _checked_name(self, name: str, entry: _RawSource) -> str:
         """Return the name, or a placeholder after adding a finding, so that the other options are checked too."""
         if isinstance(entry.data, dict) and "name" in entry.data:
             instead = "remove it; a source is named by its key, or by its file if it stands there alone"

@@ -205,14 +205,14 @@ class _Reader:
             if key.tag == _MERGE:
                 continue
             if not isinstance(key, yaml.ScalarNode):
-                self._find(
+                self._add_finding(
                     key, path, "a list or group stands where the name of an option belongs", "write a name"
                 )
                 continue
             name = str(key.value)
             if name in lines:
                 problem = f"`{name}` is written twice, first on line {lines[name]}"
-                self._find(key, (*path, name), problem, "keep one of the two")
+                self._add_finding(key, (*path, name), problem, "keep one of the two")
             else:
                 lines[name] = _line(key)
                 own[name] = self.read(value, (*path, name), depth + 1)
@@ -237,11 +237,11 @@ class _Reader:
             # An unquoted `!secret` is a tag too; it may be a password.
             shown = "behind `!`" if node.tag.startswith("!") else f"`{node.tag}`"
             problem = f"the tag {shown} has no meaning here"
-            self._find(
+            self._add_finding(
                 node, path, problem, "write the value without a tag, or in quotes if it begins with `!`"
             )
 
-    def _find(self, node: yaml.Node, path: OptionPath, problem: str, instead: str) -> None:
+    def _add_finding(self, node: yaml.Node, path: OptionPath, problem: str, instead: str) -> None:
         key = ".".join(str(step) for step in path if isinstance(step, str)) or "file"
         self._tree.findings.append(Finding(self._tree.file, _line(node), key, problem, instead))
 

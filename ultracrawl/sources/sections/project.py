@@ -42,7 +42,7 @@ class StorageSection(Section):
     def _path_alone(cls, data: Any) -> Any:
         return {"path": data} if isinstance(data, str) and data.strip() else data
 
-    def below(self, base: Path, instead_of: Path) -> Self:
+    def resolve_paths(self, base: Path, instead_of: Path) -> Self:
         """Return the section with a path below `base`, if its path is relative or below `instead_of`."""
         path = self.path.expanduser()
         inner = path.relative_to(instead_of) if path.is_relative_to(instead_of) else path
@@ -130,11 +130,13 @@ class DestinationSection(Section):
             return frozenset(type(self).model_fields) - {"type", "path", "options"}
         return frozenset({"options"})
 
-    def below(self, base: Path, instead_of: Path) -> Self:
-        """Return the section with its file below `base`, like `StorageSection.below`."""
+    def resolve_paths(self, base: Path, instead_of: Path) -> Self:
+        """Return the section with its file below `base`, like `StorageSection.resolve_paths`."""
         if self.path is None:
             return self
-        return self.model_copy(update={"path": StorageSection(path=self.path).below(base, instead_of).path})
+        return self.model_copy(
+            update={"path": StorageSection(path=self.path).resolve_paths(base, instead_of).path}
+        )
 
 
 class StateSection(StorageSection):

@@ -119,10 +119,6 @@ WindowSpan = Annotated[str, AfterValidator(_check_window)]
 SourceReference = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 class TimesSection(Section):
     """Times at which something is done: either `cron`, or `every` with `at` and `on`."""
 
@@ -132,7 +128,7 @@ class TimesSection(Section):
     """Interval: minutes, or a number with min, h, d, w or months. The number 1 may be omitted, as in `week`."""
     at: Annotated[tuple[TimeOfDay, ...], one_or_list(TimeOfDay)] = Field(default=(), examples=["03:30"])
     """Times of day, for intervals of days, weeks and months. None: midnight."""
-    on: Annotated[tuple[Day, ...], BeforeValidator(_as_list), one_or_list(Day)] = Field(
+    on: Annotated[tuple[Day, ...], one_or_list(Day, types=(str, int))] = Field(
         default=(), examples=[["mon", "thu"]]
     )
     """Weekdays, for weeks (none: Monday); days of the month or `last`, for months (none: the first)."""

@@ -92,7 +92,7 @@ class SearchSection(Section):
     )
     """Weights for ranking the best hits: words by position, depth, freshness."""
 
-    def below(self, base: Path) -> Self:
+    def resolve_paths(self, base: Path) -> Self:
         """Return the section with absolute paths; relative ones are relative to `base`."""
         synonyms = None if self.synonyms is None else base / self.synonyms
         by_source = {name: base / path for name, path in self.source_synonyms.items()}

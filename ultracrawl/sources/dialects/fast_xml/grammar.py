@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ultracrawl.sources.dialects.fast_xml.collection import Scope, ScopeKind
 from ultracrawl.sources.dialects.fast_xml.document import Element
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
-from ultracrawl.sources.dialects.fast_xml.options import LOGIN, OPTIONS, RULE_SECTIONS
+from ultracrawl.sources.dialects.fast_xml.options import LOGIN, OPTIONS, RULE_SECTIONS, SECRET_SECTIONS
 from ultracrawl.sources.dialects.fast_xml.values import Member, RawOption, read_value
 from ultracrawl.sources.mistakes import closest_match, format_names, format_value
 
@@ -16,20 +16,19 @@ ROOT = "CrawlerConfig"
 MOST_GUESSES = 200
 """Number of unknown names per file for which similar names are suggested."""
 _SCOPES = {kind.value: kind for kind in ScopeKind}
-_LISTS = {"logins": ScopeKind.LOGIN, "subdomains": ScopeKind.SUB}
+_PART_SECTIONS = {"logins": ScopeKind.LOGIN, "subdomains": ScopeKind.SUB}
 """Sections whose sub-sections are logins or sub-collections."""
 
-_INSIDE = {
+_ALLOWED_PARTS = {
     ScopeKind.COLLECTION: (ScopeKind.SUB, ScopeKind.LOGIN, ScopeKind.NODE),
     ScopeKind.NODE: (ScopeKind.SUB, ScopeKind.LOGIN),
 }
 _ATTRIBUTES = {"attrib": frozenset({"name", "type"}), "member": frozenset[str](), ROOT: frozenset[str]()}
-_FOLDED = ("http_errors", "ftp_errors", "exclude_headers", "ftp_acct")
+_CASE_INSENSITIVE_SECTIONS = ("http_errors", "ftp_errors", "exclude_headers", "ftp_acct")
 """Sections with case-insensitive free names."""
 
 _USER = re.compile(r"//[^/]*@")
 """User and password in an option name that is a URI; findings must not show them."""
-_SECRET = frozenset({"passwd", "ftp_acct", "Login/parameters"})
 
 
 def read_grammar(root: Element, notices: Notices) -> list[Scope]:
@@ -53,7 +52,7 @@ class _Grammar:
         found: dict[str, Scope] = {}
         for element in root.children:
             if element.name != ScopeKind.COLLECTION:
-                self._checks.misplaced(element, "", "in the root element")
+                self._checks.report_misplaced(element, "", "in the root element")
             elif (name := self._checks.name(element, "")) is not None:
                 self._scope(element, ScopeKind.COLLECTION, name, name, found)
         if not found and not self._notices.fatal:
@@ -87,21 +86,21 @@ class _Grammar:
     def _sections_first(element: Element) -> list[Element]:
         """Return the children of a scope, the sections with all logins or sub-collections first."""
         return sorted(
-            element.children, key=lambda child: child.attributes.get("name", "").strip() not in _LISTS
+            element.children, key=lambda child: child.attributes.get("name", "").strip() not in _PART_SECTIONS
         )
 
     def _child(self, child: Element, scope: Scope, path: str) -> None:
         kind = _SCOPES.get(child.name)
         if child.name == "attrib":
-            self._option(child, scope, _base(scope), "", path)
+            self._option(child, scope, _root_section(scope), "", path)
         elif child.name == "section":
             self._section(child, scope, path)
-        elif kind in _INSIDE.get(scope.kind, ()):
+        elif kind in _ALLOWED_PARTS.get(scope.kind, ()):
             assert kind is not None
             if (name := self._checks.name(child, path)) is not None:
                 self._part(child, kind, name, scope, path)
         else:
-            self._checks.misplaced(child, path, f"in `{scope.kind}`")
+            self._checks.report_misplaced(child, path, f"in `{scope.kind}`")
 
     def _part(self, element: Element, kind: ScopeKind, name: str, scope: Scope, path: str) -> None:
         among = {ScopeKind.LOGIN: scope.logins, ScopeKind.SUB: scope.subs, ScopeKind.NODE: scope.nodes}[kind]
@@ -117,10 +116,10 @@ class _Grammar:
         name = self._checks.name(element, path)
         if name is None:
             return
-        if name in _LISTS and scope.kind in _INSIDE:
-            self._parts(element, _LISTS[name], scope, path)
+        if name in _PART_SECTIONS and scope.kind in _ALLOWED_PARTS:
+            self._parts(element, _PART_SECTIONS[name], scope, path)
         else:
-            self._known_section(element, scope, _base(scope), "", name, path)
+            self._known_section(element, scope, _root_section(scope), "", name, path)
 
     def _parts(self, element: Element, kind: ScopeKind, scope: Scope, path: str) -> None:
         """Read a section with all logins or all sub-collections."""
@@ -131,7 +130,7 @@ class _Grammar:
         among = scope.logins if kind is ScopeKind.LOGIN else scope.subs
         for child in element.children:
             if child.name != "section":
-                self._checks.misplaced(
+                self._checks.report_misplaced(
                     child, path, f"in the section `{element.attributes.get('name', '').strip()}`"
                 )
             elif (name := self._checks.name(child, path)) is not None:
@@ -158,7 +157,7 @@ class _Grammar:
             self._checks.report(code, element, path, problem, self._checks.correction(name, names))
             return
         if scope.kind is ScopeKind.SUB and not OPTIONS.in_sub_collections(section):
-            self._checks.not_in_sub_collection(element, path)
+            self._checks.report_in_sub_collection(element, path)
             return
         self._note_section(element, scope, section, free or name, path)
         self._checks.check_attributes(element, path)
@@ -170,7 +169,7 @@ class _Grammar:
                 if (inner := self._checks.name(child, path)) is not None:
                     self._known_section(child, scope, section, inner_free, inner, path)
             else:
-                self._checks.misplaced(child, path, "in a section")
+                self._checks.report_misplaced(child, path, "in a section")
 
     def _note_section(self, element: Element, scope: Scope, section: str, free: str, path: str) -> None:
         written = section.replace("*", free)
@@ -191,12 +190,12 @@ class _Grammar:
         path = f"{path}/{_USER.sub('//', name)}"
         self._checks.check_attributes(element, path)
         if spec is None:
-            self._checks.unknown_option(element, section, name, path)
+            self._checks.report_unknown_option(element, section, name, path)
             return
         if scope.kind is ScopeKind.SUB and not spec.sub:
-            self._checks.not_in_sub_collection(element, path)
+            self._checks.report_in_sub_collection(element, path)
             return
-        name = canonical.lower() if section in _FOLDED else canonical
+        name = canonical.lower() if section in _CASE_INSENSITIVE_SECTIONS else canonical
         written = RawOption(
             spec,
             name,
@@ -204,7 +203,7 @@ class _Grammar:
             element.attributes.get("type", "").strip(),
             element.text.strip(),
             self._members(element, path),
-            section in _SECRET,
+            section in SECRET_SECTIONS,
         )
         self._set(element, scope, written, free, canonical)
 
@@ -212,7 +211,7 @@ class _Grammar:
         members: list[Member] = []
         for child in element.children:
             if child.name != "member" or child.children:
-                self._checks.misplaced(child, path, "in an option")
+                self._checks.report_misplaced(child, path, "in an option")
             else:
                 self._checks.check_attributes(child, path)
                 members.append(Member(child.text.strip(), child.line))
@@ -261,12 +260,12 @@ class _ElementChecks:
         guess = self.guess(name, known)
         return f"did you mean `{guess}`" if guess else "remove it"
 
-    def not_in_sub_collection(self, element: Element, path: str) -> None:
+    def report_in_sub_collection(self, element: Element, path: str) -> None:
         """Report an element that has no effect in a sub-collection."""
         instead = "write it in the collection"
         self.report(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
 
-    def unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
+    def report_unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
         """Report an option that its section does not have."""
         instead = self.correction(name, OPTIONS.names(section))
         self.report(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
@@ -279,7 +278,7 @@ class _ElementChecks:
                 problem = f"`{element.name}` has no attribute `{attribute}`; it is ignored"
                 self.report(Code.UNKNOWN, element, path, problem, "remove it")
 
-    def misplaced(self, element: Element, path: str, where: str) -> None:
+    def report_misplaced(self, element: Element, path: str, where: str) -> None:
         """Report an element that is not allowed at its position."""
         known = element.name in (*_SCOPES, "attrib", "section", "member", ROOT)
         guess = None if known else self.guess(element.name, (*_SCOPES, "attrib", "section", "member"))
@@ -297,5 +296,5 @@ def _lines_of_sections(scope: Scope, kind: ScopeKind) -> set[int]:
     return {part.line for part in scope.subs.values()} if kind is ScopeKind.SUB and scope.all_subs else set()
 
 
-def _base(scope: Scope) -> str:
+def _root_section(scope: Scope) -> str:
     return LOGIN if scope.kind is ScopeKind.LOGIN else ""

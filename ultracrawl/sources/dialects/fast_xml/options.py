@@ -19,6 +19,10 @@ FREE = "*"
 RULE_SECTIONS = ("include_domains", "exclude_domains", "include_uris", "exclude_uris")
 LOGIN = "Login"
 """The section of the options of a login."""
+LOGIN_FIELDS = f"{LOGIN}/parameters"
+"""The section of the form fields of a login."""
+SECRET_SECTIONS = frozenset({"passwd", "ftp_acct", LOGIN_FIELDS})
+"""Sections whose options are or contain passwords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class OptionList:
         self._known = {(spec.section, spec.name): spec for spec in self.all}
         self._aliases = {(spec.section, alias): spec.name for spec in self.all for alias in spec.aliases}
         self._known.update(((spec.section, spec.name), spec) for spec in _nested(self.all))
-        self.sections = {spec.section for spec in self._known.values()} | _HOLDERS
+        self.sections = {spec.section for spec in self._known.values()} | _PARENT_SECTIONS
         """The paths of all sections."""
 
     def find(self, section: str, name: str) -> OptionSpec | None:
@@ -107,7 +111,7 @@ class OptionList:
         return (spec for spec in self.all if spec.default is not None and FREE not in spec.section)
 
 
-_HOLDERS = frozenset({"feeding", "adaptive", "workqueue_priority"})
+_PARENT_SECTIONS = frozenset({"feeding", "adaptive", "workqueue_priority"})
 """Sections that contain sections only."""
 
 _NESTED = {

@@ -37,12 +37,12 @@ DEFAULTS_FILE = "crawlercollectiondefaults.xml"
 """The file beside a collection file with the defaults of its options."""
 KEY_FILE = "password.key"
 """The file beside a collection file with the key of encrypted passwords."""
-NODE = "ULTRACRAWL_NODE"
+NODE_VARIABLE = "ULTRACRAWL_NODE"
 """The environment variable with the name of this node; the default is the host name."""
 MAX_BYTES = 64 << 20
 """Maximum size of a file, in bytes."""
-_IDLE = "has no start URI, so there is nothing to crawl"
-_START_INSTEAD = "write `start_uris` or `start_uri_files`"
+_NO_START_PROBLEM = "has no start URI, so there is nothing to crawl"
+_NO_START_ADVICE = "write `start_uris` or `start_uri_files`"
 
 
 def read_collections(location: str | Path) -> Loaded:
@@ -57,9 +57,11 @@ def load_collections(path: Path, collections: Sequence[Scope], notices: Notices)
     defaults = _read_defaults(path, notices)
     networks = read_networks(path, notices)
     if notices.fatal:
-        return _nothing(path, tuple(notices))
+        return _without_collections(path, tuple(notices))
     if not collections:
-        return _nothing(path, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
+        return _without_collections(
+            path, (*notices, Finding(str(path), 0, "file", "no collection", "write one"))
+        )
     tree = _CollectionTree(
         str(path), [merge_layers([*defaults, collection]) for collection in collections], notices
     )
@@ -67,7 +69,7 @@ def load_collections(path: Path, collections: Sequence[Scope], notices: Notices)
     return _load(tree, path.absolute().parent, notices)
 
 
-def _nothing(path: Path, findings: tuple[Finding, ...]) -> Loaded:
+def _without_collections(path: Path, findings: tuple[Finding, ...]) -> Loaded:
     """Return the result for a file without a usable collection: a project with storage paths only."""
     base, fatal = path.absolute().parent, fatal_of(findings)
     return Loaded(None, findings, make_project(DefinitionHead(), {}, base, mistakes=fatal))
@@ -116,21 +118,21 @@ def _load(tree: _CollectionTree, base: Path, notices: Notices) -> Loaded:
     """Load the sources; drop invalid list members and retry until none is left."""
     key_file = base / KEY_FILE if (base / KEY_FILE).is_file() else None
     loaded, faults = load_tree(tree, base, key_file)
-    while tree.drop(faults, notices) or tree.leave_out(faults, notices):
+    while tree.drop_members(faults, notices) or tree.drop_idle_collections(faults, notices):
         loaded, faults = load_tree(tree, base, key_file)
-    findings = _in_order((*notices, *map(_reworded, _one_secret(loaded.findings))))
+    findings = _in_order((*notices, *map(_in_xml_terms, _merge_secret_findings(loaded.findings))))
     rest = loaded.partial_project
     if rest is not None:
         mistaken = {
-            name: replace(invalid, findings=tuple(map(_reworded, invalid.findings)))
+            name: replace(invalid, findings=tuple(map(_in_xml_terms, invalid.findings)))
             for name, invalid in rest.invalid_sources.items()
         }
-        mistakes = (*fatal_of(notices), *map(_reworded, rest.mistakes))
+        mistakes = (*fatal_of(notices), *map(_in_xml_terms, rest.mistakes))
         rest = rest.model_copy(update={"invalid_sources": mistaken, "mistakes": mistakes})
     return Loaded(None if notices.fatal else loaded.project, findings, rest)
 
 
-def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _merge_secret_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings, but only the first one about passwords in clear text."""
     told = False
     for finding in findings:
@@ -141,11 +143,11 @@ def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield replace(finding, problem=f"{Code.PLAIN_PASSWORD}: {finding.problem}")
 
 
-def _reworded(finding: Finding) -> Finding:
+def _in_xml_terms(finding: Finding) -> Finding:
     """Return a finding with the wording for XML."""
     if finding.code is not FindingCode.NO_START:
         return finding
-    return replace(finding, problem=f"{Code.NO_START}: {_IDLE}", instead=_START_INSTEAD)
+    return replace(finding, problem=f"{Code.NO_START}: {_NO_START_PROBLEM}", instead=_NO_START_ADVICE)
 
 
 def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -162,7 +164,7 @@ class _CollectionTree:
         self._named: list[tuple[str, Scope]] = []
         self.sources: dict[str, tuple[str, ...]] = {}
         """The sources of each collection, by its name."""
-        node = os.environ.get(NODE) or gethostname()
+        node = os.environ.get(NODE_VARIABLE) or gethostname()
         for collection in collections:
             report_ineffective_options(collection, node, notices)
             self._add(apply_node(collection, node))
@@ -199,13 +201,13 @@ class _CollectionTree:
             return self._indexes
         return {name: draft.data() for name, draft in self._drafts.items()} if key == "sources" else None
 
-    def drop(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
+    def drop_members(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
         """Drop the invalid list members, the last ones first; return whether any was dropped."""
         dropped = False
-        for fault in sorted(faults, key=_numbers, reverse=True):
+        for fault in sorted(faults, key=_member_order, reverse=True):
             place = self.place(fault.path)
             draft = self._drafts.get(str(fault.path[1])) if len(fault.path) > 1 else None
-            if draft is not None and _widens(fault.path, draft):
+            if draft is not None and _would_widen_crawl(fault.path, draft):
                 continue
             if draft is not None and draft.drop(fault.path[2:]):
                 dropped = True
@@ -215,21 +217,21 @@ class _CollectionTree:
                 notices.add(Code.MEMBER, place, problem, fault.instead)
         return dropped
 
-    def leave_out(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
+    def drop_idle_collections(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
         """Remove the collections without a start URI, if others have one; return whether any was removed."""
         idle = {str(fault.path[1]) for fault in faults if fault.code is FindingCode.NO_START}
         if not idle < self._drafts.keys():
             return False
         for name in sorted(idle):
             place = self._drafts.pop(name).place(("start_urls",))
-            notices.add(Code.NO_START, place, _IDLE, _START_INSTEAD)
+            notices.add(Code.NO_START, place, _NO_START_PROBLEM, _NO_START_ADVICE)
         return bool(idle)
 
 
 _EXCLUDING = frozenset({"exclude", "exclude_headers", "elsewhere", "rewrite_rules"})
 
 
-def _widens(path: OptionPath, draft: Draft) -> bool:
+def _would_widen_crawl(path: OptionPath, draft: Draft) -> bool:
     """Return whether dropping a member would widen the crawl: an exclusion, a rewrite rule, the last inclusion."""
     if _EXCLUDING & set(path):
         return True
@@ -237,7 +239,7 @@ def _widens(path: OptionPath, draft: Draft) -> bool:
     return isinstance(members, list) and len(members) == 1
 
 
-def _numbers(fault: PathFinding) -> tuple[str, tuple[int, ...]]:
+def _member_order(fault: PathFinding) -> tuple[str, tuple[int, ...]]:
     """Sort key: faults by list, then by member."""
     names = "/".join(str(step) for step in fault.path if isinstance(step, str))
     return names, tuple(step for step in fault.path if isinstance(step, int))

@@ -26,7 +26,7 @@ _URIS: OptionPath = ("boundary", "uris", "include")
 _NO_DOMAINS: OptionPath = ("boundary", "domains", "exclude")
 _NO_URIS: OptionPath = ("boundary", "uris", "exclude")
 _ELSEWHERE: OptionPath = ("boundary", "elsewhere")
-_AREA = {"hosts": _DOMAINS, "uris": _URIS, "except_hosts": _NO_DOMAINS, "except_uris": _NO_URIS}
+_AREA_RULES = {"hosts": _DOMAINS, "uris": _URIS, "except_hosts": _NO_DOMAINS, "except_uris": _NO_URIS}
 """The options of an area, and the rules of a sub-collection that they are taken from."""
 _COMBINE: OptionPath = ("boundary", "combine")
 _SCHEMES: OptionPath = ("boundary", "schemes")
@@ -36,7 +36,7 @@ _BEGINNINGS: dict[OptionPath, OptionPath] = {
     ("feeds", "urls"): ("feeds", "url_files"),
 }
 """Lists of start URIs, and the options that name files with more of each."""
-_SEND: OptionPath = ("send_links_to",)
+_SEND_LINKS: OptionPath = ("send_links_to",)
 _BY_HOST = ("max_doc", "use_javascript", "use_sitemaps")
 """Options that work per host, so they cannot be combined with URI rules."""
 _STARTS = ("start_uris", "start_uri_files")
@@ -51,28 +51,28 @@ def drafts_of(
     areas: dict[str, Draft] = {}
     """The rules of each sub-collection, without those of the collection."""
     for sub in collection.subs.values():
-        if not _covers_something(sub):
+        if not _has_rules(sub):
             continue
-        part = translate(_scope(collection, sub, notices), notices)
+        part = translate(_inherit(collection, sub, notices), notices)
         own = Draft(sub.place, part)
-        _bound(part, main, collection, sub)
+        _restrict_to_collection(part, main, collection, sub)
         for other, area in areas.items():
-            _leave_out(part, other, area)
+            _exclude_area(part, other, area)
         label = free_name(f"{name}.{source_name(sub.name)}"[:100], (*drafts, *taken))
         areas[label] = own
         drafts[label] = part
     for label, area in areas.items():
-        _leave_out(main, label, area)
-    _share(drafts, collection, Path(notices.file).parent)
+        _exclude_area(main, label, area)
+    _connect_sources(drafts, collection, Path(notices.file).parent)
     return drafts
 
 
-def _covers_something(sub: Scope) -> bool:
+def _has_rules(sub: Scope) -> bool:
     """Return whether a sub-collection has rules; one without was reported when it was read."""
     return any(section in RULE_SECTIONS for section, _ in sub.settings)
 
 
-def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
+def _inherit(collection: Scope, sub: Scope, notices: Notices) -> Scope:
     """Return a sub-collection with the inherited options and logins; rules and start URIs are not inherited."""
     inherited = {
         key: setting
@@ -99,7 +99,7 @@ def _is_longer(collection: Scope, sub: Scope) -> bool:
     return part is not None and float(str(part.value)) >= float(str(longest))
 
 
-def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
+def _restrict_to_collection(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
     """Restrict a sub-collection to the URLs of its collection."""
     whole_by_host, whole_by_uri = main.get(_DOMAINS) != ["*"], bool(main.get(_URIS))
     by_host, by_uri = part.get(_DOMAINS) != ["*"], bool(part.get(_URIS))
@@ -124,39 +124,39 @@ def _widen(part: Draft, main: Draft) -> None:
         part.copy(_SCHEMES, main)
 
 
-def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
+def _exclude_area(draft: Draft, owner: str, area: Draft) -> None:
     """Exclude the area of a sub-collection from another source."""
-    for name, source in _AREA.items():
+    for name, source in _AREA_RULES.items():
         if area.get(source) not in (None, [], ["*"]):
             draft.extend((*_ELSEWHERE, owner, name), area, source)
     if not draft.below((*_ELSEWHERE, owner)):  # the area is unrestricted
         draft.put_option((*_ELSEWHERE, owner, "hosts"), [])
 
 
-def _share(drafts: dict[str, Draft], collection: Scope, folder: Path) -> None:
+def _connect_sources(drafts: dict[str, Draft], collection: Scope, folder: Path) -> None:
     """Make the sources of a collection exchange links, trust the same sites, and form one data group."""
     main, *parts = drafts.values()
     if not parts:
         return
-    listed = {path: _listed(main.get(files), folder) for path, files in _BEGINNINGS.items()}
+    listed = {path: _urls_in_files(main.get(files), folder) for path, files in _BEGINNINGS.items()}
     urls = [url for path, inner in listed.items() for url in (*_texts(main.get(path)), *inner)]
     own = _sites(urls)
     for part in parts:
-        covered = _inside(part, urls)
+        covered = _urls_inside(part, urls)
         for path, inner in listed.items():
             part.extend(path, main, path, only=covered)
             part.append(path, [url for url in inner if url in covered], main, _BEGINNINGS[path])
-            _without(main, path, covered)
-    sent = _texts(main.get(_SEND))
+            _remove_urls(main, path, covered)
+    sent = _texts(main.get(_SEND_LINKS))
     for name, draft in drafts.items():
         others = [other for other in drafts if other != name]
-        draft.put_option(_SEND, [*sent, *others])
+        draft.put_option(_SEND_LINKS, [*sent, *others])
         draft.put_option(("takes_links",), True)
         draft.put_option(("own_sites",), [*own])
         draft.put_option(("groups",), [source_name(collection.name)])
 
 
-def _listed(names: object, folder: Path) -> list[str]:
+def _urls_in_files(names: object, folder: Path) -> list[str]:
     """Return the URIs in files; unreadable files are reported when the draft is loaded."""
     found: dict[str, None] = {}
     for name in _texts(names):
@@ -175,7 +175,7 @@ def _sites(urls: Iterable[str]) -> list[Data]:
     return [*found]
 
 
-def _without(draft: Draft, path: OptionPath, urls: set[str]) -> None:
+def _remove_urls(draft: Draft, path: OptionPath, urls: set[str]) -> None:
     known = _texts(draft.get(path))
     for number in reversed(range(len(known))):
         if known[number] in urls:
@@ -186,7 +186,7 @@ def _texts(value: object) -> Sequence[str]:
     return [str(member) for member in value] if isinstance(value, list) else []
 
 
-def _inside(part: Draft, urls: Iterable[str]) -> set[str]:
+def _urls_inside(part: Draft, urls: Iterable[str]) -> set[str]:
     """Return those start URIs of the collection that are inside a sub-collection."""
     try:
         source = DataSource.model_validate({**part.data(), "name": "part", "takes_links": True})
@@ -211,6 +211,6 @@ def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], not
         if target in drafts and target != name:
             drafts[target].put_option(("takes_links",), True)
         else:
-            drafts[name].forget(_SEND)
+            drafts[name].forget(_SEND_LINKS)
             problem = f"there is no other collection `{setting.value}` in this file; links are not sent"
             notices.add(Code.CONTEXT, setting.place, problem, "write both collections in one file")

@@ -21,7 +21,7 @@ from ultracrawl.sources.reading.locations import track_file
 
 _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
-ALWAYS: tuple[tuple[OptionPath, Data], ...] = (
+FIXED_OPTIONS: tuple[tuple[OptionPath, Data], ...] = (
     (("boundary", "combine"), "any"),
     (("boundary", "start_urls_exempt"), False),
     (("redirects",), "strict"),
@@ -37,14 +37,14 @@ ALWAYS: tuple[tuple[OptionPath, Data], ...] = (
 
 _HTTPS = "https"
 _STARTS = tuple((section, name) for section in ("", "rss") for name in ("start_uris", "start_uri_files"))
-_TOGETHER = ("logins.", "feeding.destinations.")
+_GROUP_PREFIXES = ("logins.", "feeding.destinations.")
 """Prefixes of options that are translated as whole groups, not one by one."""
 
 
 def translate(collection: Scope, notices: Notices) -> Draft:
     """Return the draft of a collection, defaults included."""
     draft = Draft(collection.place, _defaults())
-    for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
+    for setting in sorted(filter(_has_effect, collection.settings.values()), key=_sort_key):
         _put(setting, draft, notices)
     put_logins(collection, draft, notices)
     put_destinations(collection, draft, notices)
@@ -60,21 +60,21 @@ def translate(collection: Scope, notices: Notices) -> Draft:
 def _defaults() -> Draft:
     """Return the draft of a collection without options."""
     draft = Draft(Place("", 0, ""))
-    for path, value in ALWAYS:
+    for path, value in FIXED_OPTIONS:
         draft.put_option(path, value)
     discarded = Notices("")
     for spec in OPTIONS.defaults():
-        if spec.sets and not spec.sets[0].startswith(_TOGETHER):
+        if spec.sets and not spec.sets[0].startswith(_GROUP_PREFIXES):
             _put(Setting(spec, spec.name, spec.default, Place("", 0, spec.path)), draft, discarded)
     return draft
 
 
 def _has_effect(setting: Setting) -> bool:
     """Return whether a setting is translated by its form; logins and destinations are translated as groups."""
-    return bool(setting.spec.sets) and not setting.spec.sets[0].startswith(_TOGETHER)
+    return bool(setting.spec.sets) and not setting.spec.sets[0].startswith(_GROUP_PREFIXES)
 
 
-def _rank(setting: Setting) -> tuple[bool, int]:
+def _sort_key(setting: Setting) -> tuple[bool, int]:
     """Sort key: by number, but `levels` first because options of levels depend on it."""
     return setting.spec.name != "levels", setting.spec.number
 

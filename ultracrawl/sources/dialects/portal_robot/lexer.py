@@ -123,7 +123,7 @@ def read_text(text: str, file: str, words: Iterable[str]) -> ConfigText:
         elif line.head.startswith("<"):
             block = _open(line, block, result)
         else:
-            _take(line, block, result)
+            _add_directive(line, block, result)
     if block is not None:
         problem = f"the block <{block.kind}> is not closed"
         result.add_finding(block.line, block.kind, problem, f"end it with a line </{block.kind}>")
@@ -214,7 +214,7 @@ def _close(line: _Line, block: Block | None, result: ConfigText) -> None:
         result.add_finding(line.number, block.kind, problem, f"write </{block.kind}>")
 
 
-def _take(line: _Line, block: Block | None, result: ConfigText) -> None:
+def _add_directive(line: _Line, block: Block | None, result: ConfigText) -> None:
     word = ""
     first = line.head.partition(" ")[0].partition("\t")[0]
     if "=" not in first and not first.startswith('"'):
@@ -272,7 +272,7 @@ def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) ->
         result.add_finding(line, "comment", problem, "write it on a line of its own", fatal=not in_header)
         return None, len(text)
     if not token["equals"]:
-        return _lonely(name, line, result, in_header), at
+        return _pair_without_value(name, line, result, in_header), at
     if text.startswith('"', at):
         value, at = _quoted(text, at + 1, line, name, result, in_header)
         return Parameter(name, value, line), at
@@ -284,7 +284,7 @@ def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) ->
     return Parameter(name, value, line), at + len(value)
 
 
-def _lonely(name: str, line: int, result: ConfigText, in_header: bool) -> Parameter | None:
+def _pair_without_value(name: str, line: int, result: ConfigText, in_header: bool) -> Parameter | None:
     dashed = _DASHED.match(name)
     if dashed is None:
         instead = f"write {name}=value, without blanks around `=`"

@@ -148,7 +148,7 @@ def read_properties(text: str, file: str = FILE) -> tuple[RobotProperties, Confi
         for stray in (directive for directive in block.directives if directive.word):
             read.add_finding(stray.line, stray.word, "a stray line; it is ignored", "remove it", fatal=False)
         for pair in _pairs(block):
-            _take(pair, properties, read)
+            _set_property(pair, properties, read)
     return properties, read
 
 
@@ -156,7 +156,7 @@ def _pairs(block: Block) -> list[Parameter]:
     return [*block.parameters, *(pair for directive in block.directives for pair in directive.parameters)]
 
 
-def _take(pair: Parameter, properties: RobotProperties, read: ConfigText) -> None:
+def _set_property(pair: Parameter, properties: RobotProperties, read: ConfigText) -> None:
     name = _ALIASES.get(pair.name, pair.name)
     known = PROPERTIES.get(name)
     if known is None:

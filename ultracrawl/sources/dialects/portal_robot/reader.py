@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.sources import DataSource, DefinitionHead, InvalidSource, Loaded, make_project
+from ultracrawl.sources.definition import to_source_name
 from ultracrawl.sources.dialects.portal_robot.access import (
     authentication,
     ftp,
@@ -42,7 +42,6 @@ from ultracrawl.sources.kinds import load_kind, source_model
 from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.sections.completion import CompletedRun
 
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 DATA_FOLDER = "robot"
 """The data folder of an instance, unless `robot-state-dir` names another."""
 
@@ -85,13 +84,13 @@ class RobotFiles:
     filters: FilterFile | None = None
     rules: RulesFile = field(default_factory=RulesFile)
     findings: list[Finding] = field(default_factory=list)
-    together: frozenset[str] = frozenset()
+    block_kinds: frozenset[str] = frozenset()
     """The kinds of blocks in the file with the `<Process>` block; in older layouts it contains others too."""
 
     def path_of(self, name: str, kinds: frozenset[str]) -> Path:
         """Return the file with some kinds of blocks: the one of this name, or the main file in older layouts."""
         own = self.location.with_name(name)
-        return self.location if self.together & kinds and not own.exists() else own
+        return self.location if self.block_kinds & kinds and not own.exists() else own
 
     @property
     def instance(self) -> Path:
@@ -132,7 +131,8 @@ def read_robot(location: str | Path) -> Loaded:
     )
     if sources:
         placed = {
-            one.name: one.model_copy(update={"filters": one.filters.below(files.instance)}) for one in sources
+            one.name: one.model_copy(update={"filters": one.filters.resolve_paths(files.instance)})
+            for one in sources
         }
         return Loaded(make_project(head, placed, base), tuple(files.findings))
     name = source_name(files.properties["csid"] or files.instance.name)
@@ -182,7 +182,7 @@ def read_files(location: Path) -> RobotFiles:
     files = RobotFiles(
         location, properties, findings=[*findings, *read.findings, *ineffective_properties(properties)]
     )
-    files.together = frozenset(block.kind for block in read.blocks)
+    files.block_kinds = frozenset(block.kind for block in read.blocks)
     _read_rules(files)
     _read_classification(files)
     _read_filters(files)
@@ -206,7 +206,7 @@ def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
     @cache
     def load_rules(path: str) -> Rules:
         rules, read = read_rules(read_file(files.instance / path).text, str(files.instance / path))
-        if not _same(files.instance / path, files.path_of(RULES_FILE, RULE_BLOCKS)):
+        if not _is_same_file(files.instance / path, files.path_of(RULES_FILE, RULE_BLOCKS)):
             files.findings += read.findings
         return rules.compiled()
 
@@ -219,7 +219,7 @@ def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
     filters.compile(files.properties["generation-filter"], FilterKind.GENERATION, robot)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_file(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
@@ -289,8 +289,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
 
 def source_name(csid: str) -> str:
     """Return the source name of a robot: the last part of its catalog id."""
-    last = csid.rstrip("/").rpartition("/")[2]
-    return _NOT_IN_NAMES.sub("-", last).strip("-._") or "robot"
+    return to_source_name(csid.rstrip("/").rpartition("/")[2], "robot")
 
 
 def default_agent() -> str:

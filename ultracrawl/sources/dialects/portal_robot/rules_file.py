@@ -44,7 +44,7 @@ _LINE_KEYS = {
 }
 _HOST_AND_PORT = re.compile(r"(\[[^\]]+\]|[^:]+):([1-9][0-9]{0,4})")
 _NO_HOST = re.compile(r"[\s/?#@]")
-_OTHER_NAMES = {"mime type": "type"}
+_SOURCE_ALIASES = {"mime type": "type"}
 _BEHAVIORS = {"exclude": False, "include": True}
 
 
@@ -182,7 +182,7 @@ def _lines(block: Block, words: tuple[str, ...], reader: _Reader) -> Iterable[Di
 
 def _match(directive: Directive, reader: _Reader, sources: Iterable[str], of: str) -> Match | None:
     source = (directive.get("source") or "url").lower()
-    source = _OTHER_NAMES.get(source, source)
+    source = _SOURCE_ALIASES.get(source, source)
     allowed = list(sources)
     if allowed and source not in allowed:
         reader.wrong(
@@ -215,8 +215,8 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
                 starts.append(_start(directive, reader))
             case _:
                 uses.append(Use(reader.needed(directive, "rule", "Use"), reader.switch(directive)))
-    _same_depths(starts, block, reader)
-    _reached_folders(hosts, starts, block, reader)
+    _check_equal_depths(starts, block, reader)
+    _check_reachable_folders(hosts, starts, block, reader)
     name = reader.needed(block, "name", "a site")
     kind = SiteKind(reader.choice(block, "kind", [kind.value for kind in SiteKind], SiteKind.SERVER.value))
     return SiteDefinition(
@@ -238,7 +238,7 @@ def _own_hosts(
     return (own, SiteHost(LOCAL_HOST, protocols=(LOCAL_SCHEME,))) if local else (own,)
 
 
-def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
+def _check_equal_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
     """Warn about starting points with different depths: depth is tracked per site, not per starting point."""
     depths = {start.depth for start in starts if start.enabled and start.depth is not None}
     if len(depths) > 1:
@@ -248,7 +248,7 @@ def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader)
         reader.text.add_finding(block.line, "depth", problem, "write one depth", fatal=False)
 
 
-def _reached_folders(
+def _check_reachable_folders(
     hosts: Iterable[SiteHost], starts: Iterable[StartingPoint], block: Block, reader: _Reader
 ) -> None:
     """Warn about local starting points whose files no host of the site includes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -13,7 +14,7 @@ from ultracrawl.sources.header_rules import Expression
 from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.patterns import UriPattern
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import lower_keys
+from ultracrawl.sources.values import as_list, lower_keys
 
 KINDS = ("constant", "template", "regexp", "css", "xpath")
 
@@ -43,8 +44,7 @@ CssSelector = Annotated[str, _selector(css_pick, "`.price` or `meta[name=sku]`")
 XPath = Annotated[str, _selector(xpath_pick, "`//span[@id='sku']/text()`")]
 
 
-def _several(value: object) -> object:
-    return [value] if isinstance(value, str | dict) else value
+_as_list = partial(as_list, types=(str, dict))
 
 
 class ExtractRule(Section):
@@ -66,7 +66,7 @@ class ExtractRule(Section):
     """An attribute of the elements selected by `css`, used instead of their text."""
     xpath: XPath | None = Field(default=None, examples=["//span[@id='sku']/text()"])
     """XPath 1.0 expression."""
-    urls: Annotated[tuple[UriPattern, ...], BeforeValidator(_several)] = Field(
+    urls: Annotated[tuple[UriPattern, ...], BeforeValidator(_as_list)] = Field(
         default=(), examples=[["https://shop.example.com/products/"]]
     )
     """URL rules of the pages that the rule applies to. None: all pages."""
@@ -98,6 +98,6 @@ class ExtractRule(Section):
 
 
 ExtractRules = Annotated[
-    Mapping[str, Annotated[tuple[ExtractRule, ...], BeforeValidator(_several)]], BeforeValidator(lower_keys)
+    Mapping[str, Annotated[tuple[ExtractRule, ...], BeforeValidator(_as_list)]], BeforeValidator(lower_keys)
 ]
 """Rules by document attribute (case-insensitive); a list with one rule may be written as the rule."""

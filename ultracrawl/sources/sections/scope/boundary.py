@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from functools import partial
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -12,13 +13,9 @@ from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.patterns import HostPattern, UriPattern
 from ultracrawl.sources.reading.rule_files import flat, rule_entries
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Extension, Network
+from ultracrawl.sources.values import Extension, Network, as_list, one_or_list
 
 _HOST = re.compile(r"[^\s/*:]+|\[[0-9a-f:.]+\]|\*")
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str | int | dict) and not isinstance(value, bool) else value
 
 
 def _check_host_key(value: object) -> object:
@@ -42,9 +39,7 @@ def _check_path(value: object) -> object:
     return value
 
 
-def _or_list(kind: Any) -> BeforeValidator:
-    return BeforeValidator(_listed, json_schema_input_type=kind | list[kind])
-
+_or_list = partial(one_or_list, types=(str, int, dict))
 
 Host = Annotated[str, BeforeValidator(_check_host_key)]
 PathPrefix = Annotated[str, BeforeValidator(_check_path, json_schema_input_type=str)]
@@ -65,7 +60,7 @@ Extensions = Annotated[tuple[Extension, ...], _or_list(str)]
 Networks = Annotated[tuple[Network, ...], _or_list(Network)]
 Schemes = Annotated[
     tuple[Literal["http", "https", "ftp"], ...],
-    BeforeValidator(_listed, json_schema_input_type=str | list[Literal["http", "https", "ftp"]]),
+    BeforeValidator(as_list, json_schema_input_type=str | list[Literal["http", "https", "ftp"]]),
 ]
 
 

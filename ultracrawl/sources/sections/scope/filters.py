@@ -55,7 +55,7 @@ class FiltersSection(Section):
     csid: str = Field(default="", examples=["x-catalog://h/docs"])
     """The value of the filter source `csid`."""
 
-    def below(self, base: Path) -> FiltersSection:
+    def resolve_paths(self, base: Path) -> FiltersSection:
         """Return the section with absolute paths; relative ones are relative to `base`."""
         instance = base / self.instance
         return self.model_copy(

@@ -8,13 +8,10 @@ from dataclasses import replace
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.forms.access import SCHEMES
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
-from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
+from ultracrawl.sources.dialects.fast_xml.options import LOGIN_FIELDS, SECRET_SECTIONS, Value
 from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 MASK = "****"
-_FORM = f"{LOGIN}/parameters"
-_SECRET = frozenset({"passwd", "ftp_acct", _FORM})
-"""Sections whose options are or contain passwords."""
 
 
 def masked(setting: Setting) -> Value:
@@ -26,7 +23,7 @@ def masked(setting: Setting) -> Value:
             return f"{user}:{MASK}{rest}" if password else value
         case "ftp_acct", _:
             return f"{str(value).partition(':')[0]}:{MASK}"
-        case section, _ if section == _FORM:
+        case section, _ if section == LOGIN_FIELDS:
             return MASK
         case "", "proxy" if isinstance(value, tuple):
             return tuple(map(_without_password, value))
@@ -74,7 +71,7 @@ def _has_mask(setting: Setting) -> bool:
     if isinstance(value, tuple):
         hidden = (member for member in value if f":{MASK}@" in member)
         return setting.spec.name == "proxy" and any(_without_password(member) == member for member in hidden)
-    return setting.spec.section in _SECRET and MASK in str(value) and masked(setting) == value
+    return setting.spec.section in SECRET_SECTIONS and MASK in str(value) and masked(setting) == value
 
 
 def _account(text: str) -> tuple[str, str, str]:

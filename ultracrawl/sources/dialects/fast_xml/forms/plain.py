@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from itertools import count as numbers
 
 from ultracrawl.sources import Data, OptionPath
+from ultracrawl.sources.definition import to_source_name
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms import access as access_forms
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
@@ -27,12 +28,11 @@ _LEGACY_TYPES = {
 
 _SECONDS = re.compile(r"\+?(\d{1,9}(\.\d*)?|\.\d+)", re.ASCII)
 _DEPTH = re.compile(r"depth:(\d{1,9})", re.IGNORECASE)
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def source_name(name: str) -> str:
     """Return a valid source name for a collection: invalid characters become hyphens."""
-    return _NOT_IN_NAMES.sub("-", name).strip("-._")[:100] or "collection"
+    return to_source_name(name, "collection")
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -65,7 +65,7 @@ class BoundsWriter:
         named = all(rule.kind in (Kind.EXACT, Kind.DOMAIN) for rule in self._include)
         self._by_sites = sites and bool(self._include) and named and rules.combine is Combine.ALL
 
-    def written(self) -> Bounds:
+    def translate(self) -> Bounds:
         """Return the translated boundary."""
         self._schemes()
         if self._rules.exclude_extensions:
@@ -86,7 +86,7 @@ class BoundsWriter:
         """Translate the schemes; a robot follows FTP if one of its starting points is on an FTP server."""
         usual = {"http", "https", *(["ftp"] if any(url.startswith("ftp:") for url in self._seeds) else [])}
         if not self._rules.schemes <= usual:
-            self._leave("boundary.schemes", "`ftp` without a starting point on an FTP server")
+            self._omit("boundary.schemes", "`ftp` without a starting point on an FTP server")
         if not usual <= self._rules.schemes:
             self._allow(any_of(sorted(self._rules.schemes)), source="protocol")
 
@@ -95,7 +95,7 @@ class BoundsWriter:
             if rule.action is not action:
                 continue
             if rule.kind in MASK_KINDS:
-                self._leave("boundary.domains", f"the rule for addresses `{rule.text}`")
+                self._omit("boundary.domains", f"the rule for addresses `{rule.text}`")
             elif not (rule.kind is Kind.REGEXP and rule.text.strip() == ANYTHING):
                 yield rule
 
@@ -137,11 +137,11 @@ class BoundsWriter:
                 prefixes = [prefix for rule in including for prefix in (*rule.include, *rule.follow_only)]
                 self._allow(path_expression(prefixes), source="path")
             else:
-                self._leave("boundary.paths", "paths to include, for single hosts")
+                self._omit("boundary.paths", "paths to include, for single hosts")
 
     def _ports(self) -> None:
         if len({rule.host == ANY_HOST for rule in self._rules.ports}) > 1:
-            self._leave("boundary.ports", "ports of single hosts beside those for every host")
+            self._omit("boundary.ports", "ports of single hosts beside those for every host")
             return
         for rule in self._rules.ports:
             if rule.exclude:
@@ -151,7 +151,7 @@ class BoundsWriter:
             ports = {port for rule in including for port in rule.include}
             self._allow(urls_of_ports("[^/:]*", ports))
         elif including and not open_ports(including):
-            self._leave("boundary.ports", "ports to include, for single hosts")
+            self._omit("boundary.ports", "ports to include, for single hosts")
 
     def _uris(self) -> None:
         found = {action: self._uri_expressions(action) for action in Action}
@@ -161,7 +161,7 @@ class BoundsWriter:
         if self._rules.combine is Combine.ANY and self._include:
             expression, source = self._urls(self._include)
             if source == "host":
-                self._leave("boundary.combine", "expressions for hosts beside rules for URLs")
+                self._omit("boundary.combine", "expressions for hosts beside rules for URLs")
                 return
             self._allow(any_of([expression, *included, *map(literal, self._seeds)]))
         elif found[Action.INCLUDE]:
@@ -202,7 +202,7 @@ class BoundsWriter:
             self._bounds.omissions.append(("boundary", problem, instead))
         return line("MetaData", ("fn", "filter-by-regex"), ("src", source), (verb, expression))
 
-    def _leave(self, option: str, what: str) -> None:
+    def _omit(self, option: str, what: str) -> None:
         self._bounds.omissions.append((option, f"{what} cannot be said", ADVICE))
 
 

@@ -64,18 +64,18 @@ class _Export:
         own = FilterExport(source.filters) if source.filters.file else None
         compiled = compile_source(source, project)
         policy = compiled.url_policy.without_rewriting
-        bounds = BoundsWriter(compiled.boundary, policy, compiled.seeds, sites=own is None).written()
+        bounds = BoundsWriter(compiled.boundary, policy, compiled.seeds, sites=own is None).translate()
         starts = [] if bounds.sites else list(compiled.seeds)
         if own is None:
-            self._made(bounds)
+            self._write_own_filters(bounds)
         else:
-            self._taken(own, bounds)
+            self._copy_filters(own, bounds)
             starts = own.starts_beside(compiled.seeds)
         properties = {**properties_of(source, project), **_filter_names(source, own)}
         self.result.files = {"robot.conf": process_block(properties, starts), **self.result.files}
-        self._leave_out(project, bounds)
+        self._report_omissions(project, bounds)
 
-    def _made(self, bounds: Bounds) -> None:
+    def _write_own_filters(self, bounds: Bounds) -> None:
         """Write filters for a source that has none of its own."""
         source, common = self._source, [*bounds.both]
         setup: list[str] = []
@@ -108,12 +108,12 @@ class _Export:
             [filter_block("enumeration-default", enumeration), filter_block("generation-default", generation)]
         )
 
-    def _taken(self, own: FilterExport, bounds: Bounds) -> None:
+    def _copy_filters(self, own: FilterExport, bounds: Bounds) -> None:
         """Copy the filters of a source, with directives for its boundary in front."""
         self.result.files |= own.files(bounds.both, [*bounds.both, *bounds.generation])
         self.result.findings += [Finding(self._file, 0, *omission, False) for omission in own.omissions]
 
-    def _leave_out(self, project: Project, bounds: Bounds) -> None:
+    def _report_omissions(self, project: Project, bounds: Bounds) -> None:
         """Report every option that differs from its default and is not in the files."""
         for left in (*bounds.omissions, *access_of(self._source)[1]):
             self.result.findings.append(Finding(self._file, 0, *left, False))
@@ -127,7 +127,7 @@ class _Export:
         only = project.model_copy(update={"sources": {self._source.name: self._source}})
         written: Mapping[str, Any] = yaml.safe_load(definition_text(only, project.base))
         for option in options_of(written["sources"][self._source.name]):
-            if not _is_said(option, self._source):
+            if not _is_expressed(option, self._source):
                 yield option
         if self._source.sitemaps.use:
             yield "sitemaps.use"
@@ -135,7 +135,7 @@ class _Export:
             yield "duplicates.detect"
 
 
-def _is_said(option: str, source: DataSource) -> bool:
+def _is_expressed(option: str, source: DataSource) -> bool:
     if option.startswith(_OMITTED_OPTIONS):
         return False
     if option.startswith("attributes"):
