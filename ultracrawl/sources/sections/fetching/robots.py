@@ -35,6 +35,6 @@ class RobotsSection(Section):
     timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
     """Seconds after which a request for robots.txt is given up."""
     timeout_ignore: bool = Field(default=False, examples=[True])
-    """Crawl a site whose robots.txt timed out without rules. Use it only for your own sites."""
+    """Crawl a site without rules if its robots.txt timed out. Use it only for your own sites."""
     auth_ignore: bool = Field(default=True, examples=[False])
     """Treat 401, 402, 403 and 407 for robots.txt as if there were none. If off, do not crawl the site."""
