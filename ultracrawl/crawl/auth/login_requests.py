@@ -48,7 +48,7 @@ class LoginRequests:
         action = login.action or form.action
         if not login.action and not login.may_receive(action):
             raise LoginFailedError(
-                "the form is for another site than its page; name that as `action` if it is right"
+                "the form is sent to another site than its page; write its URL as `action` if this is intended"
             )
         method = login.method or (form.method if login.autofill and login.page else "POST")
         response = await self._request(action, method, urlencode(form.filled(login.values)))

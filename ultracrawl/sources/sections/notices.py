@@ -69,7 +69,7 @@ class NoticeChannel(Section):
     )
     """The kinds of notices sent through this channel. None: all."""
     timeout: Seconds = Field(default=30.0, gt=0, examples=[10])
-    """Seconds for one notice."""
+    """Seconds after which sending a notice is given up."""
 
     @model_validator(mode="after")
     def _has_one_channel(self) -> NoticeChannel:

@@ -259,7 +259,7 @@ def _check_reachable_folders(
         and folders
         and not any(host.name == LOCAL_HOST and LOCAL_SCHEME in host.protocols for host in named)
     ):
-        problem = f"no host lets files in, so that nothing comes of `{folders[0].url}`"
+        problem = f"no host of the site accepts files, so that `{folders[0].url}` has no effect"
         instead = f"add `Host name={LOCAL_HOST} protocol={LOCAL_SCHEME}`"
         reader.text.add_finding(block.line, "protocol", problem, instead, fatal=False)
 

@@ -86,7 +86,7 @@ class LoginEntry(Section):
     preload: FormUrl | None = Field(default=None, examples=["https://login.example.com/hello"])
     """A page to fetch first, for its cookies."""
     action: FormUrl | None = Field(default=None, examples=["https://login.example.com/session/new"])
-    """Where the form is sent. None: where the form itself says, on the site of `page`."""
+    """The URL to which the form is sent. None: the URL in the form itself, which must be on the site of `page`."""
     method: Literal["GET", "POST"] | None = Field(default=None, examples=["POST"])
     """The method. None: that of the form, else POST. With GET, servers may log the password."""
     autofill: bool = Field(default=True, examples=[False])
@@ -100,7 +100,7 @@ class LoginEntry(Section):
     ttl: Interval = Field(default=None, examples=["1 h"])
     """Age at which a login is renewed. None: only when the session is lost."""
     relogin_if_failed: bool = Field(default=False, examples=[True])
-    """Retry `ttl` after a failed login. If off, only the next run retries."""
+    """Retry a failed login after `ttl`. If off, only the next run retries."""
     required: bool = Field(default=True, examples=[False])
     """Do not crawl the sites after a failed login (status 959). If off, crawl them without login."""
     timeout: Seconds = Field(default=300.0, gt=0, examples=[30])

@@ -48,7 +48,7 @@ class BackOffSection(Section):
     longest: Seconds = Field(default=600.0, examples=[300])
     """Maximum delay of a site after network errors, in seconds. Each error doubles the delay."""
     limit: int = Field(default=50, ge=1, examples=[8])
-    """Network errors, minus one for each response, at which a site is given up for this run."""
+    """Number of network errors at which a site is abandoned for this run. Each response reduces the number by one."""
 
 
 class PolitenessSection(Section):

@@ -41,7 +41,7 @@ class PrioritySection(Section):
     levels: Level = Field(default=1, examples=[3])
     """Number of levels of the queue."""
     default: Level = Field(default=1, examples=[3])
-    """Level of URLs that no rule assigns."""
+    """Level of URLs that no rule assigns to another level."""
     start: Level = Field(default=1, examples=[1])
     """Level of the start URLs."""
     pop_scheme: PopScheme = Field(default=PopScheme.DEFAULT, examples=["pri"])

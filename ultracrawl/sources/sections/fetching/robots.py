@@ -37,4 +37,4 @@ class RobotsSection(Section):
     timeout_ignore: bool = Field(default=False, examples=[True])
     """Crawl a site without rules if its robots.txt timed out. Use it only for your own sites."""
     auth_ignore: bool = Field(default=True, examples=[False])
-    """Treat 401, 402, 403 and 407 for robots.txt as if there were none. If off, do not crawl the site."""
+    """If the response for robots.txt is 401, 402, 403 or 407, crawl the site without rules. If off, do not crawl it."""

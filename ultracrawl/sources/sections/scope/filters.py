@@ -43,13 +43,13 @@ class FiltersSection(Section):
     programs: Path | None = Field(default=None, examples=["bin"])
     """A folder put in front of `PATH` for programs that filters run."""
     function_timeout: Seconds = Field(default=10.0, gt=0, examples=[2])
-    """Maximum seconds of a function of your own per resource. Then the resource is denied."""
+    """Maximum seconds of a function of your own per resource. If it takes longer, the resource is denied."""
     function_memory: Size = Field(default=512 << 20, examples=["256 MB"])
-    """Maximum additional memory of such a function. Beyond it the resource is denied."""
+    """Maximum additional memory of a function of your own. If it uses more, the resource is denied."""
     starts: tuple[str, ...] = Field(default=(), examples=[["http://www.example.com/"]])
-    """Starting points for whose hosts a site is added to the rules if no site names them."""
+    """Starting points. For each of their hosts that no site of the rules names, a site is added to the rules."""
     depth: int | None = Field(default=None, ge=0, examples=[10])
-    """Maximum link steps from starting points of the rules without a depth. None: no limit."""
+    """Maximum link steps from starting points of the rules that have no depth of their own. None: no limit."""
     restarts: int = Field(default=3, ge=0, le=1000, examples=[1])
     """How often in a row a function of your own may restart the cycle (REQ_RESTART)."""
     csid: str = Field(default="", examples=["x-catalog://h/docs"])

@@ -64,7 +64,7 @@ class SitesSection(Section):
     max_sites: int = Field(default=128, ge=1, le=1_000_000, examples=[16])
     """Maximum number of sites crawled at once. Further ones start when others have finished."""
     max_inter_docs: int | None = Field(default=None, ge=1, examples=[200])
-    """URLs of a site in a row after which it makes way for a waiting site. None: no limit."""
+    """Number of URLs of a site in a row after which it gives its slot to a waiting site. None: no limit."""
     clusters: Mapping[str, HostNames] = Field(
         default={}, examples=[{"shop": ["shop.example.com", "checkout.example.com"]}]
     )
