@@ -24,9 +24,9 @@ class PageLimits(NamedTuple):
 DEFAULT_LIMITS = PageLimits()
 
 
-NODES_CUT = "limits.nodes_per_page {}: what stands behind them was left out"
-LINKS_CUT = "limits.links_per_page {}: further links were left out"
-TEXT_CUT = "conversion.text {}: what stands behind it was left out"
+NODES_CUT = "limits.nodes_per_page {}: the rest of the page was omitted"
+LINKS_CUT = "limits.links_per_page {}: further links were omitted"
+TEXT_CUT = "conversion.text {}: the rest of the text was omitted"
 
 
 def join_reasons(*bounds: tuple[str, object, bool]) -> str:

@@ -107,7 +107,7 @@ def test_links_beyond_the_limit_are_not_followed_and_that_is_said(
         site.page(f"/{number}", title=str(number), text=f"needle {number}")
     workspace.define(f"{url}/", limits={"links_per_page": 4})
     run = workspace.crawl().run
-    reason = "limits.links_per_page 4: further links were left out"
+    reason = "limits.links_per_page 4: further links were omitted"
     assert (run["outcomes"], run["cut"]) == ({"NEW": 5}, {reason: 1})
     assert workspace.urls()["/"]["reason"] == reason
     assert reason in workspace.command("explain", f"{url}/").out
@@ -123,7 +123,7 @@ def test_a_page_with_too_many_nodes_is_indexed_as_far_as_it_was_read(
     site.file("/", page, "text/html")
     workspace.define(f"{url}/", limits={"nodes_per_page": 22})
     run = workspace.crawl().run
-    assert run["cut"] == {"limits.nodes_per_page 22: what stands behind them was left out": 1}
+    assert run["cut"] == {"limits.nodes_per_page 22: the rest of the page was omitted": 1}
     assert (workspace.search("first"), workspace.search("hidden"), site.count("/x")) == (["/"], [], 0)
 
 
