@@ -35,7 +35,7 @@ def held_back(site: Site, url: str, workspace: Workspace) -> Site:
     for path in OTHERS[:20]:
         site.remove(path)
     run = workspace.crawl(code=1).run
-    assert "20 of 32 are to leave" in run["problems"][0], "a document with a successor is not lost"
+    assert "20 of 32 would be deleted" in run["problems"][0], "a document with a successor is not lost"
     assert sum(run["outcomes"].values()) == run["scheduled"]
     return site
 

@@ -55,7 +55,7 @@ def test_fast_10_the_next_copy_stands_in_for_a_host_that_is_given_up(
     assert {urlsplit(url).hostname for url in urls} == {MAIN}, "records are those of the main host"
     status = workspace.command("status", f"{MAIN}:{port}", "--json").json["sites"][0]
     assert (status["stand_in"], status["given_up"]) == (f"{host}:{port}", False)
-    assert f"asked at  {host}:{port}" in workspace.command("status", f"{MAIN}:{port}").out
+    assert f"mirror    {host}:{port}" in workspace.command("status", f"{MAIN}:{port}").out
 
 
 def test_fast_10_without_a_copy_that_answers_the_site_is_given_up(

@@ -59,7 +59,7 @@ def test_documents_that_are_new_in_the_run_are_not_counted(
     workspace.define(f"{url}/", deletion={"percent": 50, "always": 0})
     run = workspace.crawl(code=1).run
     assert (run["outcomes"]["NEW"], run["deleted"]) == (40, 0)
-    assert "17 of 31 are to leave" in run["problems"][0]
+    assert "17 of 31 would be deleted" in run["problems"][0]
 
 
 def test_many_at_once_are_held_back_until_they_are_approved(pages: Site, workspace: Workspace) -> None:
@@ -68,13 +68,13 @@ def test_many_at_once_are_held_back_until_they_are_approved(pages: Site, workspa
     assert (run["outcomes"]["GONE"], run["deleted"]) == (20, 0)
     (problem,) = run["problems"]
     assert problem == (
-        "no document was deleted: 20 of 31 are to leave the index at once (20 GONE), and the limit is 10; "
+        "no document was deleted: 20 of 31 would be deleted at once (20 GONE), and the limit is 10; "
         "`ultracrawl approve-deletions site` deletes them"
     )
     assert len(workspace.search("needle")) == 31, "nothing has left"
     (row,) = workspace.command("status", "--json").json["sources"]
     assert row["leaving"] == 20
-    assert "20 documents are to leave" in workspace.command("status").out
+    assert "20 documents are to be deleted from the index" in workspace.command("status").out
     assert workspace.urls()["/p0"]["leaving"] == "GONE: not found"
     listed = workspace.command("approve-deletions", "site", "--list", "--json").json
     assert (listed["done"], len(listed["documents"])) == ("leaving", 20)
@@ -292,7 +292,10 @@ def test_what_is_to_leave_is_listed_during_a_crawl(pages: Site, workspace: Works
     workspace.crawl(code=1)
     with lock_file(workspace.directory / "var/state/site.sqlite", "site"):
         listed = workspace.command("approve-deletions", "site", "--list")
-        assert (listed.code, listed.out.splitlines()[0]) == (0, "site: 20 documents are to leave the index")
+        assert (listed.code, listed.out.splitlines()[0]) == (
+            0,
+            "site: 20 documents are to be deleted from the index",
+        )
         refused = workspace.command("approve-deletions", "site")
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     both = workspace.command("approve-deletions", "site", "--list", "--discard")

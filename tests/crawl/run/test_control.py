@@ -136,7 +136,7 @@ def test_a_pause_does_not_survive_a_kill(
     kill_group(running)
     assert state(workspace) == "unfinished", "a killed crawl is not paused"
     forget_the_crawl(workspace)
-    assert "is asked by the next crawl" in site_status(workspace, slow)
+    assert "the next crawl requests it" in site_status(workspace, slow)
     ended = workspace.command("resume", "site")
     assert ended.code == 2
     workspace.crawl("--delay", "0")

@@ -143,7 +143,7 @@ def test_many_documents_without_a_record_wait_for_a_word(crawled: Crawled, proje
     state_of(project).unlink()
     crawled.site.page("/", title="Start", links=PATHS[:10], text="few")
     (problem,) = project.crawl(code=1).run["problems"]
-    assert "no document was deleted: 20 of 31 are to leave the index at once (20 UNKNOWN)" in problem
+    assert "no document was deleted: 20 of 31 would be deleted at once (20 UNKNOWN)" in problem
     assert project.indexed() == sorted(["/", *PATHS])
     assert project.command("approve-deletions", "site").code == 0
     assert project.indexed() == sorted(["/", *PATHS[:10]])

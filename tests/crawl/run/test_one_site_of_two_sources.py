@@ -105,11 +105,11 @@ def test_while_one_waits_it_asks_its_other_site_and_status_says_who_has_the_site
 
         until(told, two)
         row = told()
-        assert row["waits"] == "the crawl of one asks it now"
+        assert row["waits"] == "the crawl of one has its lease"
         assert (row["holder"]["source"], row["holder"]["waiting"]) == ("one", ["two"])
         shown = workspace.command("status", name).out
-        assert "it waits, the crawl of one asks it now" in shown
-        assert f"asked by  the crawl of one (process {row['holder']['pid']}); two waits for it" in shown
+        assert "it waits: the crawl of one has its lease" in shown
+        assert f"leased by the crawl of one (process {row['holder']['pid']}); two waits for it" in shown
         assert not sent(site, "two")
         until(lambda: other.count("/4"), two)
         free.set()

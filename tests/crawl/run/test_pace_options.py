@@ -410,7 +410,7 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
     delay_site(workspace, SiteClock(name, next_at=time.time() + 3000, why="60 s (definition)"))
-    assert f"{name} (site): none of its URLs wait\n" in workspace.command("status", name).out
+    assert f"{name} (site): none of its URLs are queued\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
     assert "no source knows the site" in unknown.err

@@ -76,7 +76,7 @@ def _print(explanation: Explanation) -> None:
         indexed = "waits for an approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {indexed}")
         if record.removal:
-            print_line(f"  is to leave the index: {record.removal}")
+            print_line(f"  is to be deleted from the index: {record.removal}")
     for duplicate in explanation.duplicates:
         print_line(f"  same content: {duplicate.url}{' (in the index)' if duplicate.indexed else ''}")
 

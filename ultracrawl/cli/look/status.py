@@ -40,8 +40,8 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
     pending (documents wait for `ultracrawl approve`), unfinished (the next crawl resumes its run), failed (the last
     crawl could not begin or go on; its reason is shown), unreadable (its state is damaged) or never crawled.
 
-    With a SITE (a host, with its port if that is not the usual one): when it is asked next and why not earlier, its
-    delay, errors and robots.txt.
+    With a SITE (a host, with its port if that is not the usual one): when the next request is due and why not earlier,
+    its delay, errors and robots.txt.
 
     \b
     Examples:
@@ -79,7 +79,7 @@ def _print_status(row: dict[str, Any]) -> None:
         click.echo(f"  {row['pending']:,} documents wait for `ultracrawl approve {row['source']}`")
     if row["leaving"]:
         verb = f"`ultracrawl approve-deletions {row['source']}`"
-        click.echo(f"  {row['leaving']:,} documents are to leave the index: {verb}")
+        click.echo(f"  {row['leaving']:,} documents are to be deleted from the index: {verb}")
     last = row["last_run"]
     for destination in row["feeding"]:
         click.echo(destination_line(destination))
@@ -136,10 +136,10 @@ def _print(view: SiteView) -> None:
     click.echo(f"  waiting   {waiting or 'nothing'}")
     print_line(f"  robots    {view.row.robots or 'not known'}")
     if view.row.stand_in:
-        click.echo(f"  asked at  {view.row.stand_in}, because the site itself was given up in this run")
+        click.echo(f"  mirror    {view.row.stand_in}, because the site itself was given up in this run")
     if view.holder is not None:
         then = f"; {', '.join(view.holder.waiting)} waits for it" if view.holder.waiting else ""
-        click.echo(f"  asked by  the crawl of {view.holder.source} (process {view.holder.pid}){then}")
+        click.echo(f"  leased by the crawl of {view.holder.source} (process {view.holder.pid}){then}")
     if view.clock.errors or view.clock.last_error:
         print_line(f"  errors    {view.clock.errors}, the last: {view.clock.last_error}")
 
@@ -148,8 +148,8 @@ def _next(view: SiteView) -> str:
     if view.next_at is None:
         return view.waits
     if view.waits_for_another:
-        return f"it waits, {view.waits}"
+        return f"it waits: {view.waits}"
     seconds = view.next_at - view.now
     if seconds <= 0:
-        return "may be asked now" if view.phase else "is asked by the next crawl"
+        return "may be requested now" if view.phase else "the next crawl requests it"
     return f"next request in {seconds:,.1f} s; it waits for: {view.waits}"

@@ -56,7 +56,9 @@ def _print_result(source: str, leaving: list[UrlRecord], done: str, *, as_json: 
     if as_json:
         print_json(deletions_json(source, done, leaving))
         return
-    text = {"leaving": "are to leave the index", "kept": "are kept", "deleted": "left the index"}[done]
+    text = {"leaving": "are to be deleted from the index", "kept": "are kept", "deleted": "left the index"}[
+        done
+    ]
     click.echo(f"{source}: {len(leaving):,} documents {text}")
     for record in leaving[:MAX_SHOWN]:
         print_line(f"  {record.shown_url}  ({record.removal})")

@@ -51,7 +51,7 @@ class SiteView:
         """Why nothing is requested now; empty if it could be."""
         if self.given_up:
             return f"given up in run {self.row.given_up}"
-        idle = "" if self.queued else "none of its URLs wait"
+        idle = "" if self.queued else "none of its URLs are queued"
         if idle and not self.unfinished:
             return idle
         if self.paused:
@@ -59,7 +59,7 @@ class SiteView:
         if self.suspended_until:
             return "suspended by variable_delay"
         if self.holder is not None and self.waits_for_another:
-            return f"the crawl of {self.holder.source} asks it now"
+            return f"the crawl of {self.holder.source} has its lease"
         return self.clock.why if self.clock.next_at > self.now else idle
 
     @property

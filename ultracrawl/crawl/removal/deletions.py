@@ -80,7 +80,7 @@ class Deletions:
         summary = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
         earlier = f"{before:,} left earlier in this run, " if before else ""
         return (
-            f"no document was deleted: {len(counted):,} of {indexed:,} are to leave the index at once ({summary}), "
+            f"no document was deleted: {len(counted):,} of {indexed:,} would be deleted at once ({summary}), "
             f"{earlier}and the limit is {guard.limit(indexed):,}; "
             f"`ultracrawl approve-deletions {leaving[0].source}` deletes them"
         )

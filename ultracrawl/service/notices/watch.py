@@ -50,7 +50,7 @@ class ServiceWatch:
         leaving = read_holdings(self._project(), name).numbers["leaving"]
         if not leaving:
             return None
-        text = f"{leaving:,} documents are to leave the index; `ultracrawl approve-deletions {name}` decides"
+        text = f"{leaving:,} documents are to be deleted from the index; `ultracrawl approve-deletions {name}` decides"
         return Notice(NoticeKind.DELETIONS_HELD, name, text, now)
 
     def failed_sources(self) -> set[str]:
