@@ -1,4 +1,4 @@
-"""Keeps a full-text search index in step with data sources, on one Scrapy-based engine.
+"""Keeps a full-text search index in sync with data sources, on one Scrapy-based engine.
 
 Public API: `crawl` crawls the sources of a definition file, or a URL; `Searcher` searches the index. A mistake in a
 definition or query raises `UserError`, failed work (disk, index, network) raises `WorkError`; `UltracrawlError` is the
