@@ -152,8 +152,8 @@ def test_unknown_ways_are_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("way", "problem"),
     [
-        ({}, "this names no way"),
-        ({"command": "x", "url": "json://a"}, "are two ways"),
+        ({}, "this names no channel"),
+        ({"command": "x", "url": "json://a"}, "are two channels"),
         ({"command": "x", "networks": ["10.0.0.0/8"]}, "has an effect on `webhook` alone"),
         ({"webhook": "ftp://a.example/"}, "is not the URL of a web server"),
         ({"command": "x", "kinds": ["run-faild"]}, "run-faild"),
