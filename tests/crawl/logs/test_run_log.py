@@ -108,7 +108,7 @@ def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path:
     log.flush()
     text = log.path.read_text()
     assert 5 < text.count("not found") < 12
-    assert f"{100 - text.count('not found')} lines were left out" in text
+    assert f"{100 - text.count('not found')} lines were omitted" in text
     assert "Crawling results" in text
 
 

@@ -105,11 +105,11 @@ class RunLog(AppendedLog):
     def note_results(self, report: RunReport, reason: str) -> None:
         """Log the close reason and the counts of the run."""
         if self._omitted:
-            self._add("WARNING", f"{self._omitted} lines were left out; `logs.size` bounds this log")
+            self._add("WARNING", f"{self._omitted} lines were omitted because of `logs.size`")
         if self._links > MAX_EXCLUDED_LINKS:
             self._add(
                 "INFO",
-                f"{self._links - MAX_EXCLUDED_LINKS:,} further links were excluded; `log.screened` keeps all",
+                f"{self._links - MAX_EXCLUDED_LINKS:,} further links were excluded; `log.screened` logs all of them",
             )
         for problem in report.problems:
             self._add("ERROR", problem)
