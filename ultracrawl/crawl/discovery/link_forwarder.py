@@ -121,7 +121,9 @@ class LinkForwarder(Feature):
                 stream.write(data)
         elif file not in self._full:
             self._full.add(file)
-            logger.warning("%s is full: further links are dropped until a crawl of that source reads them", file)
+            logger.warning(
+                "%s is full: further links are dropped until a crawl of that source reads them", file
+            )
 
 
 class Inbox:
