@@ -104,7 +104,7 @@ def test_documents_are_shown_to_their_readers(filled: Workspace) -> None:
         with Searcher(file, principals=principals) as searcher:
             assert searcher.count("heron") == count
             assert ("manual/pay" in found(searcher)) == (count == 7)
-    with Searcher(file) as searcher, pytest.raises(UserError, match="the index holds no document"):
+    with Searcher(file) as searcher, pytest.raises(UserError, match="the index has no document"):
         searcher.search(like=url)
     asked = ("search", "--json", "--facet", "Author", "salaries")
     nobody, staff = filled.command(*asked), filled.command(*asked, "--principal", "staff")
@@ -149,8 +149,8 @@ def test_a_misspelt_word_gets_a_suggestion(filled: Workspace) -> None:
         (["--where", "Size~3"], "is not ATTRIBUTE=VALUE"),
         (["--all", "Size"], "is not ATTRIBUTE=VALUE"),
         (["--facet", "Colour"], "unknown search attribute 'Colour'"),
-        (["--like", "http://h/none"], "the index holds no document http://h/none"),
-        (["--principal", "staff", "--all-principals"], "give one or the other"),
+        (["--like", "http://h/none"], "the index has no document http://h/none"),
+        (["--principal", "staff", "--all-principals"], "use only one of the two options"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )

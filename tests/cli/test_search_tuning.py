@@ -116,12 +116,12 @@ def test_the_language_of_the_section_is_preferred_where_nothing_else_tells(folde
 def test_factors_of_one_search(folder: Path) -> None:
     assert found(folder, "runs", boosts={"http://h/kube": 5})[0] == "kube"
     assert found(folder, "runs", boosts={"http://h/k8*": 5})[0] == "k8s"
-    with pytest.raises(UserError, match="the factor -1 of x does not lie between 0 and 1000"):
+    with pytest.raises(UserError, match="the factor -1 of x is not a number between 0 and 1000"):
         found(folder, "runs", boosts={"x": -1})
     for name in ("kube", "k8s"):
         words = ["search", "runs", "--json", "--boost", f"http://h/{name}*=5"]
         assert run(folder, *words).json["hits"][0]["url"] == f"http://h/{name}"
-    for wrong, said in (("http://h/", "is not URL=FACTOR"), ("u=nan", "does not lie between 0 and 1000")):
+    for wrong, said in (("http://h/", "is not URL=FACTOR"), ("u=nan", "is not a number between 0 and 1000")):
         ended = run(folder, "search", "runs", "--boost", wrong)
         assert (ended.code, said in ended.err, ended.err.count("\n")) == (2, True, 1)
 

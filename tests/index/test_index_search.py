@@ -184,7 +184,7 @@ def test_more_like_this(engine: IndexEngine, found: Found) -> None:
     assert found("", like="/car")[0] == "/engine"
     assert found("", like="/rolls", source="t") == []
     assert found("", like="/bread", source="t") == ["/rolls"], "like a document of another source"
-    with pytest.raises(UserError, match="the index holds no document /none"):
+    with pytest.raises(UserError, match="the index has no document /none"):
         engine.search(SearchQuery("", like="/none"))
 
 

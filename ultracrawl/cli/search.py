@@ -59,7 +59,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
         *words: Any, principal: tuple[str, ...], all_principals: bool, **options: Any
     ) -> None:
         if principal and all_principals:
-            raise UserError("--all-principals shows what every --principal may see; give one or the other")
+            raise UserError("--all-principals includes every --principal; use only one of the two options")
         function(*words, principals=None if all_principals else principal, **options)
 
     return with_principals
@@ -69,32 +69,36 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
 @server_option("search")
 @click.argument("query", default="")
 @config_option
-@click.option(
-    "--source", multiple=True, metavar="S", help="Only documents of this source; repeat for several."
-)
+@click.option("--source", multiple=True, metavar="S", help="Only documents of this source; repeatable.")
 @click.option(
     "--index",
     metavar="NAME",
     default="",
-    help="Search this one of `indexes`, or the index of the project (`default`). Without it: the primary one.",
+    help="Search this index: a name from `indexes`, or `default` (that of the project). Default: the primary one.",
 )
 @click.option("--group", multiple=True, metavar="G", help="Only documents of the sources in this data group.")
 @click.option(
     "--where",
     multiple=True,
     metavar="CONDITION",
-    help="Only documents for which this holds: ATTR=VALUE (repeat it for any of several values), ATTR=FROM..TO, or "
-    "!=, <, <=, >, >= for the equals sign.",
+    help="Only documents that satisfy this: ATTR=VALUE (repeat it for several allowed values), ATTR=FROM..TO, or "
+    "with !=, <, <=, > or >= instead of =.",
 )
 @click.option(
-    "--all", "every", multiple=True, metavar="ATTR=VALUE", help="Only documents with all these values."
+    "--all",
+    "every",
+    multiple=True,
+    metavar="ATTR=VALUE",
+    help="Only documents with this value; repeated: with all of these values.",
 )
 @click.option(
     "--complete",
     is_flag=True,
-    help="QUERY is still being typed: show titles, and titles of parts, that have its words.",
+    help="Complete the partially typed QUERY: show titles of documents and sections with its words.",
 )
-@click.option("--like", metavar="URL", default="", help="Documents like this one, which is in the index.")
+@click.option(
+    "--like", metavar="URL", default="", help="Find documents similar to this document of the index."
+)
 @_principals_options
 @click.option("--sort", metavar="ATTR", default="", help="Sort by this attribute; -ATTR for descending.")
 @click.option(
@@ -104,7 +108,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
     "--language",
     metavar="CODE",
     default="",
-    help="Your language: documents in it come first, and listed values are shown by their names in it.",
+    help="Your language: documents in it rank higher, and display names are shown in it.",
 )
 @click.option(
     "--boost",
@@ -112,7 +116,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
     multiple=True,
     metavar="URL=FACTOR",
     callback=_factors,
-    help="Multiply the score of a URL, or of all that begin so with a trailing *; repeatable.",
+    help="Multiply the score of a URL, or of a URL prefix with a trailing *; repeatable.",
 )
 @click.option("--limit", type=click.IntRange(0, 1000), default=10, show_default=True, help="Hits to show.")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Hits to skip.")
@@ -130,15 +134,15 @@ def command(
     as_json: bool,
     **order: Any,
 ) -> None:
-    """Search the index for QUERY, in titles, texts, addresses, and in what links to a document are called.
+    """Search the index for QUERY, in titles, texts, addresses and anchor texts.
 
     \b
     In QUERY:
-      heron water           both words, in any form; of more than three most, without stop words
-      "grey water"          the words next to each other, exactly so
+      heron water           both words, in any form; of more than three words, at least half
+      "grey water"          exactly these words, next to each other
       heron OR egret        one of them; AND binds tighter, ( ) group
-      heron -egret          the first without the second, also: heron NOT egret
-      egr*  Author:lee      words that begin so; a word in a search attribute
+      heron -egret          the first but not the second; also: heron NOT egret
+      egr*  Author:lee      words with this prefix; a word in a search attribute
       Size:>=10 Size:5..10  numbers; dates too: LastModifiedDate:2024-05
 
     \b
@@ -178,7 +182,7 @@ def print_completions(query: str, found: list[Completion], *, as_json: bool) -> 
         url = click.style(escape_controls(completion.url), fg="green")
         click.echo(f"{click.style(as_line(completion.text), bold=True)}  {url}")
     if not found:
-        click.echo(f"No title goes on from {query!r}.")
+        click.echo(f"No title completes {query!r}.")
 
 
 def print_result(

@@ -58,7 +58,7 @@ class SearchableProject:
         if name in self.destinations:
             kind = self.destinations[name]
             raise UserError(
-                f"{name!r} is a destination of the type {kind} and no index: it cannot be searched"
+                f"{name!r} is a destination of the type {kind}, not an index; it cannot be searched"
             )
         if name not in self.indexes:
             raise UserError(f"there is no index {name!r}; the indexes are {', '.join(self.indexes)}")
@@ -81,7 +81,7 @@ class SearchableProject:
             names = ", ".join(sorted(self.destinations))
             raise UserError(f"no source feeds an index that can be searched: their documents go to {names}")
         names = ", ".join(sorted(first))
-        raise UserError(f"the sources feed several indexes; say which is searched with --index: {names}")
+        raise UserError(f"the sources feed several indexes; choose one with --index: {names}")
 
     def to_json(self) -> dict[str, Any]:
         """Return everything except `load_project` as JSON values."""

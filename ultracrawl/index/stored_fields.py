@@ -26,7 +26,7 @@ STORED_TEXT_LIMIT = 100_000
 SORT_KEY_LIMIT = 100
 """Characters of a string that are used as a sort key."""
 
-UPGRADE_NOTICE = "index %s is of another version: every document is indexed anew, without any request"
+UPGRADE_NOTICE = "index %s has another schema version: every document is indexed again, without any request"
 """Message when an index of another schema version is rebuilt."""
 
 RESTRICTED = "restricted"

@@ -55,9 +55,7 @@ def checked_boosts(boosts: Mapping[str, float]) -> tuple[tuple[str, float], ...]
     """Return the boost factors as a query takes them. Raises `UserError` for an invalid factor."""
     for mask, factor in boosts.items():
         if not (math.isfinite(factor) and 0 <= factor <= MOST_BOOST):
-            raise UserError(
-                f"the factor {factor:g} of {mask} does not lie between 0 and {MOST_BOOST:g}, as 2 and 0.5 do"
-            )
+            raise UserError(f"the factor {factor:g} of {mask} is not a number between 0 and {MOST_BOOST:g}")
     return tuple(boosts.items())
 
 

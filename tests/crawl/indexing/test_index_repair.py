@@ -100,11 +100,11 @@ def test_an_index_of_another_version_is_made_anew_by_the_crawl_which_says_so(
     assert len(workspace.search("heron")) == 4, "it is searched meanwhile"
     shown = workspace.command("index", "info").out
     assert "schema version 1)" in shown
-    assert "of another version: a crawl, or `ultracrawl index rebuild`, makes it one of" in shown
+    assert "of another version: a crawl, or `ultracrawl index rebuild`, upgrades it to" in shown
     site.change("/a", text="egret")
     ended = workspace.command("crawl")
     assert "of another version" not in workspace.command("index", "info").out
-    notes = [line for line in ended.out.splitlines() if "is of another version" in line]
+    notes = [line for line in ended.out.splitlines() if "has another schema version" in line]
     assert len(notes) == 1, ended.out
     assert ended.code == 0
     assert workspace.search("egret") == ["/a"]

@@ -13,7 +13,7 @@ from ultracrawl.sources import Project
 def command() -> None:
     """Pause and resume what a source sends to its indexes.
 
-    Crawling goes on meanwhile. What a paused index lacks waits in the document cache on disk, in order.
+    Crawling continues meanwhile. Changes for a paused index wait in the document cache on disk, in order.
 
     \b
     Examples:

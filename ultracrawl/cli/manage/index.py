@@ -50,7 +50,7 @@ def command() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-@command.command("info", short_help="Show how many documents it holds, and the room it takes.")
+@command.command("info", short_help="Show the number of documents, and the size.")
 @index_option
 @searchable_project_option
 @json_option
@@ -70,17 +70,17 @@ def info(name: str, project: Project, as_json: bool) -> None:
         f"({facts.engine}, schema version {facts.schema})"
     )
     if facts.schema not in (0, SCHEMA_VERSION):
-        remedy = "a crawl, or `ultracrawl index rebuild`, makes it one of"
+        remedy = "a crawl, or `ultracrawl index rebuild`, upgrades it to"
         click.echo(f"  of another version: {remedy} schema version {SCHEMA_VERSION}")
     if facts.deleted:
         click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")
     if facts.reclaimed:
-        click.echo(f"  {facts.reclaimed:>9,}  times such space was freed without being asked for")
+        click.echo(f"  {facts.reclaimed:>9,}  times such space was freed automatically")
     for source, count in facts.sources.items():
         click.echo(f"  {count:>9,}  {source}")
 
 
-@command.command("check", short_help="Read the whole index, and say what is wrong.")
+@command.command("check", short_help="Read the whole index, and report errors.")
 @index_option
 @searchable_project_option
 @json_option
@@ -121,12 +121,12 @@ def optimise(name: str, project: Project, as_json: bool) -> None:
     )
 
 
-@command.command("rebuild", short_help="Index every document anew, without any request.")
+@command.command("rebuild", short_help="Make a new index from the old one, without any request.")
 @index_option
 @searchable_project_option
 @json_option
 def rebuild(name: str, project: Project, as_json: bool) -> None:
-    """Index every document anew from what the index has kept of it, without any request.
+    """Make a new index from the documents stored in the old one, without any request.
 
     It repairs a damaged index. Documents that cannot be read in it are made again from stored answers
     (`storage: {keep: true}`); the others are fetched by the next crawl. The index can be searched meanwhile.

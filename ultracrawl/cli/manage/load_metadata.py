@@ -48,7 +48,7 @@ def command(kind: str, source: str, file: Path, project: Project) -> None:
       (<documents><document url="https://www.example.com/1" title="A"><text>Words.</text></document></documents>)
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if source and kind != "documents":
-        raise UserError("--source says whose documents a file has; leave it out with another --type")
+        raise UserError("--source is only allowed with --type documents")
     try:
         data = file.read_bytes()
     except OSError as error:

@@ -61,7 +61,7 @@ def create(
       ultracrawl token create portal --role reader > portal.token
     """  # noqa: D301 - as above
     if principals and all_principals:
-        raise UserError("--all-principals shows what every --principal may see; give one or the other")
+        raise UserError("--all-principals includes every --principal; use only one of the two options")
     if not name.strip() or not name.isprintable():
         raise UserError("the name of a token is a word or some words, as `portal`")
     names = None if all_principals else principals

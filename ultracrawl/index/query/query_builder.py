@@ -60,7 +60,7 @@ def build_query_tree(
     sources = any_of([FromSource(source) for source in (query.source, *query.sources) if source])
     document = statistics.find_document(AllOf((known, sources))) or statistics.find_document(known)
     if document is None:
-        raise UserError(f"the index holds no document {query.like}, so nothing can be like it")
+        raise UserError(f"the index has no document {query.like}, so no similar ones can be found")
     return AllOf(
         (node, _similarity_node(document, statistics), Not(IsDocument(document.source, document.url)))
     )
