@@ -64,7 +64,7 @@ def test_an_export_of_elsewhere_needs_its_passwords(handbook: Workspace) -> None
 
 WRONG = {
     "a value": ({"crawlmode/mode": "DEEP"}, "is no mode"),
-    "an account": ({"ftp_acct/ftp.example": "nobody"}, "is no user with a password"),
+    "an account": ({"ftp_acct/ftp.example": "nobody"}, "is not a user with a password"),
     "a file that is not there": ({"start_uri_files": ("none.txt",)}, "there is no such file"),
 }
 

@@ -87,13 +87,13 @@ def test_comments_and_switches_without_a_value_survive(robot: RobotFiles) -> Non
 
 WRONG = {
     "no such site": (("robot", "delete-site", "x"), "there is no Site 'x'"),
-    "a URL as a site": (("robot", "create-site", "http://a/"), "is no name of a host"),
+    "a URL as a site": (("robot", "create-site", "http://a/"), "is not a host name"),
     "a site twice": (("robot", "create-site", "a"), "there is a Site 'a' already"),
     "bad expression": (
         ("robot", "create-rule", "r", "--by", "regex", "--string", "("),
         "the expression '(' is none",
     ),
-    "bad source": (("robot", "create-rule", "r", "--source", "size", "--string", "1"), "no source of match"),
+    "bad source": (("robot", "create-rule", "r", "--source", "size", "--string", "1"), "not a source of match"),
 }
 
 
@@ -441,7 +441,7 @@ def test_hosts_come_and_go(robot: RobotFiles) -> None:
     assert rules(robot) == before
     for words, problem in {
         ("--no-host", "d"): "has no Host d",
-        ("--host", "http://a/"): "is no name of a host",
+        ("--host", "http://a/"): "is not a host name",
     }.items():
         wrong = robot.command("robot", "edit-site", "a", *words)
         assert (wrong.code, problem in wrong.err) == (2, True), wrong.err

@@ -29,7 +29,7 @@ def test_formats_are_recognised_by_content(tmp_path, name, data, dialect):
         assert list(loaded.project.sources) == ["a"]
     elif data:
         problems = {
-            "xml": "N-EMPTY: holds no collection"
+            "xml": "N-EMPTY: contains no collection"
             if b"/>" in data.replace(b"\0", b"")
             else "E-XML: is not well-formed XML: no element found",
             "robot.conf": "cannot be read: No such file or directory",

@@ -64,7 +64,7 @@ def test_fast_177_ntlmv1_is_kept_and_advised_against(tmp_path: Path) -> None:
 def test_fast_25_a_proxy_of_another_kind_keeps_the_crawl_from_starting(tmp_path: Path) -> None:
     loaded = load(tmp_path, {"proxy": ("socks5://a.example:1080", "b.example")})
     assert [finding.fatal for finding in loaded.findings] == [True]
-    assert "proxies of `socks5` are not spoken to" in loaded.findings[0].problem
+    assert "`socks5` proxies are not supported" in loaded.findings[0].problem
 
 
 @pytest.mark.parametrize("bad", ["a@b@c", "no proxy!", "a.example:99999"])
@@ -135,8 +135,8 @@ WRONG = {
         "",
         "`c.pem` cannot be read: No such file or directory",
     ),
-    "fast_177-no password": ({"passwd/http://a.example/": "user"}, "", "is no user with a password"),
-    "fast_178-no password": ({"ftp_acct/a.example": "user:"}, "", "is no user with a password"),
+    "fast_177-no password": ({"passwd/http://a.example/": "user"}, "", "is not a user with a password"),
+    "fast_178-no password": ({"ftp_acct/a.example": "user:"}, "", "is not a user with a password"),
     "fast_222-autofill without a page": (
         {},
         '<Login name="x"><attrib name="autofill" type="boolean">yes</attrib></Login>',

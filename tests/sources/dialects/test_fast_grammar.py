@@ -92,7 +92,7 @@ CASES: dict[str, tuple[str, str, Any, list[str]]] = {
         "boundary.schemes", ("http",), ["N-EMPTY"]),
     "fast_7_5-one member for a single value": (members("delay", "7", kind="real"),
         "politeness.delay", 7.0, ["N-TYPE"]),
-    "the last one counts": (attrib("delay", "real", "5") + attrib("delay", "real", "6"),
+    "the last one is used": (attrib("delay", "real", "5") + attrib("delay", "real", "6"),
         "politeness.delay", 6.0, ["N-DUPLICATE"]),
     "a section twice is merged": (
         section("limits", attrib("max_doc", "integer", "5")) + section("limits", attrib("disk_free", "integer", "6")),

@@ -88,7 +88,7 @@ def test_a_guessed_character_set_is_told(tmp_path: Path) -> None:
         ("classification.conf", False),
         ("filter.conf", False),
     ]
-    assert {one.problem for one in told} == {"is no UTF-8 text, and is read as ISO-8859-1 (Windows-1252)"}
+    assert {one.problem for one in told} == {"is not UTF-8 text, and is read as ISO-8859-1 (Windows-1252)"}
 
 
 @pytest.mark.parametrize("encode", FORMS.values(), ids=FORMS)

@@ -98,7 +98,7 @@ DAMAGE = {
     "unclosed quote of a directive": ('Data fn=a\nData fn=b src="x', 2, "not closed", True),
     "blank around =": ("Data fn=a src =x", 1, "has no value", True),
     "quote inside a value": ('Data fn=a src=x"y', 1, "quote inside", True),
-    "no name": ("Data fn=a =x", 1, "no name=value", True),
+    "no name": ("Data fn=a =x", 1, "is not name=value", True),
     "block not closed": ("<Filter name=a>\nData fn=a", 1, "not closed", True),
     "blocks do not nest": ("<Filter name=a>\n<Filter name=b>\n</Filter>", 2, "not closed before", True),
     "another block is closed": ("<Filter name=a>\n</Site>", 2, "ends a block", True),

@@ -63,13 +63,13 @@ def robot_source(config: str | None, name: str | None) -> tuple[Project, DataSou
 
 
 @click.command("start", short_help="Start the robot.")
-@click.option("--background", is_flag=True, help="Start it as a process of its own, and return.")
+@click.option("--background", is_flag=True, help="Start it as a separate process, and return.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
 @robot_options
 def start(background: bool, verbose: bool, config: str | None, name: str | None) -> None:
-    """Start the robot: it runs, and `onCompletion` of its robot.conf says what it does then.
+    """Start the robot: it makes a run; `onCompletion` in its robot.conf determines what it does afterwards.
 
-    A run that was stopped goes on. With `onCompletion=idle` the robot stays and waits for `ultracrawl robot stop`
+    A stopped run is continued. With `onCompletion=idle` the robot stays and waits for `ultracrawl robot stop`
     or `restart`, with `loop` it runs again and again, with `quit` it ends.
 
     \b
@@ -118,24 +118,24 @@ def _order(command: Command, what: str, explained: str) -> click.Command:
 stop = _order(
     Command.STOP,
     "Stop the robot.",
-    "What is in flight is finished, the state is saved, and the next start goes on with it.",
+    "Visits in flight are finished and the state is saved; the next start continues from it.",
 )
 pause = _order(
     Command.PAUSE, "Pause the robot: it retrieves nothing until `resume`.", "Its process stays alive."
 )
-resume = _order(Command.RESUME, "Resume a paused robot.", "It is Running or Idle then, as it was before.")
+resume = _order(Command.RESUME, "Resume a paused robot.", "It returns to the state Running or Idle.")
 restart = _order(
     Command.RESTART,
     "End the run of the robot and begin a new one.",
-    "The process stays the same. A run that was not finished goes on with what waits.",
+    "The process stays the same. An unfinished run continues with its queue.",
 )
 
 
-@click.command("status", short_help="Show what the robot is doing, and its numbers.")
+@click.command("status", short_help="Show the state and the statistics of the robot.")
 @robot_verb
 @json_option
 def status(project: Project, source: DataSource, as_json: bool) -> None:
-    """Show what the robot is doing: Off, Running, Idle or Paused, and its numbers.
+    """Show the state of the robot (Off, Running, Idle or Paused) and its statistics.
 
     \b
     Example:
@@ -157,9 +157,7 @@ def show_status(project: Project, source: DataSource, *, as_json: bool) -> None:
     click.echo(f"  {status.known:>9,}  URLs known, {status.waiting:,} waiting, {status.excluded:,} excluded")
     click.echo(f"  {status.indexed:>9,}  descriptions in the index")
     if status.expired:
-        click.echo(
-            f"  {status.expired:>9,}  of them have expired; the next run renews them or takes them out"
-        )
+        click.echo(f"  {status.expired:>9,}  of them have expired; the next run renews or removes them")
     if status.last_run:
         click.echo(
             f"  last run {status.last_run['run_id']}: {status.last_run.get('fetched', 0):,} retrieved, "
@@ -171,10 +169,10 @@ def show_status(project: Project, source: DataSource, *, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @robot_verb
 def clear(yes: bool, project: Project, source: DataSource) -> None:
-    """Clear the robot's database: all that it knows of URLs. It has to be Off.
+    """Clear the robot's database: everything it knows about URLs. The robot must be Off.
 
-    The next run visits every URL as new. Descriptions stay in the index; one whose page is gone meanwhile stays
-    there until the index is made anew.
+    The next run visits every URL as new. Descriptions stay in the index; one whose page has been deleted stays
+    there until the index is rebuilt.
 
     \b
     Example:

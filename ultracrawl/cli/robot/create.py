@@ -20,9 +20,7 @@ _CSID = "x-catalog://localhost:80/robot"
 @click.command("create", short_help="Write the files of a new robot into a folder.")
 @click.argument("directory", metavar="DIR")
 @click.option("--name", metavar="NAME", help="Its name, the last part of its csid. Default: that of DIR.")
-@click.option(
-    "--email", metavar="ADDRESS", help="Where owners of sites can reach you; sent with every request."
-)
+@click.option("--email", metavar="ADDRESS", help="Contact address for site owners; sent with every request.")
 def create(directory: str, name: str | None, email: str | None) -> None:
     """Write the files of a new robot into DIR/config: default filters, the predefined rules, no site yet.
 

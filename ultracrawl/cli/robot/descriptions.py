@@ -46,7 +46,7 @@ def export_rds(
     click.echo(f"{number:,} descriptions written to {output}", err=True)
 
 
-@click.command("import-rds", short_help="Put descriptions of others into the index.")
+@click.command("import-rds", short_help="Import descriptions into the index.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--as",
@@ -56,7 +56,7 @@ def export_rds(
     show_default=True,
     help="The source that they belong to.",
 )
-@click.option("--replace", is_flag=True, help="Remove what that source has and FILE has not.")
+@click.option("--replace", is_flag=True, help="Remove descriptions of that source that are not in FILE.")
 @robot_verb
 @json_option
 def import_rds(
@@ -64,8 +64,8 @@ def import_rds(
 ) -> None:
     """Put the descriptions of FILE (SOIF, or JSON as `export-rds` writes it) into the index.
 
-    They belong to a source of their own, which no crawl touches; one with the URL of an earlier one takes its place.
-    Those whose `rd-expires` is over are left out. If anything in FILE is wrong, nothing is changed.
+    They belong to a separate source, which no crawl changes. A description replaces one with the same URL.
+    Descriptions whose `rd-expires` is in the past are skipped. If FILE has an error, nothing is changed.
 
     \b
     Examples:

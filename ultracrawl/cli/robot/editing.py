@@ -13,7 +13,9 @@ from ultracrawl.sources.dialects.portal_robot.export.writing import between_quot
 @click.command("edit-site", short_help="Change a site.")
 @click.argument("name")
 @click.option(
-    "--kind", type=click.Choice(["server", "domain"]), help="Its hosts alone, or all below them as well."
+    "--kind",
+    type=click.Choice(["server", "domain"]),
+    help="server: only its hosts; domain: also all hosts below them.",
 )
 @click.option(
     "--start", "starts", multiple=True, metavar="URL", help="Add a starting point, or set its depth."
@@ -22,7 +24,7 @@ from ultracrawl.sources.dialects.portal_robot.export.writing import between_quot
 @click.option("--no-start", "no_starts", multiple=True, metavar="URL", help="Remove a starting point.")
 @click.option("--host", "hosts", multiple=True, metavar="HOST", help="Add a host, or host:port.")
 @click.option("--no-host", "no_hosts", multiple=True, metavar="HOST", help="Remove a host.")
-@click.option("--use", "uses", multiple=True, metavar="RULE", help="Use a rule, behind those that are used.")
+@click.option("--use", "uses", multiple=True, metavar="RULE", help="Use a rule, after those already used.")
 @click.option("--no-use", "no_uses", multiple=True, metavar="RULE", help="Stop using a rule.")
 @config_option
 def edit_site(
@@ -83,7 +85,9 @@ def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:
 @click.command("edit-rule", short_help="Change a filter rule.")
 @click.argument("name")
 @click.option(
-    "--source", default="url", help="What --string is compared with: url, protocol, host, path or type."
+    "--source",
+    default="url",
+    help="The source that --string is compared with: url, protocol, host, path or type.",
 )
 @click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
 @click.option("--string", help="Add a test for this text.")

@@ -19,7 +19,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 
 
-@click.group("report", short_help="Show what became of the URLs of the robot.")
+@click.group("report", short_help="Show reports about the URLs of the robot.")
 def report() -> None:
     """Show what became of the robot's URLs, and what the robot is made of.
 
@@ -32,7 +32,7 @@ def report() -> None:
 
 
 @report.command("excluded")
-@click.option("--reason", help="Only the URLs of this reason, one a line.")
+@click.option("--reason", help="List the URLs with this reason, one per line.")
 @robot_verb
 @json_option
 def excluded(reason: str | None, project: Project, source: DataSource, as_json: bool) -> None:
@@ -57,7 +57,7 @@ def excluded(reason: str | None, project: Project, source: DataSource, as_json: 
                 print_line(f"{record.url}  ({record.reason})" if record.reason else record.url)
 
 
-@report.command("servers", short_help="Show all servers that the robot has met.")
+@report.command("servers", short_help="Show all servers that the robot has found.")
 @robot_verb
 @json_option
 def servers(project: Project, source: DataSource, as_json: bool) -> None:
@@ -79,7 +79,7 @@ def servers(project: Project, source: DataSource, as_json: bool) -> None:
 
 
 @report.command("waiting")
-@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="URLs that are shown.")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Number of URLs shown.")
 @robot_verb
 @json_option
 def waiting(limit: int, project: Project, source: DataSource, as_json: bool) -> None:
@@ -96,7 +96,7 @@ def waiting(limit: int, project: Project, source: DataSource, as_json: bool) -> 
             click.echo(f"{depth:>5}  {url}")
 
 
-@report.command("overview", short_help="Show state and numbers of the robot.")
+@report.command("overview", short_help="Show the state and the statistics of the robot.")
 @robot_verb
 @json_option
 def overview(project: Project, source: DataSource, as_json: bool) -> None:
@@ -122,7 +122,9 @@ def version(project: Project, source: DataSource, as_json: bool) -> None:  # noq
     _print_facts(versions(project), as_json=as_json)
 
 
-@report.command("configuration", short_help="Show every property as it takes effect, and where it is set.")
+@report.command(
+    "configuration", short_help="Show the effective value of every property, and where it is set."
+)
 @config_option
 @json_option
 def show_configuration(config: str | None, as_json: bool) -> None:

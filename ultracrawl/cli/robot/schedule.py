@@ -35,7 +35,8 @@ STOP_TIMEOUT = 600.0
 def schedule() -> None:
     """Start and stop times of a robot, in the schedule.conf beside its robot.conf.
 
-    Times are local. `run` keeps them for as long as it runs; times that were missed meanwhile are not made up.
+    Times are local. `run` starts and stops the robot at these times while it is running. Missed times are not made up
+    for.
 
     \b
     Examples:
@@ -48,7 +49,7 @@ def schedule() -> None:
 @config_option
 @json_option
 def list_times(config: str | None, as_json: bool) -> None:
-    """List the times, and which comes next.
+    """List the times and the next one.
 
     \b
     Example:
@@ -95,7 +96,7 @@ def add(start: str, days: str, stop: str | None, stop_days: str | None, config: 
 @click.option("--source", "name", metavar="NAME", help="The source, if there are several with filters.")
 @config_option
 def run(name: str | None, config: str | None) -> None:
-    """Stay, and start and stop the robot at its times. The schedule is read again when it changes.
+    """Keep running, and start and stop the robot at its times. The schedule is read again when it changes.
 
     \b
     Example:

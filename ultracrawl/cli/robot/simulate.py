@@ -49,7 +49,7 @@ class Simulated:
 @click.argument("urls", nargs=-1)
 @config_option
 @click.option(
-    "--source", "name", metavar="NAME", help="The source whose filters are asked. Default: the only one."
+    "--source", "name", metavar="NAME", help="The source whose filters are tested. Default: the only one."
 )
 @click.option("--sitename", metavar="SITE", help="The starting points of this site of filterrules.conf only.")
 @click.option("--no-dns", "--nodns", "no_dns", is_flag=True, help="Do not look hosts up.")

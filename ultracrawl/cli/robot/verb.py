@@ -50,7 +50,7 @@ class RobotVerbs(LazyGroup):
 def command() -> None:
     """Control a portal robot, and edit its sites and filter rules in the filterrules.conf beside its robot.conf.
 
-    Comments and order of the file stay as they are. A change counts from the next start of the robot on.
+    Comments and order in the file are kept. A change takes effect at the next start of the robot.
 
     \b
     Examples:
@@ -97,7 +97,7 @@ def list_sites(config: str | None, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--domain", is_flag=True, help="The site is a domain with all hosts below it.")
 @click.option(
-    "--start", "starts", multiple=True, metavar="URL", help="Where runs begin. Default: http://NAME/."
+    "--start", "starts", multiple=True, metavar="URL", help="Starting point. Default: http://NAME/."
 )
 @click.option(
     "--depth", type=click.IntRange(-1), help="Link steps from there; -1: all. Default: that of robot.conf."
@@ -132,7 +132,7 @@ def host_pairs(name: str) -> dict[str, str]:
     """Parse a host or host:port into the attributes of a `Host` line. Raises `UserError`."""
     match = _HOST.fullmatch(name)
     if match is None:
-        raise UserError(f"`{name}` is no name of a host; write it like example.com or example.com:8080")
+        raise UserError(f"`{name}` is not a host name; write it like example.com or example.com:8080")
     return {key: text for key, text in match.groupdict().items() if text}
 
 
@@ -218,9 +218,11 @@ def list_rules(config: str | None, as_json: bool) -> None:
 
 @command.command("create-rule", short_help="Add a filter rule.")
 @click.argument("name")
-@click.option("--source", default="url", help="What is looked at: url, protocol, host, path or type.")
+@click.option(
+    "--source", default="url", help="The source that is compared: url, protocol, host, path or type."
+)
 @click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
-@click.option("--string", required=True, help="The text that it is compared with.")
+@click.option("--string", required=True, help="The text with which it is compared.")
 @click.option("--include", is_flag=True, help="Include what matches, instead of excluding it.")
 @click.option("--no-default", is_flag=True, help="Do not attach it to sites that are created later.")
 @click.option("--title", default="", help="A description for people.")

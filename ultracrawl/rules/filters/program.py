@@ -166,7 +166,7 @@ class FilterCompiler:
         for name, text in line.pairs:
             if name in pairs:
                 self._note_mistake(
-                    line.line, name, "given twice; the first counts", "remove one of them", fatal=False
+                    line.line, name, "given twice; the first is used", "remove one of them", fatal=False
                 )
             else:
                 pairs[name] = text

@@ -57,7 +57,7 @@ class _Grammar:
                 self._scope(element, ScopeKind.COLLECTION, name, name, found)
         if not found and not self._notices.fatal:
             instead = "write a `DomainSpecification` with the name of the collection"
-            self._notices.add(Code.EMPTY, self._notices.place(root.line), "holds no collection", instead)
+            self._notices.add(Code.EMPTY, self._notices.place(root.line), "contains no collection", instead)
         return list(found.values())
 
     def _scope(
@@ -140,7 +140,7 @@ class _Grammar:
     def _check_part(self, part: Scope, path: str) -> None:
         """Report a sub-collection without rules."""
         if part.kind is ScopeKind.SUB and not any(section in RULE_SECTIONS for section, _ in part.settings):
-            problem = "has no rules that say which URIs it covers, so it covers none"
+            problem = "has no rules that define which URIs it covers, so it covers none"
             place = part.place._replace(key=f"{path}/{part.name}")
             self._notices.add(Code.CONTEXT, place, problem, f"write one of {format_names(RULE_SECTIONS)}")
 
@@ -152,7 +152,9 @@ class _Grammar:
         if section is None or section == LOGIN:
             known = OPTIONS.is_section(name)
             code = Code.CONTEXT if known else Code.UNKNOWN
-            problem = "has no place here and is ignored" if known else "is no known section and is ignored"
+            problem = (
+                "is not allowed here and is ignored" if known else "is not a known section and is ignored"
+            )
             names = [] if known else [section_path.rpartition("/")[2] for section_path in OPTIONS.sections]
             self._checks.report(code, element, path, problem, self._checks.correction(name, names))
             return
@@ -226,7 +228,7 @@ class _Grammar:
         key = (written.spec.section.replace("*", free), written.name)
         known = scope.settings.get(key)
         if known is not None:
-            counts = "the usual name counts" if as_written != canonical else "the last one counts"
+            counts = "the usual name is used" if as_written != canonical else "the last one is used"
             self._checks.report(Code.DUPLICATE, element, path, f"is written twice; {counts}", "write it once")
             if as_written != canonical:
                 return
@@ -268,7 +270,7 @@ class _ElementChecks:
     def report_unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
         """Report an option that its section does not have."""
         instead = self.correction(name, OPTIONS.names(section))
-        self.report(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
+        self.report(Code.UNKNOWN, element, path, "is not a known option and is ignored", instead)
 
     def check_attributes(self, element: Element, path: str) -> None:
         """Report unknown attributes of an element."""
@@ -282,7 +284,7 @@ class _ElementChecks:
         """Report an element that is not allowed at its position."""
         known = element.name in (*_SCOPES, "attrib", "section", "member", ROOT)
         guess = None if known else self.guess(element.name, (*_SCOPES, "attrib", "section", "member"))
-        problem = f"`{element.name}` has no place {where}; it is ignored"
+        problem = f"`{element.name}` is not allowed {where}; it is ignored"
         self.report(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
 
     def report(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:

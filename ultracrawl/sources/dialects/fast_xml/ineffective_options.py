@@ -15,7 +15,7 @@ def report_ineffective_options(collection: Scope, node: str, notices: Notices) -
         if setting.place.file == notices.file and not setting.spec.sets:
             _report(setting, notices)
     if collection.nodes and node not in collection.nodes:
-        problem = f"none of the nodes is this one (`{node}`); what they say counts on theirs"
+        problem = f"none of the nodes is this one (`{node}`); their options are ignored"
         place = collection.place._replace(line=min(scope.line for scope in collection.nodes.values()))
         notices.add_once("node", Code.CLUSTER, place, problem, "set ULTRACRAWL_NODE to be one of them")
 

@@ -175,7 +175,7 @@ class _CollectionTree:
     def _add(self, collection: Scope) -> None:
         name = source_name(collection.name)
         if name != collection.name:
-            problem = f"is the source `{name}` here"
+            problem = f"becomes the source `{name}`"
             instead = "write letters, digits, `.`, `_` and `-` only to keep its name"
             self._notices.add(Code.RANGE, collection.place, problem, instead)
         name = free_name(name, self._drafts)

@@ -84,11 +84,11 @@ def _inherit(collection: Scope, sub: Scope, notices: Notices) -> Scope:
     for name in _BY_HOST:
         if by_uri and ("", name) in own:
             setting = own.pop(("", name))
-            problem = "does not go with rules about URIs; the value of the collection counts"
+            problem = "cannot be combined with rules for URIs; the value of the collection is used"
             notices.add(Code.CONTEXT, setting.place, problem, "write it in the collection")
     if _is_longer(collection, sub):
         place = own.pop(("", "refresh")).place
-        problem = "is no shorter than that of the collection, whose value counts"
+        problem = "is not shorter than that of the collection, whose value is used"
         notices.add(Code.CONFLICT, place, problem, "write a shorter time, or remove it")
     return replace(sub, settings={**inherited, **own}, logins=collection.logins)
 

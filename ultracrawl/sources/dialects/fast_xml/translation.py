@@ -83,7 +83,7 @@ def _put(setting: Setting, draft: Draft, notices: Notices) -> None:
     free = setting.free
     if free and setting.spec.section.startswith("workqueue_priority/"):
         if not _LEVEL.fullmatch(free):
-            problem = f"`{free}` is no level; the section is ignored"
+            problem = f"`{free}` is not a level; the section is ignored"
             notices.add(Code.RANGE, setting.place, problem, "write a number from 1 on")
             return
         free = str(_level_within(int(free), draft, setting, notices))
@@ -97,7 +97,7 @@ def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices)
     levels = draft.get(("priority", "levels"))
     nearest = min(number, levels) if isinstance(levels, int) else number
     if nearest != number:
-        problem = f"there is no level {number}; {nearest} is taken"
+        problem = f"there is no level {number}; {nearest} is used"
         notices.add(Code.RANGE, setting.place, problem, f"raise `levels` to {number}")
     return nearest
 
@@ -134,7 +134,7 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
         return
     draft.put_option(("boundary", "schemes"), ["http", _HTTPS])
     problem = "https is crawled too, because a start URI has it"
-    instead = "write `allowed_schemes` to say it"
+    instead = "set `allowed_schemes`"
     place = start.place._replace(key=f"{collection.name}/allowed_schemes")
     notices.add(Code.SCHEME, place, problem, instead)
 

@@ -110,7 +110,7 @@ class _Reader:
         if len(members) != 1:
             raise self._wrong(f"has {len(members)} members and takes one value", "write the value alone")
         self._report(
-            Code.TYPE, "takes one value, no list; its member is taken", "write the value without `member`"
+            Code.TYPE, "takes one value, not a list; its member is used", "write the value without `member`"
         )
         return members[0].text
 
@@ -120,7 +120,7 @@ class _Reader:
                 return None
             if self._spec.kind == "string" and self._spec.name == "*":
                 return ""
-            self._report(Code.EMPTY, "has no value; it counts as absent", "write a value, or remove it")
+            self._report(Code.EMPTY, "has no value and is ignored", "write a value, or remove it")
             raise _Ignored
         match self._spec.kind:
             case "boolean":
@@ -174,7 +174,7 @@ class _Reader:
     def _word(self, text: str) -> str:
         word = self._known(text)
         if word is None:
-            problem = f"{format_value(text)} is no value of it; it counts as absent"
+            problem = f"{format_value(text)} is not a valid value and is ignored"
             self._report(Code.RANGE, problem, f"write {format_names(self._spec.words)}")
             raise _Ignored
         if word != text and not self._spec.folds:
@@ -198,7 +198,7 @@ class _Reader:
             if text:
                 found.setdefault(text, member.line)
         if not found and self._spec.never_empty:
-            self._report(Code.EMPTY, "is empty; the default counts", "write members, or remove it")
+            self._report(Code.EMPTY, "is empty; the default is used", "write members, or remove it")
             raise _Ignored
         return tuple(found), tuple(found.values())
 
@@ -207,7 +207,7 @@ class _Reader:
         if members is None:
             if text:
                 self._report(
-                    Code.MEMBER, "has no members; its text is taken for one", "write `<member>` around it"
+                    Code.MEMBER, "has no members; its text is used as one", "write `<member>` around it"
                 )
             return (Member(text, self._written.place.line),)
         if text:

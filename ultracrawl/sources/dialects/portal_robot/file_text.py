@@ -28,7 +28,7 @@ class FileText:
         """A warning if the character set was guessed."""
         if self.encoding not in _OLDER:
             return []
-        problem = "is no UTF-8 text, and is read as ISO-8859-1 (Windows-1252)"
+        problem = "is not UTF-8 text, and is read as ISO-8859-1 (Windows-1252)"
         return [Finding(str(self.path), 0, "file", problem, "save it as UTF-8", False)]
 
     def replace(self, text: str) -> None:

@@ -263,7 +263,7 @@ def _with_whole_values(line: _Line) -> Iterator[tuple[int, str]]:
 def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) -> tuple[Parameter | None, int]:
     token = _TOKEN.match(text, at)
     if token is None or token["junk"]:
-        problem = f"`{text[at : at + 20]}` is no name=value"
+        problem = f"`{text[at : at + 20]}` is not name=value"
         result.add_finding(line, "parameter", problem, "write name=value", fatal=not in_header)
         return None, len(text)
     name, at = token["name"], token.end()

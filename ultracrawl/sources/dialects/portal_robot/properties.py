@@ -173,7 +173,7 @@ def _set_property(pair: Parameter, properties: RobotProperties, read: ConfigText
         properties.values[name] = (*properties[name], value)
     elif name in properties.values:
         read.add_finding(
-            pair.line, pair.name, "given twice; the first counts", "remove one of them", fatal=False
+            pair.line, pair.name, "given twice; the first is used", "remove one of them", fatal=False
         )
         return
     else:

@@ -154,7 +154,7 @@ def _sources(files: RobotFiles) -> list[DataSource]:
         if files.starts:
             own["name"] += "-files"
             problem = f"folders are crawled apart from servers, as the source `{own['name']}`"
-            instead = "name one of the two to verbs that are about one source, by --source"
+            instead = "use --source for commands that work on one source"
             files.findings.append(Finding(str(files.location), 0, "start", problem, instead, False))
         wanted.append((source_model(kind), own))
     try:

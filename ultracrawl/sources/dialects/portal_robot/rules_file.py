@@ -130,7 +130,7 @@ def read_rules(text: str, file: str = RULES_FILE) -> tuple[RulesFile, ConfigText
         reader.wrong(
             directive.line,
             directive.word or "line",
-            "stands outside of every block",
+            "is outside of every block",
             "move it into its <Site> or <FilterRule>",
         )
     names: set[tuple[str, str]] = set()
@@ -173,7 +173,7 @@ def _lines(block: Block, words: tuple[str, ...], reader: _Reader) -> Iterable[Di
     for directive in block.directives:
         word = directive.word.lower()
         if word not in words:
-            problem = f"`{directive.word or 'a line without a word'}` has no place in <{block.kind}>"
+            problem = f"`{directive.word or 'a line without a word'}` is not allowed in <{block.kind}>"
             reader.wrong(directive.line, directive.word or "line", problem, f"it takes {', '.join(words)}")
             continue
         reader.known(directive, _LINE_KEYS[word], directive.word)
@@ -186,7 +186,10 @@ def _match(directive: Directive, reader: _Reader, sources: Iterable[str], of: st
     allowed = list(sources)
     if allowed and source not in allowed:
         reader.wrong(
-            directive.line, "source", f"`{source}` is no source of {of}", f"write one of {', '.join(allowed)}"
+            directive.line,
+            "source",
+            f"`{source}` is not a source of {of}",
+            f"write one of {', '.join(allowed)}",
         )
         return None
     by = By(reader.choice(directive, "by", [kind.value for kind in By], By.IS.value))
@@ -242,9 +245,7 @@ def _check_equal_depths(starts: Iterable[StartingPoint], block: Block, reader: _
     """Warn about starting points with different depths: depth is tracked per site, not per starting point."""
     depths = {start.depth for start in starts if start.enabled and start.depth is not None}
     if len(depths) > 1:
-        problem = (
-            "its starting points have different depths, the greatest of which holds for all URLs of the site"
-        )
+        problem = "its starting points have different depths; the greatest applies to all URLs of the site"
         reader.text.add_finding(block.line, "depth", problem, "write one depth", fatal=False)
 
 
@@ -270,7 +271,10 @@ def _host(directive: Directive, reader: _Reader) -> SiteHost:
     for protocol in protocols:
         if protocol not in (*PROTOCOLS, LOCAL_SCHEME):
             reader.wrong(
-                directive.line, "protocol", f"`{protocol}` is no protocol", "write http, https, ftp or file"
+                directive.line,
+                "protocol",
+                f"`{protocol}` is not a protocol",
+                "write http, https, ftp or file",
             )
     port = reader.number(directive, "port", 1, 65535)
     host = _named_host(reader.needed(directive, "name", "Host"), directive.line, reader)
@@ -280,7 +284,7 @@ def _host(directive: Directive, reader: _Reader) -> SiteHost:
 def _named_host(name: str, line: int, reader: _Reader) -> SiteHost:
     """Return the host for a name, which may end with a port."""
     if _NO_HOST.search(name):
-        reader.wrong(line, "name", f"`{name}` is no name of a host", "write it like www.example.com")
+        reader.wrong(line, "name", f"`{name}` is not a host name", "write it like www.example.com")
     found = _HOST_AND_PORT.fullmatch(name)
     host, port = found.groups() if found else (name, None)
     return SiteHost(host.lower().strip("[]"), int(port) if port else None)

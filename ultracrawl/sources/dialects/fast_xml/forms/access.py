@@ -34,7 +34,7 @@ def headers(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) 
     for text, line in zip(setting.value, setting.lines, strict=True):
         name, colon, value = (part.strip() for part in text.partition(":"))
         if not colon or not name:
-            problem = f"{format_value(text)} is no header line and is dropped"
+            problem = f"{format_value(text)} is not a header line and is dropped"
             notices.add(Code.MEMBER, setting.member_place(line), problem, "write it as `Name: value`")
         elif name.lower() != "user-agent":
             draft.put_option(("headers", name), value, setting, line)
@@ -57,11 +57,11 @@ def proxies(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) 
         place = setting.member_place(line)
         found = _PROXY.fullmatch(text)
         if found is None:
-            notices.add(Code.MEMBER, place, "a proxy is no address", "write `host:port`")
+            notices.add(Code.MEMBER, place, "the address of a proxy is invalid", "write `host:port`")
             continue
         if (found["scheme"] or "http").lower() not in _PROXY_SCHEMES:
             # Dropping it could let requests out directly that are meant to go through it.
-            problem = f"proxies of `{found['scheme']}` are not spoken to, only those of HTTP"
+            problem = f"`{found['scheme']}` proxies are not supported, only HTTP proxies"
             notices.add(Code.VALUE, place, problem, "write `http://host:port`")
             continue
         server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
@@ -97,7 +97,7 @@ def credentials(setting: Setting, path: OptionPath, draft: Draft, notices: Notic
     if len(parts) == 3 and parts[2].lower() in SCHEMES:
         password, realm, scheme = parts[0], parts[1], SCHEMES[parts[2].lower()]
     if not user or not password:
-        problem = "is no user with a password"
+        problem = "is not a user with a password"
         notices.add(Code.VALUE, setting.place, problem, "write `user:password`")
         return
     entry: dict[str, Data] = {"user": user, "password": password, "scheme": scheme}
@@ -112,7 +112,7 @@ def accounts(setting: Setting, path: OptionPath, draft: Draft, notices: Notices)
     """Parse `user:password` of an FTP server."""
     user, colon, password = str(setting.value).partition(":")
     if not user or not colon or not password:
-        problem = "is no user with a password"
+        problem = "is not a user with a password"
         notices.add(Code.VALUE, setting.place, problem, "write `user:password`")
         return
     entry: dict[str, Data] = {"host": setting.name, "user": user, "password": password}

@@ -146,7 +146,7 @@ def level(setting: Setting, path: OptionPath, draft: Draft, notices: Notices) ->
     assert isinstance(setting.value, int)
     value = min(setting.value, levels) if isinstance(levels, int) else setting.value
     if value != setting.value:
-        problem = f"there is no level {setting.value}; {value} is taken"
+        problem = f"there is no level {setting.value}; {value} is used"
         notices.add(Code.RANGE, setting.place, problem, f"write 1 to {value}")
     draft.put_option(path, value, setting)
 

@@ -35,7 +35,7 @@ from ultracrawl.sources.dialects.portal_robot.export.expressions import (
 from ultracrawl.sources.dialects.portal_robot.export.sites import SiteMaker
 from ultracrawl.sources.dialects.portal_robot.export.writing import line
 
-ADVICE = "keep the definition in YAML, or say it by a function of your own"
+ADVICE = "keep the definition in YAML, or write a function of your own"
 
 
 @dataclass
@@ -197,13 +197,13 @@ class BoundsWriter:
         try:
             compile_pattern(expression)
         except PatternError:
-            problem = f"a robot does not take the expression `{expression[:200]}`, and does not start with it"
+            problem = f"the robot does not accept the expression `{expression[:200]}`, and does not start"
             instead = "write it without look-around and back-references"
             self._bounds.omissions.append(("boundary", problem, instead))
         return line("MetaData", ("fn", "filter-by-regex"), ("src", source), (verb, expression))
 
     def _omit(self, option: str, what: str) -> None:
-        self._bounds.omissions.append((option, f"{what} cannot be said", ADVICE))
+        self._bounds.omissions.append((option, f"{what} cannot be converted", ADVICE))
 
 
 def _host_of(rule: PathRules | PortRules) -> str:

@@ -40,7 +40,7 @@ _OMITTED_OPTIONS = (
     "filters.function_memory",
     "filters.restarts",
 )
-_WITHOUT_ADVICE = "it has no place in the files of a robot; keep the definition in YAML if it matters"
+_WITHOUT_ADVICE = "robot files have no such option; keep the definition in YAML if you need it"
 
 
 @dataclass
@@ -120,7 +120,7 @@ class _Export:
         told = {finding.key for finding in self.result.findings}
         for option in dict.fromkeys(self._options(project)):
             if option not in told:
-                problem = "cannot be said in the files of a robot, and is left out"
+                problem = "cannot be written in the files of a robot, and is left out"
                 self.result.findings.append(Finding(self._file, 0, option, problem, _WITHOUT_ADVICE, False))
 
     def _options(self, project: Project) -> Iterable[str]:

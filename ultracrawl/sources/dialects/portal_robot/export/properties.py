@@ -80,13 +80,17 @@ def access_of(source: DataSource) -> tuple[Properties, list[Omission]]:
     if len(accounts) == 1 and next(iter(accounts))[2]:
         ((properties["username"], properties["password"], _),) = accounts
     elif accounts:
-        left.append(("authentication", "several users cannot be said", "keep them in a YAML definition"))
+        left.append(("authentication", "several users cannot be converted", "keep them in a YAML definition"))
     servers = list(source.proxy.servers.values())
     if len(servers) == 1 and not servers[0].user:
         properties |= {"auto-proxy": str(servers[0].url), "proxy-type": "manual"}
     elif servers:
         left.append(
-            ("proxy", "several proxies, or one with a user, cannot be said", "keep them in a YAML definition")
+            (
+                "proxy",
+                "several proxies, or one with a user, cannot be converted",
+                "keep them in a YAML definition",
+            )
         )
     return properties, left
 
