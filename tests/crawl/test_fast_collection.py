@@ -97,7 +97,10 @@ def test_explain_lint_and_convert_work_on_the_file(pages: Site, collection: Coll
     linted = collection.workspace.command("lint", "collection.xml")
     assert (linted.code, linted.out.count("\n")) == (0, 1)
     assert collection.workspace.command("lint", "--strict", "collection.xml").code == 2
-    assert "handbook/mufilter - N-CLUSTER: has no effect here: it applies to installations with several nodes" in linted.out
+    assert (
+        "handbook/mufilter - N-CLUSTER: has no effect here: it applies to installations with several nodes"
+        in linted.out
+    )
     converted = collection.workspace.command("convert", "collection.xml", "-o", "ultracrawl.yaml")
     assert converted.code == 0, converted.err
     assert "N-CLUSTER" in converted.err

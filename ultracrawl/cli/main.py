@@ -104,7 +104,7 @@ class Verbs(LazyGroup):
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ultracrawl")
 def cli() -> None:
-    """Keep a full-text search index in step with web sites and other data sources.
+    """Keep a full-text search index in sync with web sites and other data sources.
 
     \b
     Try it without any file:
