@@ -7,7 +7,7 @@ from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 from ultracrawl.index import Hit, SearchQuery, SearchResult
-from ultracrawl.index.searching import folded
+from ultracrawl.index.searching import without_duplicate_urls
 
 
 def options(url: str, group: str) -> dict[str, object]:
@@ -49,5 +49,5 @@ def test_pages_of_folded_hits(documents: str, offset: int, limit: int, shown: st
         page = hits(documents)[query.offset : query.offset + query.limit]
         return SearchResult(len(documents), tuple(page))
 
-    found = folded(SearchQuery("", offset=offset, limit=limit), search)
+    found = without_duplicate_urls(SearchQuery("", offset=offset, limit=limit), search)
     assert ("".join(hit.url for hit in found.hits), found.total) == (shown, total)
