@@ -93,7 +93,10 @@ WRONG = {
         ("robot", "create-rule", "r", "--by", "regex", "--string", "("),
         "the expression '(' is none",
     ),
-    "bad source": (("robot", "create-rule", "r", "--source", "size", "--string", "1"), "not a source of match"),
+    "bad source": (
+        ("robot", "create-rule", "r", "--source", "size", "--string", "1"),
+        "not a source of match",
+    ),
 }
 
 

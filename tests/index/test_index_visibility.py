@@ -97,7 +97,9 @@ def test_like_knows_nothing_of_hidden_documents(engine: IndexEngine, found: Foun
     assert set(found(like="/a", principals=())) == {"/b", "/two"}
     assert set(found(like="/a", principals=("staff",))) == {"/b", "/c", "/two"}
     for url in ("/c", "/unknown"):
-        with pytest.raises(UserError, match=f"the index has no document {url}, so no similar ones can be found"):
+        with pytest.raises(
+            UserError, match=f"the index has no document {url}, so no similar ones can be found"
+        ):
             engine.search(SearchQuery(like=url, text="", principals=()))
     assert set(found(like="/two", principals=())) == {"/a", "/b"}, "of the other source"
 
