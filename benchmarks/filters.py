@@ -14,6 +14,7 @@ import time
 from importlib.resources import files
 from pathlib import Path
 
+from ultracrawl.model import NO_CAUSE
 from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import Fetched, Resource, View
@@ -51,7 +52,7 @@ def main() -> None:
             view = View(resource)
             program.judge(view)
             program.inspect(view)
-            assert not view.reason
+            assert view.cause == NO_CAUSE
     seconds = time.process_time() - started
     print(json.dumps({"pages": pages, "us_per_page": round(1e6 * seconds / pages, 1)}))
 
