@@ -50,7 +50,7 @@ cd "$work"
 
 # The server is our own, so there is no reason to be slow; the default is half a second between two requests.
 run crawl --url "$url" --delay 0
-run search "vacation request"
+run search vacation request
 
 cat <<END
 

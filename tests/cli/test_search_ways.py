@@ -206,6 +206,12 @@ def test_a_looser_reading_is_told(definition: Path, text: str, reading: str, lin
         assert searcher.search(text, sources=["village"], filters=["Size>=110"]).total <= 1
 
 
+def test_a_query_needs_no_quotation_marks(definition: Path) -> None:
+    """The words that the shell hands over are joined, wherever options stand between them."""
+    assert asked(definition, "grey", "heron", "--limit", "5", "water")["query"] == "grey heron water"
+    assert asked(definition, "grey", "heron")["hits"] == asked(definition, "grey heron")["hits"] != []
+
+
 def test_what_is_being_typed_is_completed(definition: Path) -> None:
     answer = asked(definition, "--complete", "her")
     assert answer == {"query": "her", "completions": [{"text": "Heron", "url": "http://h/heron"}]}

@@ -67,7 +67,7 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("search")
 @server_option("search")
-@click.argument("query", default="")
+@click.argument("query", nargs=-1, callback=lambda _context, _option, words: " ".join(words))
 @config_option
 @click.option("--source", multiple=True, metavar="S", help="Only documents of this source; repeatable.")
 @click.option(
@@ -149,7 +149,7 @@ def command(
     Examples:
       ultracrawl search "create index"
       ultracrawl search '"vacation request" -draft' --where Author=HR --limit 20 --offset 20
-      ultracrawl search "how do I restore a backup" --where 'LastModifiedDate>=2024' --json
+      ultracrawl search how do I restore a backup --where 'LastModifiedDate>=2024' --json
       ultracrawl search --group handbooks --facet Author --facet LastModifiedDate --language de
       ultracrawl search --complete "create ind" --limit 5
       ultracrawl search 'salary bands' --principal staff --principal ann.lee

@@ -36,7 +36,7 @@ def report() -> None:
 @robot_verb
 @json_option
 def excluded(reason: str | None, project: Project, source: DataSource, as_json: bool) -> None:
-    """Show how many URLs were excluded for which reason, and which.
+    """Count excluded URLs by reason, and list them.
 
     \b
     Examples:
@@ -122,9 +122,7 @@ def version(project: Project, source: DataSource, as_json: bool) -> None:  # noq
     _print_facts(versions(project), as_json=as_json)
 
 
-@report.command(
-    "configuration", short_help="Show the effective value of every property, and where it is set."
-)
+@report.command("configuration", short_help="Show every property: its value, and where it is set.")
 @config_option
 @json_option
 def show_configuration(config: str | None, as_json: bool) -> None:
