@@ -229,7 +229,7 @@ def test_a_converter_that_fails_stops_only_sources_with_types_that_nobody_reads(
     define(types=["text/html", "text/*", "application/pdf"])
     line = problem(define, types=["text/html", "application/x-own"])
     assert line.startswith(
-        "sources.s.types: nothing reads `application/x-own`; the converters 'own' of the package own"
+        "sources.s.types: no converter reads `application/x-own`; the converters 'own' of the package own"
     )
     assert told in line
     assert told in missing("application/x-own")

@@ -135,7 +135,7 @@ schedules:
         (7, "schedules.one.every", "`every` has no effect beside `cron`"),
         (7, "schedules.one.on", "`on` has no effect beside `cron`"),
         (7, "schedules.one.sources", "there is no source `z`"),
-        (8, "schedules.two", "nothing says when it is launched"),
+        (8, "schedules.two", "no launch time is defined"),
         (8, "schedules.two.sources", "`b` is named twice"),
         (9, "schedules.three.on", "`15` is no day of a week"),
         (9, "schedules.three.sources", "the schedule has no sources"),

@@ -158,7 +158,7 @@ def server_option(verb: str) -> Callable[[F], F]:
             "--server",
             metavar="URL",
             default="",
-            help="Ask this `ultracrawl serve`, with the token in $ULTRACRAWL_TOKEN or the file $ULTRACRAWL_TOKEN_FILE.",
+            help="Use this `ultracrawl serve`, with the token in $ULTRACRAWL_TOKEN or the file $ULTRACRAWL_TOKEN_FILE.",
         )(local_or_remote)
 
     return add_option

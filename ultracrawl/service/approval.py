@@ -80,7 +80,7 @@ class Approval:
 
     def pending(self, selection: Selection) -> list[UrlRecord]:
         """Return the selected records that wait for approval. Raises `UserError` for a named URL that does not wait."""
-        return self._chosen(self._state.records.pending_records(), selection, "does not wait for an approval")
+        return self._chosen(self._state.records.pending_records(), selection, "does not wait for approval")
 
     def approve(self, selection: Selection) -> None:
         """Submit the selected documents that wait; they are in the index when `approval_of` exits."""

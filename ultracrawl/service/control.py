@@ -21,7 +21,7 @@ _TARGET_PHASES = {
     Command.STOP: frozenset[Phase](),
     Command.RESTART: frozenset[Phase](),
 }
-_DONE = {Command.PAUSE: "paused", Command.RESUME: "goes on"}
+_DONE = {Command.PAUSE: "paused", Command.RESUME: "resumed"}
 _ENDING = frozenset({Phase.STOPPING, Phase.FINISHING})
 
 
@@ -86,7 +86,7 @@ def steer(
     leave_order(file, sign, command)
     if not timeout:
         return SteerResult(
-            source, command, True, sign.phase.value, f"was told to {command.value}", waited=False
+            source, command, True, sign.phase.value, f"{command.value} requested", waited=False
         )
     return _wait(project, source, command, sign, timeout, sleep)
 
@@ -109,12 +109,12 @@ def _wait(
             return SteerResult(source, command, True, sign.phase.value, _DONE[command])
         if command is not Command.STOP and sign.phase in _ENDING:
             return SteerResult(
-                source, command, False, sign.phase.value, "ends, and cannot be told anything more"
+                source, command, False, sign.phase.value, "is ending, and takes no more commands"
             )
         sleep(POLL_INTERVAL)
     assert sign is not None
     waiting = f", {sign.in_flight} requests are in flight" if sign.in_flight else ""
-    note = f"has not done it within {timeout:g} s{waiting}; it will as soon as it can"
+    note = f"{command.value} not carried out within {timeout:g} s{waiting}; it will be as soon as possible"
     return SteerResult(source, command, False, sign.phase.value, note)
 
 
@@ -124,5 +124,5 @@ def _ended(project: Project, source: str, command: Command) -> SteerResult:
     with closing(open_state(project, source, read_only=True)) as state:
         runs = state.runs(1)
     stopped = bool(runs) and not runs[0].finished
-    note = "stopped; the next crawl goes on with what waits" if stopped else "ended"
+    note = "stopped; the next crawl resumes it" if stopped else "ended"
     return SteerResult(source, command, True, "idle", note)

@@ -50,6 +50,6 @@ class JsonClient:
             raise
         except URLError as error:
             reason = getattr(error.reason, "strerror", None) or error.reason
-            raise WorkError(f"{self._label} cannot be asked: {reason}") from None
+            raise WorkError(f"{self._label} cannot be reached: {reason}") from None
         except (OSError, HTTPException, ValueError) as error:
-            raise WorkError(f"{self._label} did not answer as a {self._kind} does: {error}") from None
+            raise WorkError(f"{self._label} did not respond as a {self._kind} does: {error}") from None

@@ -176,7 +176,7 @@ def _note_failed_start(project: Project, source: DataSource, error: Exception) -
 
 def _one_line_error(source: DataSource, error: Exception) -> UltracrawlError:
     """Return a one-line error for an unexpected exception, and log its traceback."""
-    logger.warning("The crawl of %s cannot begin", source.name, exc_info=error)
+    logger.warning("The crawl of %s cannot start", source.name, exc_info=error)
     problem = " ".join(f"{type(error).__name__}: {error}".split())
     if source.spider_class or source.settings:
         return UserError(f"source {source.name!r}: {problem}; look at its `class` and `settings`")

@@ -388,7 +388,7 @@ def test_mistakes_are_one_line_and_exit_code_2(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(["http://x.example/"], "does not wait for an approval", id="approve-unknown"),
+        pytest.param(["http://x.example/"], "does not wait for approval", id="approve-unknown"),
         pytest.param(["--remove", "http://x.example/"], "is not known", id="remove-unknown"),
         pytest.param(["--restore", "http://x.example/"], "was not removed", id="restore-unknown"),
         pytest.param(["--regexp", "(a"], "(a", id="bad-expression"),

@@ -82,7 +82,7 @@ def test_a_paused_crawl_asks_for_nothing_and_goes_on_when_resumed__portal_robot_
             "note": "was paused already",
         }
     ]
-    assert "goes on" in workspace.command("resume", "site").out
+    assert "resumed" in workspace.command("resume", "site").out
     until(lambda: len(slow.requests) > before)
     assert state(workspace) == "running"
     _, err = running.communicate(timeout=60)
@@ -96,7 +96,7 @@ def test_a_stopped_crawl_ends_as_by_ctrl_c_and_is_resumed__portal_robot_133(
     running: subprocess.Popen[str], slow: Site, workspace: Workspace
 ) -> None:
     ended = workspace.command("stop", "site")
-    assert (ended.code, ended.out) == (0, "site: stopped; the next crawl goes on with what waits\n")
+    assert (ended.code, ended.out) == (0, "site: stopped; the next crawl resumes it\n")
     out, err = running.communicate(timeout=10)
     assert running.returncode == 1
     assert "Traceback" not in err
@@ -161,7 +161,7 @@ def test_pausing_waits_for_what_is_in_flight(slow: Site, url: str, workspace: Wo
 def test_an_order_can_be_left_without_waiting(running: subprocess.Popen[str], workspace: Workspace) -> None:
     ended = workspace.command("stop", "site", "--no-wait", "--json")
     (one,) = ended.json["sources"]
-    assert (ended.code, one["obeyed"], one["note"]) == (0, None, "was told to stop")
+    assert (ended.code, one["obeyed"], one["note"]) == (0, None, "stop requested")
     running.communicate(timeout=20)
     assert running.returncode == 1
 

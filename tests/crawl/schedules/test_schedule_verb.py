@@ -49,7 +49,7 @@ def test_schedules_are_listed(scheduled: Workspace) -> None:
     }
     told = scheduled.command("schedule", "list").out
     assert "nightly: scheduled; next 20" in told
-    assert "nothing keeps it now" in told
+    assert "nothing runs it now" in told
 
 
 def test_without_schedules_it_says_so(site: Site, url: str, workspace: Workspace) -> None:
@@ -70,7 +70,7 @@ def test_orders_are_remembered_while_nothing_keeps_it(scheduled: Workspace) -> N
     assert (order("disable").code, state(scheduled)["status"]) == (0, "disabled")
     assert state(scheduled)["next_run"] is None
     refused = order("stop")
-    assert (refused.code, "is disabled: `stop` does not go with it" in refused.err) == (2, True)
+    assert (refused.code, "is disabled: `stop` is not possible now" in refused.err) == (2, True)
     assert (order("enable").code, state(scheduled)["status"]) == (0, "scheduled")
     assert (order("stop").code, state(scheduled)["status"]) == (0, "stopped")
     assert (order("resume").code, state(scheduled)["status"]) == (0, "scheduled")
@@ -155,7 +155,7 @@ def kept(request: pytest.FixtureRequest, scheduled: Workspace) -> Iterator[subpr
 
 @pytest.mark.processes
 def test_who_keeps_it_takes_orders(scheduled: Workspace, kept: subprocess.Popen[str], site: Site) -> None:
-    assert "nothing keeps it" not in scheduled.command("schedule", "list").out
+    assert "nothing runs it" not in scheduled.command("schedule", "list").out
     paused = scheduled.command("pause", "b", "--json").json["sources"][0]
     assert (paused["obeyed"], paused["state"]) == (True, "idle")
     assert scheduled.command("schedule", "launch", "nightly").code == 0
@@ -187,4 +187,4 @@ def test_when_everything_is_stopped_between_cycles_the_process_ends(
 def test_two_processes_do_not_keep_the_same(scheduled: Workspace, kept: subprocess.Popen[str]) -> None:
     refused = scheduled.command("crawl", "--continuous", "c")
     assert refused.code == 2
-    assert refused.err.startswith(f"ultracrawl: c: kept by process {kept.pid} already")
+    assert refused.err.startswith(f"ultracrawl: c: process {kept.pid} runs this already")

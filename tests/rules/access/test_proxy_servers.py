@@ -89,7 +89,7 @@ def test_what_is_no_address_of_a_proxy(written: str) -> None:
 
 @pytest.mark.parametrize("written", ["socks5://proxy:1080", "socks4a://proxy", "ftp://proxy:21"])
 def test_fast_25_proxies_of_other_kinds_are_refused_with_a_reason(written: str) -> None:
-    with pytest.raises(ValueError, match="only proxies for HTTP are spoken to"):
+    with pytest.raises(ValueError, match="only HTTP proxies are supported"):
         ProxyServer(url=written)
 
 

@@ -83,8 +83,8 @@ def test_completion_and_status_print_what_they_print_here(api: Api, server: str)
 
 
 def test_crawls_are_begun_and_steered_there(api: Api, server: str) -> None:
-    assert ask(api, server, "crawl", "--force").out == "site: was told to crawl\n"
-    assert ask(api, server, "pause", "site").out == "site: was told to pause\n"
+    assert ask(api, server, "crawl", "--force").out == "site: crawl requested\n"
+    assert ask(api, server, "pause", "site").out == "site: pause requested\n"
     (told,) = ask(api, server, "stop", "site", "--json").json["sources"]
     assert (told["source"], told["command"], told["obeyed"]) == ("site", "stop", None)
     assert api.supervisor.orders == [("start", "site", "force"), ("pause", "site"), ("stop", "site")]
@@ -127,7 +127,7 @@ def test_a_server_that_is_away_or_none_is_one_line(api: Api) -> None:
         none = ask(api, other.url, "status")
     finally:
         other.stop()
-    assert (none.code, "did not answer as a service does" in none.err) == (1, True)
+    assert (none.code, "did not respond as a service does" in none.err) == (1, True)
 
 
 def test_a_token_goes_to_no_other_server(api: Api) -> None:

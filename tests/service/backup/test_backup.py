@@ -58,7 +58,7 @@ def test_an_archive_is_for_its_owner_and_replaced_by_force_alone(
     archive = move(workspace, elsewhere)
     assert archive.stat().st_mode & 0o777 == 0o600
     again = workspace.command("backup", str(archive))
-    assert (again.code, "is there already" in again.err) == (2, True)
+    assert (again.code, "exists already" in again.err) == (2, True)
     assert workspace.command("backup", str(archive), "--force").code == 0
     assert sorted(path.name for path in archive.parent.iterdir()) == ["elsewhere", "here", "saved.tgz"]
 
@@ -74,7 +74,7 @@ def test_what_is_there_is_replaced_by_force_alone(
     elsewhere.crawl()
     assert "/new" in elsewhere.indexed()
     refused = elsewhere.command("restore", str(archive))
-    assert (refused.code, "holds data already" in refused.err) == (2, True)
+    assert (refused.code, "contains data already" in refused.err) == (2, True)
     refused = elsewhere.command("restore", f"{archive}.old")
     assert (refused.code, "there is no file" in refused.err) == (2, True)
     assert "/new" in elsewhere.indexed()
@@ -132,7 +132,7 @@ def test_another_definition_is_told(workspace: Workspace, elsewhere: Workspace, 
     archive = move(workspace, elsewhere)
     elsewhere.define(f"{url}/", depth=1)
     told = elsewhere.command("restore", str(archive), "--force")
-    assert (told.code, "another one" in told.out) == (0, True)
+    assert (told.code, "has changed since the backup" in told.out) == (0, True)
 
 
 @pytest.mark.processes
@@ -184,7 +184,7 @@ def test_nothing_is_restored_while_a_service_keeps_the_project(
     badge.claim([], [])
     refused = elsewhere.command("restore", str(archive), "--force")
     badge.close()
-    assert (refused.code, "end it before you restore" in refused.err) == (2, True)
+    assert (refused.code, "stop it before you restore" in refused.err) == (2, True)
     assert elsewhere.command("restore", str(archive), "--force").code == 0
 
 

@@ -88,26 +88,29 @@ def nonsense_list(archive: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
-    "no archive": (lambda archive: archive.write_bytes(b"text" * 999) and None, "is damaged, or no backup"),
-    "empty": (lambda archive: archive.write_bytes(b"") and None, "is damaged, or no backup"),
+    "no archive": (
+        lambda archive: archive.write_bytes(b"text" * 999) and None,
+        "is damaged, or not a backup",
+    ),
+    "empty": (lambda archive: archive.write_bytes(b"") and None, "is damaged, or not a backup"),
     "cut": (cut, "is damaged"),
-    "compression": (spoil_compression, "is damaged, or no backup"),
+    "compression": (spoil_compression, "is damaged, or not a backup"),
     "another archive": (without_list, "its list of files is missing"),
-    "a byte": (change_a_byte, "is not what it was when it was saved"),
-    "a file less": (leave_one_out, "is not what it was when it was saved"),
+    "a byte": (change_a_byte, "differs from what was saved"),
+    "a file less": (leave_one_out, "differs from what was saved"),
     "newer": (of_a_newer_program, "newer version"),
     "nonsense": (nonsense_list, "its list of files cannot be read"),
-    "outside": (add_named("../outside"), "is no file of a folder of this project"),
-    "outside of a folder": (add_named("state/../../outside"), "is no file of a folder of this project"),
-    "absolute": (add_named("/tmp/outside"), "is no file of a folder of this project"),
-    "other folder": (add_named("config/x"), "is no file of a folder of this project"),
-    "index unknown": (add_named("indexes/other/x"), "is no file of a folder of this project"),
-    "symbolic link": (add_link(tarfile.SYMTYPE), "is no file of a folder of this project"),
-    "hard link": (add_link(tarfile.LNKTYPE), "is no file of a folder of this project"),
-    "device": (add_link(tarfile.CHRTYPE), "is no file of a folder of this project"),
+    "outside": (add_named("../outside"), "is in no folder of this project"),
+    "outside of a folder": (add_named("state/../../outside"), "is in no folder of this project"),
+    "absolute": (add_named("/tmp/outside"), "is in no folder of this project"),
+    "other folder": (add_named("config/x"), "is in no folder of this project"),
+    "index unknown": (add_named("indexes/other/x"), "is in no folder of this project"),
+    "symbolic link": (add_link(tarfile.SYMTYPE), "is in no folder of this project"),
+    "hard link": (add_link(tarfile.LNKTYPE), "is in no folder of this project"),
+    "device": (add_link(tarfile.CHRTYPE), "is in no folder of this project"),
     "after the list": (
         lambda archive: write(archive, [*members_of(archive), (tarfile.TarInfo("state/x"), b"")]),
-        "something follows",
+        "there is data after its list of files",
     ),
 }
 

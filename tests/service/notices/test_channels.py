@@ -123,7 +123,7 @@ def test_a_webhook_may_be_a_secret(folder: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_webhook_that_refuses_is_told(folder: Path) -> None:
     with hook(500) as (url, _):
         (way,) = open_channels(define(chat={"webhook": url, "networks": ["127.0.0.0/8"]}))
-        with pytest.raises(WorkError, match="answered 500"):
+        with pytest.raises(WorkError, match="responded with status 500"):
             way.send([NOTICE])
 
 
@@ -133,7 +133,7 @@ def test_apprise_is_asked_for_what_it_knows(folder: Path, monkeypatch: pytest.Mo
         monkeypatch.setenv("OPERATORS", url.replace("http://", "json://"))
         told = run()
     assert (told.output, told.exit_code) == ("notices.to.mail: sent\n", 0)
-    assert json.loads(got[0].body)["message"].startswith("ultracrawl: a notice to see")
+    assert json.loads(got[0].body)["message"].startswith("ultracrawl: test notice")
     monkeypatch.setenv("OPERATORS", "nonsense://secret-words")
     failed = run()
     assert isinstance(failed.exception, UserError)
@@ -144,9 +144,9 @@ def test_apprise_is_asked_for_what_it_knows(folder: Path, monkeypatch: pytest.Mo
 
 def test_unknown_ways_are_named(folder: Path) -> None:
     define(ops={"command": "true"})
-    assert "the ways are: ops" in str(run("chat").exception)
+    assert "the channels are: ops" in str(run("chat").exception)
     define()
-    assert "nobody would be told" in str(run().exception)
+    assert "no notice channel is defined" in str(run().exception)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_unknown_ways_are_named(folder: Path) -> None:
     [
         ({}, "this names no channel"),
         ({"command": "x", "url": "json://a"}, "are two channels"),
-        ({"command": "x", "networks": ["10.0.0.0/8"]}, "has an effect on `webhook` alone"),
+        ({"command": "x", "networks": ["10.0.0.0/8"]}, "only has an effect with `webhook`"),
         ({"webhook": "ftp://a.example/"}, "is not the URL of a web server"),
         ({"command": "x", "kinds": ["run-faild"]}, "run-faild"),
     ],

@@ -326,7 +326,10 @@ def test_ways_are_those_of_the_definition_as_it_is_now(
     project = define("ops", "broken")
     asyncio.run(tell("news"))
     assert [one.source for message in ways["ops"].sent for one in message] == ["intranet", "news"]
-    assert "notices go out as before: notices.to.broken.url: no such service" in caplog.text
+    assert (
+        "the changed notice channels cannot be used, the previous ones stay: notices.to.broken.url: no such service"
+        in caplog.text
+    )
 
 
 def test_a_source_is_stale_after_two_of_its_intervals(tmp_path: Path) -> None:
@@ -356,7 +359,7 @@ def test_a_low_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(watch, "free_bytes", lambda path: 1e9 if path.name == "index" else 1e12)
     (low,) = ServiceWatch(lambda: project).notices(1e9)
     assert low.kind is NoticeKind.DISK_LOW
-    assert "1.00 GB left" in low.text
+    assert "1.00 GB free" in low.text
 
 
 def test_certificates_are_looked_at_once_a_day(tmp_path: Path) -> None:

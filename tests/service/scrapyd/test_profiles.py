@@ -240,7 +240,7 @@ def test_a_stop_ends_it_cleanly(tmp_path: Path, scrapyd: FakeScrapyd, phase: str
         return await crawl.finished()
 
     end = asyncio.run(play())
-    assert (end.report, end.died, end.error) == (None, False, "stopped; the next crawl goes on")
+    assert (end.report, end.died, end.error) == (None, False, "stopped; the next crawl resumes it")
     assert [signal for _, signal in scrapyd.signals] == ["INT"]
 
 
@@ -260,7 +260,7 @@ async def test_a_job_that_is_no_more_has_died(scene: Scene) -> None:
     scene.scrapyd.jobs.clear()
     end = await crawl.finished()
     assert (end.report, end.died, end.failed) == (None, True, True)
-    assert "does not know the job nightly.handbook." in end.error
+    assert "no longer knows the job nightly.handbook." in end.error
 
 
 @played
@@ -274,7 +274,7 @@ async def test_one_whose_scrapyd_is_silent_for_too_long_has_failed_and_was_not_s
     end = await ending
     assert end.report is not None
     assert (end.failed, end.died) == (True, False)
-    assert "answered 502 Bad Gateway; the job nightly.handbook." in end.line
+    assert "responded with 502 Bad Gateway; the job nightly.handbook." in end.line
 
 
 @played
@@ -289,11 +289,11 @@ async def test_mistakes_are_told_in_one_line(scene: Scene) -> None:
     with pytest.raises(WorkError, match="refuses: project 'other' not found"):
         await scene.launch()
     scrapyd.log_in = "crawls:open sesame"
-    with pytest.raises(WorkError, match="answered 401 Unauthorized"):
+    with pytest.raises(WorkError, match="responded with 401 Unauthorized"):
         await scene.launch()
     scene.take(project_of(scene.folder, scrapyd, scrapyd="http://127.0.0.1:1"))
     with pytest.raises(
-        WorkError, match=r"^profile 'north': the Scrapyd at http://127.0.0.1:1 cannot be asked"
+        WorkError, match=r"^profile 'north': the Scrapyd at http://127.0.0.1:1 cannot be reached"
     ):
         await scene.launch()
 
@@ -324,7 +324,7 @@ def test_status_says_that_a_source_is_crawled_elsewhere(tmp_path: Path, scrapyd:
     workspace = Workspace(tmp_path)
     rows = {row["source"]: row["profile"] for row in workspace.command("status", "--json").json["sources"]}
     assert rows == {"handbook": "north", "news": None, "local": None}
-    assert workspace.command("status").out.count("crawled by the profile north: of crawls there only") == 1
+    assert workspace.command("status").out.count("crawled on another machine (profile north)") == 1
 
 
 def test_a_command_that_runs_a_schedule_runs_it_there(tmp_path: Path, scrapyd: FakeScrapyd) -> None:
@@ -332,7 +332,7 @@ def test_a_command_that_runs_a_schedule_runs_it_there(tmp_path: Path, scrapyd: F
     scrapyd.log_in = "nobody:knows"
     workspace = Workspace(tmp_path)
     ended = workspace.command("schedule", "launch", "nightly")
-    problem = f"profile 'north': the Scrapyd at {scrapyd.url} answered 401 Unauthorized"
+    problem = f"profile 'north': the Scrapyd at {scrapyd.url} responded with 401 Unauthorized"
     assert (ended.code, problem in ended.out + ended.err) == (1, True)
     state = workspace.command("schedule", "show", "nightly", "--json").json
     assert (state["status"], state["error"], state["profile"]) == ("failed", problem, "north")
@@ -385,7 +385,7 @@ def test_one_that_cannot_be_reached_fails_and_is_tried_again_at_its_next_time(
         await supervisor.launch_schedule("nightly")
         await asked_until(lambda: supervisor.schedules()[0].status is ScheduleStatus.FAILED)
         state = supervisor.schedules()[0]
-        assert state.error == f"profile 'north': the Scrapyd at {scrapyd.url} answered 502 Bad Gateway"
+        assert state.error == f"profile 'north': the Scrapyd at {scrapyd.url} responded with 502 Bad Gateway"
         assert state.next_run is not None
         assert here.names == [], "it runs there, and nowhere else"
 

@@ -150,7 +150,7 @@ def test_a_folder_that_goes_and_comes_back_is_told_and_watched_again(
         os.rename(share.docs, aside)
         await share.until_crawls(2)
         async with asyncio.timeout(PATIENCE):
-            while "not there" not in caplog.text:
+            while "does not exist" not in caplog.text:
                 await asyncio.sleep(0.02)
         os.rename(aside, share.docs)
         before = share.crawls
@@ -206,7 +206,7 @@ def test_folders_that_cannot_be_watched_are_told_once(
     told = [one.getMessage() for one in caplog.records if "cannot be watched" in one.getMessage()]
     assert told == [
         "share: its folders cannot be watched: OS file watch limit reached; "
-        "only schedules and persons have it crawled"
+        "only schedules and commands start a crawl"
     ]
 
 

@@ -124,13 +124,13 @@ def test_one_that_is_killed_has_failed_and_the_others_go_on(three: Three) -> Non
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert err.splitlines() == [
-        "b: not crawled: its process was killed by SIGKILL; nothing is lost, the next crawl goes on"
+        "b: not crawled: its process was killed by SIGKILL; nothing is lost, the next crawl resumes it"
     ]
     assert "a: run 1" in out
     assert "c: run 1" in out
     told = {path.name: path.read_text() for path in three.workspace.directory.glob("*.told")}
     assert told == {
-        "b.told": "b failed its process was killed by SIGKILL; nothing is lost, the next crawl goes on\n"
+        "b.told": "b failed its process was killed by SIGKILL; nothing is lost, the next crawl resumes it\n"
     }
     again = three.workspace.command("crawl", "--jobs", "3", "--json")
     assert again.code == 0, again.err

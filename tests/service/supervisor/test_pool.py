@@ -158,7 +158,7 @@ async def test_one_that_is_begun_again_and_waits_for_others_says_so() -> None:
     scene = Scene(jobs=1, restarts=5)
     await scene.order("a", "b")
     (waits,) = (one for one in scene.heard() if one.kind is EventKind.RUN_WAITS)
-    assert (waits.source, waits.text) == ("b", "waits for a free place; a is crawled")
+    assert (waits.source, waits.text) == ("b", "waits for a free slot; being crawled: a")
     scene.launcher.launched[0].die()
     while scene.pool.waiting != ["a"]:
         await asyncio.sleep(0)

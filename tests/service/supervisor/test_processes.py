@@ -95,7 +95,7 @@ def test_a_process_that_says_nonsense_is_ended(
         os.write(held.pipe.fileno(), said)
         end = await crawl.finished()
         assert (end.died, held.signals) == (True, [signal.SIGKILL])
-        assert "its process said what is no message" in end.line
+        assert "its process sent an invalid message" in end.line
 
     monkeypatch.setattr(processes, "_MAX_MESSAGE_BYTES", 50)
     asyncio.run(play())
@@ -111,7 +111,7 @@ def test_a_process_that_does_not_end_when_it_is_told_to_is_killed(
         assert (end.died, held.signals) == (True, [signal.SIGTERM, signal.SIGKILL])
         assert (
             end.line
-            == "its process did not end within 0 seconds of being told to, and was ended; the next crawl goes on"
+            == "its process did not end within 0 seconds of the order to stop, and was ended; the next crawl resumes it"
         )
 
     monkeypatch.setattr(processes, "_STOP_TIMEOUT", 0.0)

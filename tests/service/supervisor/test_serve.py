@@ -131,10 +131,10 @@ def test_the_next_goes_on_where_one_was_killed_and_nobody_is_left_over(served: S
 
 def test_a_second_one_is_refused_in_one_line(served: Served) -> None:
     process = served.start()
-    until(lambda: "is kept" in served.log, process)
+    until(lambda: "running the crawls" in served.log, process)
     ended = served.workspace.command("serve", "--port", "0")
     assert ended.code == 1
-    assert f"a service keeps this project already (process {process.pid})" in ended.err
+    assert f"a service is running for this project already (process {process.pid})" in ended.err
     assert len(ended.err.splitlines()) == 1
     served.end(process)
 
@@ -167,7 +167,7 @@ def test_sighup_reads_the_definitions_anew_and_systemd_hears_of_it(served: Serve
         process.send_signal(signal.SIGHUP)
         hear("RELOADING=1")
         hear("READY=1")
-        until(lambda: "the definitions were read anew" in served.log, process)
+        until(lambda: "the definitions were reloaded" in served.log, process)
         process.send_signal(signal.SIGTERM)
         hear("STOPPING=1")
         assert process.wait(60) == 0

@@ -73,7 +73,7 @@ def print_total(reports: Sequence[RunReport]) -> None:
         f"{sum(report.fetched for report in reports):,} fetched, "
         f"{sum(report.indexed for report in reports):,} indexed, "
         f"{sum(report.deleted for report in reports):,} deleted"
-        + (f"; not as wanted: {', '.join(failed)}" if failed else "")
+        + (f"; with problems: {', '.join(failed)}" if failed else "")
     )
 
 

@@ -65,7 +65,7 @@ def _print(explanation: Explanation) -> None:
         print_line(f"  counted now: {limit}")
     record = explanation.record
     if record is None:
-        why = "no page that was crawled links to it, or nothing was crawled"
+        why = "no crawled page links to it, or nothing has been crawled"
         click.echo(f"  not known yet: {why}" if explanation.accept else "  not known: it is excluded")
     else:
         why = f" ({record.reason})" if record.reason else ""
@@ -73,7 +73,7 @@ def _print(explanation: Explanation) -> None:
         print_line(
             f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
         )
-        indexed = "waits for an approval" if record.pending else "yes" if record.indexed else "no"
+        indexed = "waits for approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {indexed}")
         if record.removal:
             print_line(f"  is to be deleted from the index: {record.removal}")
@@ -91,7 +91,7 @@ def _print_past_verdicts(past: PastExplanation, *, as_json: bool) -> None:
     if as_json:
         print_json(past.as_json())
         return
-    verdict = "was let in" if past.accept else "was excluded"
+    verdict = "was included" if past.accept else "was excluded"
     print_line(f"{past.source}: {past.canonical_url or past.url} {verdict} in run {past.run}")
     for past_verdict in past.verdicts:
         _print_past(past_verdict)
@@ -117,11 +117,9 @@ def _print_past(verdict: PastVerdict) -> None:
     for limit in candidate.over:
         print_line(f"  counted then: {limit}")
     if verdict.same:
-        print_line("  the definition as it is now decides the same of it:")
+        print_line("  the current definition gives the same verdict:")
     elif now is None:
-        print_line("  it is another verdict than that of the definition as it is now, which lets it in:")
+        print_line("  the verdict has changed: the current definition includes the URL:")
     else:
-        print_line(
-            f"  it is another verdict than that of the definition as it is now, which excludes it by {now.rule}:"
-        )
+        print_line(f"  the verdict has changed: the current definition excludes the URL by {now.rule}:")
     _print_decisions(verdict.decisions)

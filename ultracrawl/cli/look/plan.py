@@ -35,7 +35,7 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
 
 
 def _print(forecast: Forecast) -> None:
-    run = "goes on with the run that did not end" if forecast.resumes else "is a new one"
+    run = "resumes the unfinished run" if forecast.resumes else "is a new one"
     begins = f"{forecast.scheduled:,} URLs" + (" and what is listed then" if forecast.listed else "")
     click.echo(
         f"{forecast.source}: {forecast.known:,} URLs known; the next run {run} and begins with {begins}"

@@ -18,10 +18,10 @@ from ultracrawl.sources import adhoc_project
 @click.command("probe")
 @click.argument("url")
 @config_option
-@click.option("--source", "name", metavar="NAME", help="Ask as the crawler of this source does.")
-@click.option("--no-dns", "--nodns", "no_dns", is_flag=True, help="Do not ask for aliases of the host.")
+@click.option("--source", "name", metavar="NAME", help="Send requests as the crawler of this source does.")
+@click.option("--no-dns", "--nodns", "no_dns", is_flag=True, help="Do not look up aliases of the host.")
 @click.option(
-    "--advanced-dns", is_flag=True, help="Ask for the names of the addresses and for name servers, too."
+    "--advanced-dns", is_flag=True, help="Look up the names of the addresses and the name servers, too."
 )
 @json_option
 def command(

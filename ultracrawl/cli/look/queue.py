@@ -48,7 +48,7 @@ def _print(view: QueueView) -> None:
     )
     due = f"; the next cycle is due {iso(view.due)}" if view.due else ""
     begins = "the next crawl begins a cycle, with" + (" what is listed then" if view.listed else "")
-    goes_on = "the next crawl goes on with them" if view.resumes else begins
+    goes_on = "the next crawl continues with them" if view.resumes else begins
     click.echo(f"  {goes_on}{due}")
     for url in view.urls:
         _print_url(url)

@@ -90,14 +90,14 @@ def _print_status(row: dict[str, Any]) -> None:
     elif row["state"] == "unfinished":
         click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
     if row.get("waits"):
-        click.echo("  waits for a free place: other sources are being crawled")
+        click.echo("  waits for a free slot: other sources are being crawled")
     if row.get("profile"):
         click.echo(
-            f"  crawled by the profile {row['profile']}: of crawls there only their ends are known here"
+            f"  crawled on another machine (profile {row['profile']}): only the ends of its crawls are known here"
         )
     if row["next_run"]:
         schedule = f" by the schedule {row['schedule']}" if row["schedule"] else ""
-        unkept = "" if row.get("kept") else ", if `serve` or `crawl --continuous` keeps it; nothing does now"
+        unkept = "" if row.get("kept") else ", if `serve` or `crawl --continuous` runs then; neither runs now"
         click.echo(f"  next run {row['next_run']}{schedule}{unkept}")
     if row["failure"]:
         at = row["failure"]["time"]

@@ -58,9 +58,10 @@ def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool) -
         print_json({done: facts, "created": manifest.created, "same_definition": same})
         return
     print_line(
-        f"{len(manifest.files):,} files, {manifest.bytes / 1e6:,.1f} MB, of {manifest.created}, are {done}."
+        f"{done.capitalize()} {len(manifest.files):,} files, {manifest.bytes / 1e6:,.1f} MB; "
+        f"date of the backup: {manifest.created}"
     )
     if not same:
         print_line(
-            "The definition is another one than when they were saved; `ultracrawl plan` shows what that means."
+            "The definition has changed since the backup; `ultracrawl plan` shows the effect on the next crawl."
         )

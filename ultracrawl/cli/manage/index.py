@@ -128,7 +128,7 @@ def optimise(name: str, project: Project, as_json: bool) -> None:
 def rebuild(name: str, project: Project, as_json: bool) -> None:
     """Make a new index from the documents stored in the old one, without any request.
 
-    It repairs a damaged index. Documents that cannot be read in it are made again from stored answers
+    It repairs a damaged index. Documents that cannot be read in it are made again from stored responses
     (`storage: {keep: true}`); the others are fetched by the next crawl. The index can be searched meanwhile.
 
     \b

@@ -34,7 +34,7 @@ class ServiceClient:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UserError(f"--server {url}: write the address of a service, as https://crawls.example.com")
         if parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:
-            raise UserError(f"--server {url}: the token would go over the network in clear; use https")
+            raise UserError(f"--server {url}: the token would be sent unencrypted; use https")
         if not token.isascii() or not token.isprintable():
             raise UserError("the token is not one line of plain text")
         self._base = url.rstrip("/") + "/api/v1"
@@ -69,7 +69,7 @@ def _translated(error: HTTPError) -> Exception:
         problem = json.loads(error.read(_MAX_PROBLEM_BYTES))
         detail = str(problem.get("detail") or problem.get("title") or error.code)
     except (OSError, HTTPException, ValueError, AttributeError):
-        detail = f"the server answered {error.code}"
+        detail = f"the server responded with status {error.code}"
     return (UserError if error.code in _USER_ERROR_CODES else WorkError)(detail)
 
 

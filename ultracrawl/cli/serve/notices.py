@@ -39,10 +39,12 @@ def test(names: tuple[str, ...], project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     channels = {channel.name: channel for channel in open_channels(project)}
     if not channels:
-        raise UserError("nobody would be told; add a way to `notices: {to: …}` of the definition file")
+        raise UserError(
+            "no notice channel is defined; add one under `notices: {to: …}` of the definition file"
+        )
     if unknown := [name for name in names if name not in channels]:
-        raise UserError(f"there is no way {unknown[0]!r}; the ways are: {', '.join(channels)}")
-    notice = Notice(NoticeKind.TEST, "", "a notice to see whether notices arrive", time.time())
+        raise UserError(f"there is no notice channel {unknown[0]!r}; the channels are: {', '.join(channels)}")
+    notice = Notice(NoticeKind.TEST, "", "test notice; nothing needs to be done", time.time())
     chosen, problems = names or tuple(channels), dict[str, str]()
     for name in chosen:
         try:

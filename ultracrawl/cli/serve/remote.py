@@ -80,7 +80,7 @@ def crawl(client: ServiceClient, sources: tuple[str, ...], *, force: bool, as_js
     if as_json:
         print_json({"sources": started})
     for row in () if as_json else started:
-        click.echo(f"{row['source']}: was told to crawl")
+        click.echo(f"{row['source']}: crawl requested")
     for problem in problems:
         print_line(problem, err=True)
     raise SystemExit(1 if problems else 0)
@@ -94,7 +94,7 @@ def steer(
     for name in sources:
         status = client.post("sources", name, order.value)
         phase = (status["service"] or {}).get("phase", "")
-        results.append(SteerResult(name, order, True, phase, f"was told to {order.value}", waited=False))
+        results.append(SteerResult(name, order, True, phase, f"{order.value} requested", waited=False))
     print_all("sources", results, print_steered, as_json=as_json)
 
 

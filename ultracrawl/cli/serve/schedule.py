@@ -179,7 +179,7 @@ def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -
     elif obeyed:
         _print_state(project, state)
     else:
-        print_line(f"{name}: was told to {order}, and has not done it yet", err=True)
+        print_line(f"{name}: {order} requested, but not carried out yet", err=True)
     raise SystemExit(0 if obeyed else 1)
 
 
@@ -203,7 +203,7 @@ def _print_state(project: Project, state: ScheduleState) -> None:
     for log in state.log.splitlines():
         print_line(f"  log   {log}")
     if state.next_run and runner_of(project, state.name) is None:
-        print_line("  nothing keeps it now: `ultracrawl serve` and `ultracrawl crawl --continuous` do")
+        print_line("  nothing runs it now; start `ultracrawl serve` or `ultracrawl crawl --continuous`")
 
 
 def _print_run(run: ScheduleRun) -> None:

@@ -101,12 +101,12 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
 def _add_health(app: FastAPI, state: ApiState) -> None:
     @app.get("/healthz", tags=["health"], response_class=PlainTextResponse)
     async def healthz() -> Response:
-        """Say that the service lives. No log-in."""
+        """Report that the service is alive. No log-in."""
         return PlainTextResponse("ok\n")
 
     @app.get("/readyz", tags=["health"], response_class=PlainTextResponse, responses={503: _PROBLEM})
     async def readyz() -> Response:
-        """Say whether the service can answer: its definitions are read, its tokens can be read. No log-in."""
+        """Report whether the service is ready: its definitions are loaded, its tokens can be read. No log-in."""
         try:
             await to_thread.run_sync(state.tokens.all_tokens)
             state.supervisor.sources()

@@ -100,7 +100,7 @@ def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder) -> R
 
 @router.post("/sources/{name}/urls", responses=shapes.answers(shapes.Submitted))
 def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder) -> Response:
-    """Have the next crawl ask for URLs; what the rules exclude is `refused`. 409 while the source is crawled."""
+    """Let the next crawl fetch URLs; a URL that the rules exclude is `refused`. 409 while the source is crawled."""
     return json_answer(submit_urls(state.project, _idle_source(state, name), order.urls))
 
 

@@ -80,5 +80,5 @@ def add_error_handlers(app: FastAPI) -> None:
 def _validation_message(mistake: dict[str, Any]) -> str:
     """Return the path of an invalid value and what is wrong with it."""
     if mistake["type"] == "json_invalid":
-        return f"the body is no JSON, from its character {mistake['loc'][-1] + 1} on"
+        return f"the body is not valid JSON at character {mistake['loc'][-1] + 1}"
     return f"{'.'.join(map(str, mistake['loc'][1:] or mistake['loc']))}: {mistake['msg']}"

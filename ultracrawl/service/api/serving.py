@@ -46,7 +46,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         raise UserError(f"--host {host} --port {port}: {reason}") from None
     except OSError as error:
         opened.close()
-        raise WorkError(f"{host}:{port} cannot be listened on: {error.strerror or error}") from None
+        raise WorkError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
     return opened
 
 
@@ -62,7 +62,7 @@ def check_exposure(host: str, certificate: Path | None, *, behind_proxy: bool) -
     """Raise `UserError` if tokens would be sent over a network without TLS."""
     if not (is_loopback(host) or certificate or behind_proxy):
         raise UserError(
-            f"--host {host} can be reached from other machines, and tokens would go there in clear: give --certificate "
+            f"--host {host} is reachable from other machines, and tokens would be sent unencrypted: give --certificate "
             "and --key, or --behind-proxy if a proxy in front of it speaks TLS"
         )
 
@@ -89,7 +89,7 @@ def make_server(app: FastAPI, certificate: Path | None = None, key: Path | None 
         config.load()
     except ssl.SSLError:
         raise UserError(
-            f"--certificate {certificate} and --key {key or certificate} are no certificate and its key in PEM"
+            f"--certificate {certificate} and --key {key or certificate} are not a certificate and its key in PEM"
         ) from None
     except OSError as error:
         raise UserError(f"--certificate {certificate}: {error.strerror or error}") from None

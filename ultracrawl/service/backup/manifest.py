@@ -62,8 +62,10 @@ def parse_manifest(data: bytes, archive: Path) -> Manifest:
                 str(row["created"]), str(row["definition"]), sources, files, number, str(row["program"])
             )
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"{archive} is no backup of this program: its list of files cannot be read") from None
-    raise UserError(f"{archive} was made by a newer version of the program ({row.get('program')})")
+        raise UserError(
+            f"{archive} is not a backup made by ultracrawl: its list of files cannot be read"
+        ) from None
+    raise UserError(f"{archive} was made by a newer version of ultracrawl ({row.get('program')})")
 
 
 def definition_hash(project: Project) -> str:

@@ -37,7 +37,7 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> M
         raise UserError(f"there is no file {archive}")
     _check_idle(project)
     if not force and (full := next((path for path in places.values() if _holds_something(path)), None)):
-        raise UserError(f"{full} holds data already; give --force to have them replaced")
+        raise UserError(f"{full} contains data already; --force replaces it")
     with ExitStack() as at_end:
         drafts = {name: path.with_name(f".{path.name}.restored") for name, path in places.items()}
         for draft in drafts.values():
@@ -59,7 +59,9 @@ def _check_idle(project: Project) -> None:
         )
     folder = schedules_folder(project)
     if folder is not None and (keepers := active_runners(folder)):
-        raise UserError(f"process {keepers[0].pid} keeps schedules and sources; end it before you restore")
+        raise UserError(
+            f"process {keepers[0].pid} runs the schedules of this project; stop it before you restore"
+        )
 
 
 def _holds_something(path: Path) -> bool:
@@ -75,7 +77,7 @@ def _unpack(archive: Path, drafts: Mapping[str, Path]) -> Manifest:
             for member in tar:
                 if manifest is not None:
                     raise UserError(
-                        f"{archive} is no backup of this program: something follows its list of files"
+                        f"{archive} is not a backup made by ultracrawl: there is data after its list of files"
                     )
                 if member.name == NAME and member.isreg() and member.size <= _LARGEST_MANIFEST:
                     manifest = parse_manifest(b"".join(_pieces(tar, member)), archive)
@@ -83,14 +85,16 @@ def _unpack(archive: Path, drafts: Mapping[str, Path]) -> Manifest:
                     target = _target_of(member, drafts, archive)
                     found[member.name] = _write(target, _pieces(tar, member))
     except (tarfile.TarError, EOFError, zlib.error, BadGzipFile):
-        raise UserError(f"{archive} is damaged, or no backup of this program") from None
+        raise UserError(f"{archive} is damaged, or not a backup made by ultracrawl") from None
     if manifest is None:
-        raise UserError(f"{archive} is not whole, or no backup of this program: its list of files is missing")
+        raise UserError(
+            f"{archive} is incomplete, or not a backup made by ultracrawl: its list of files is missing"
+        )
     if found != manifest.files:
         wrong = sorted(
             name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name)
         )
-        raise UserError(f"{archive} is damaged: {wrong[0]!r} is not what it was when it was saved")
+        raise UserError(f"{archive} is damaged: {wrong[0]!r} differs from what was saved")
     return manifest
 
 
@@ -118,8 +122,8 @@ def _target_of(member: tarfile.TarInfo, drafts: Mapping[str, Path], archive: Pat
             if not any(part in ("", ".", "..") for part in inner.split("/")):
                 return draft / inner
     raise UserError(
-        f"{archive} holds {member.name!r}, which is no file of a folder of this project; "
-        "is it a backup, and of this definition?"
+        f"{archive} contains {member.name!r}, which is in no folder of this project; "
+        "was it made by `ultracrawl backup` with this definition?"
     )
 
 

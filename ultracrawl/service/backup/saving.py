@@ -38,7 +38,7 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
     `WorkError`.
     """
     if archive.exists() and not force:
-        raise UserError(f"{archive} is there already; name another file, or give --force")
+        raise UserError(f"{archive} exists already; name another file, or use --force")
     if not archive.parent.is_dir():
         raise UserError(f"there is no folder {archive.parent}")
     manifest = Manifest(as_text(time.time()), definition_hash(project), sorted(project.known_sources))

@@ -99,20 +99,20 @@ class Metrics(Collector):
 
     def _counters(self) -> Iterator[Metric]:
         runs = CounterMetricFamily(
-            "ultracrawl_runs", "Runs that ended since the service began", labels=["source", "result"]
+            "ultracrawl_runs", "Runs that ended since the service started", labels=["source", "result"]
         )
         pages = CounterMetricFamily(
             "ultracrawl_pages",
-            "URLs by how their visits ended, in runs that ended since the service began",
+            "URLs by how their visits ended, in runs that ended since the service started",
             labels=["source", "outcome"],
         )
         read = CounterMetricFamily(
             "ultracrawl_read_bytes",
-            "Bytes read in runs that ended since the service began",
+            "Bytes read in runs that ended since the service started",
             labels=["source"],
         )
         events = CounterMetricFamily(
-            "ultracrawl_events", "What happened since the service began", labels=["kind"]
+            "ultracrawl_events", "Events since the service started, by kind", labels=["kind"]
         )
         for (source, what), number in self._runs.items():
             runs.add_metric([source, what], number)
@@ -126,13 +126,17 @@ class Metrics(Collector):
 
     def _live(self) -> Iterator[Metric]:
         phases = GaugeMetricFamily(
-            "ultracrawl_source_phase", "1 for what a source is doing", labels=["source", "phase"]
+            "ultracrawl_source_phase",
+            "1 for the current phase of a source, else 0",
+            labels=["source", "phase"],
         )
         live = GaugeMetricFamily(
-            "ultracrawl_run_urls", "Counts of the run that goes on", labels=["source", "count"]
+            "ultracrawl_run_urls", "Counters of the current run", labels=["source", "count"]
         )
         following = GaugeMetricFamily(
-            "ultracrawl_source_next_run_timestamp_seconds", "When the next run is due", labels=["source"]
+            "ultracrawl_source_next_run_timestamp_seconds",
+            "Time at which the next run is due",
+            labels=["source"],
         )
         for state in self._supervisor.sources():
             for phase in SourcePhase:
@@ -144,22 +148,24 @@ class Metrics(Collector):
         yield from (phases, live, following)
 
     def _held(self, project: Project) -> Iterator[Metric]:
-        urls = GaugeMetricFamily(
-            "ultracrawl_source_urls", "URLs by what is known of them", labels=["source", "state"]
-        )
+        urls = GaugeMetricFamily("ultracrawl_source_urls", "Known URLs by state", labels=["source", "state"])
         outcomes = GaugeMetricFamily(
-            "ultracrawl_source_outcomes", "URLs by their latest outcome", labels=["source", "outcome"]
+            "ultracrawl_source_outcomes", "Known URLs by their latest outcome", labels=["source", "outcome"]
         )
         at = GaugeMetricFamily(
             "ultracrawl_source_last_success_timestamp_seconds",
-            "When the last run ended that did what it was asked for",
+            "Time at which the last successful run ended",
             labels=["source"],
         )
         age = GaugeMetricFamily(
-            "ultracrawl_source_last_success_age_seconds", "How long ago that was", labels=["source"]
+            "ultracrawl_source_last_success_age_seconds",
+            "Seconds since the last successful run ended",
+            labels=["source"],
         )
         readable = GaugeMetricFamily(
-            "ultracrawl_source_state_readable", "0 if the state of a source is damaged", labels=["source"]
+            "ultracrawl_source_state_readable",
+            "1 if the state of a source can be read, 0 if it is damaged",
+            labels=["source"],
         )
         for name in project.known_sources:
             held = self._holdings.holdings_of(project, name)
@@ -175,7 +181,9 @@ class Metrics(Collector):
 
     def _schedules(self) -> Iterator[Metric]:
         statuses = GaugeMetricFamily(
-            "ultracrawl_schedule_status", "1 for what a schedule is doing", labels=["schedule", "status"]
+            "ultracrawl_schedule_status",
+            "1 for the current status of a schedule, else 0",
+            labels=["schedule", "status"],
         )
         for one in self._supervisor.schedules():
             for status in ScheduleStatus:
@@ -194,10 +202,12 @@ def _result(end: CrawlEnd) -> str:
 def _of_indexes(project: Project) -> Iterator[Metric]:
     documents = GaugeMetricFamily("ultracrawl_index_documents", "Documents in an index", labels=["index"])
     deleted = GaugeMetricFamily(
-        "ultracrawl_index_deleted_documents", "Deleted documents whose space is not freed", labels=["index"]
+        "ultracrawl_index_deleted_documents",
+        "Deleted documents whose space is not freed yet",
+        labels=["index"],
     )
     segments = GaugeMetricFamily("ultracrawl_index_segments", "Segments of an index", labels=["index"])
-    size = GaugeMetricFamily("ultracrawl_index_size_bytes", "The room that an index takes", labels=["index"])
+    size = GaugeMetricFamily("ultracrawl_index_size_bytes", "Size of an index on disk", labels=["index"])
     for name in (PROJECT_INDEX, *project.indexes):
         facts = _facts(project, name)
         if facts is not None:
@@ -221,7 +231,7 @@ def _of_machine(project: Project) -> Iterator[Metric]:
         labels=["source"],
     )
     disk = GaugeMetricFamily(
-        "ultracrawl_disk_free_bytes", "Free space on the disk of a place", labels=["place"]
+        "ultracrawl_disk_free_bytes", "Free space on the disk of a folder", labels=["place"]
     )
     memory.add_metric([""], resident_bytes(os.getpid()))
     for name in project.known_sources:

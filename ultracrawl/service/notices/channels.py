@@ -108,7 +108,7 @@ class WebhookChannel:
         finally:
             poster.close()
         if not answer.is_success:
-            raise WorkError(f"notices.to.{self.name}: the server answered {answer.status}")
+            raise WorkError(f"notices.to.{self.name}: the server responded with status {answer.status}")
 
 
 class AppriseChannel:
@@ -128,7 +128,7 @@ class AppriseChannel:
     def send(self, notices: Sequence[Notice]) -> None:
         """Send the notices."""
         if not self._service.notify(title=title_of(notices), body=text_of(notices)):
-            raise WorkError(f"notices.to.{self.name}: the service did not take the notice")
+            raise WorkError(f"notices.to.{self.name}: the service did not accept the notice")
 
 
 def open_channels(project: Project) -> list[Channel]:

@@ -97,7 +97,9 @@ class Noticing:
                     await task
             await self._send(self._clock.now() + GATHER_SECONDS, again=True, wait=_LAST_PATIENCE)
             for name, sending in self._sending.items():
-                logger.warning("notices.to.%s: takes too long, so what it was sent last may be lost", name)
+                logger.warning(
+                    "notices.to.%s: the channel did not finish in time; its last notices may be lost", name
+                )
                 sending.cancel()
 
     async def _recall_failures(self) -> None:
@@ -114,7 +116,7 @@ class Noticing:
             return
         if event.end.report is not None and not event.end.failed and event.source in self._troubled:
             self._troubled.discard(event.source)
-            text = f"it was crawled well again: {event.end.report.summary()}"
+            text = f"crawled successfully again: {event.end.report.summary()}"
             self._take_notice(Notice(NoticeKind.RECOVERED, event.source, text, event.at))
         held = await asyncio.to_thread(self._watch.deletions_waiting, event.source, event.at)
         if held is not None:
@@ -144,7 +146,7 @@ class Noticing:
         try:
             opened = self._open(project)
         except UserError as error:
-            logger.warning("notices go out as before: %s", error)
+            logger.warning("the changed notice channels cannot be used, the previous ones stay: %s", error)
             return
         before = self._outgoing
         self._outgoing = {channel.name: before.get(channel.name) or Outgoing(channel) for channel in opened}

@@ -50,7 +50,9 @@ class ServiceWatch:
         leaving = read_holdings(self._project(), name).numbers["leaving"]
         if not leaving:
             return None
-        text = f"{leaving:,} documents are to be deleted from the index; `ultracrawl approve-deletions {name}` decides"
+        text = (
+            f"{leaving:,} documents wait for deletion; review them with `ultracrawl approve-deletions {name}`"
+        )
         return Notice(NoticeKind.DELETIONS_HELD, name, text, now)
 
     def failed_sources(self) -> set[str]:
@@ -64,7 +66,7 @@ class ServiceWatch:
         low = {path: left for path, left in free.items() if left < least}
         if low:
             path, left = min(low.items(), key=lambda one: one[1])
-            text = f"the disk of {path} has {left / 1e9:.2f} GB left, less than {least / 1e9:.2f} GB"
+            text = f"the disk of {path} has {left / 1e9:.2f} GB free, less than {least / 1e9:.2f} GB"
             yield Notice(NoticeKind.DISK_LOW, "", text, now)
 
     def _stale_sources(self, project: Project, now: float) -> Iterator[Notice]:
@@ -74,7 +76,8 @@ class ServiceWatch:
                 continue
             since = last_success(project, name) or self._since.setdefault(name, now)
             if now - since > project.notices.stale_after * interval:
-                text = f"its last good run is {_duration(now - since)} ago, its interval is {_duration(interval)}"
+                age = _duration(now - since)
+                text = f"its last successful run ended {age} ago, its interval is {_duration(interval)}"
                 yield Notice(NoticeKind.SOURCE_STALE, name, text, now)
 
     def _certificates(self, project: Project, now: float) -> Iterator[Notice]:
@@ -91,7 +94,7 @@ class ServiceWatch:
                 seen.add(site)
                 end = self._certificate_end(*site, policy)
                 if end is not None and end - now < project.notices.certificate_days * DAY:
-                    text = f"the certificate of {site[0]}:{site[1]} ends {as_text(end)}"
+                    text = f"the certificate of {site[0]}:{site[1]} expires {as_text(end)}"
                     yield Notice(NoticeKind.CERTIFICATE_EXPIRES, name, text, now)
 
 

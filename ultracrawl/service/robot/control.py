@@ -54,7 +54,7 @@ def robot_state(project: Project, source: str) -> RobotState:
 def require_offered(state: RobotState, command: str) -> None:
     """Raise `UserError` for a command that is not allowed in a state."""
     if command not in OFFERED[state]:
-        raise UserError(f"the robot is {state}; it can be told to {' or '.join(OFFERED[state])}")
+        raise UserError(f"the robot is {state}; it accepts {' or '.join(OFFERED[state])}")
 
 
 def order_robot(
@@ -91,7 +91,9 @@ def order_robot(
         elif state in _TARGET_STATES[command] or _is_over(state, command):
             return state
         sleep(POLL_INTERVAL)
-    raise WorkError(f"the robot has not done it within {timeout:g} s; it will as soon as it can")
+    raise WorkError(
+        f"the robot has not carried out the command within {timeout:g} s; it will as soon as possible"
+    )
 
 
 def _is_over(state: RobotState, command: Command) -> bool:

@@ -142,7 +142,7 @@ class PlanCrawls:
             failure = (
                 error if isinstance(error, UltracrawlError) else WorkError(f"{type(error).__name__}: {error}")
             )
-            logger.debug("The crawl of %s could not be begun or followed", source, exc_info=error)
+            logger.debug("The crawl of %s could not be started or monitored", source, exc_info=error)
             end = CrawlEnd(source, RunReport.not_begun(source, failure), str(failure))
         self._handle_end(crawl, end)
 

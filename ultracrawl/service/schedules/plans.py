@@ -184,6 +184,6 @@ def require_plans(plans: Collection[Plan], sources: Mapping[str, DataSource]) ->
     for name in sources:
         if name not in planned:
             raise UserError(
-                f"nothing says when the next cycle of {name!r} begins; "
+                f"no interval or schedule starts the next cycle of {name!r}; "
                 "write for example `refresh: {interval: 24 h}`, or `refresh: {when_idle: true}`, or a schedule"
             )

@@ -64,7 +64,7 @@ class _ScheduleWriter:
             self._has_warned = False
         except StateError as error:
             if not self._has_warned:
-                logger.warning("What schedules do is not written down yet: %s", error)
+                logger.warning("The state of the schedules cannot be stored: %s", error)
             self._has_warned = True
 
 
@@ -264,7 +264,7 @@ class ScheduleRunner:
     def stop_source(self, source: str) -> None:
         """End the crawl of a source; one at its own interval is not started until it is resumed. Raises `UserError`."""
         if (plan := self._plan_of(source)) is None:
-            raise UserError(f"nothing keeps the source {source!r}")
+            raise UserError(f"no schedule or interval starts the source {source!r}")
         plan.stop_source(source)
         self._wake.set()
 

@@ -25,7 +25,7 @@ class RunnerClaim:
         if other is None:
             return ""
         same = sorted({*other.schedules.intersection(schedules), *other.sources.intersection(sources)})
-        return f"{', '.join(same)}: kept by process {other.pid} already; stop that first"
+        return f"{', '.join(same)}: process {other.pid} runs this already; stop it first"
 
     def publish_waiting(self, sources: Collection[str]) -> None:
         """Publish the sources whose crawls wait for a slot."""

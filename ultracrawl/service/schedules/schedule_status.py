@@ -65,7 +65,7 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
     if status in BUSY and runner_of(project, plan.name) is None:
         status, error = (
             ScheduleStatus.SCHEDULED,
-            "it was interrupted; what is left goes on when it is kept again",
+            "it was interrupted; `ultracrawl serve` or `crawl --continuous` continues it",
         )
     if status is ScheduleStatus.INDEXING_PENDING and not any(
         has_pending(project, source) for source in plan.sources

@@ -84,7 +84,9 @@ def steer_source(project: Project, source: str, command: Command, *, timeout: fl
     if runner_of(project, source, of_source=True) is None:
         return steer(project, source, command, timeout=timeout)
     taken = _leave_order(project, ScheduleOrder(source, runner_command, of_source=True), timeout)
-    note = _NOTES[command] if taken or not timeout else f"has not done it within {timeout:g} s"
+    note = (
+        _NOTES[command] if taken or not timeout else f"{command.value} not carried out within {timeout:g} s"
+    )
     return SteerResult(source, command, taken or not timeout, "idle", note, waited=bool(timeout))
 
 
@@ -133,7 +135,7 @@ def _check_possible(project: Project, order: ScheduleOrder) -> None:
         return
     if next_status(state.status, _EVENTS[order.command]) is None:
         raise UserError(
-            f"the schedule {order.name!r} is {state.status}: `{order.command}` does not go with it"
+            f"the schedule {order.name!r} is {state.status}: `{order.command}` is not possible now"
         )
 
 

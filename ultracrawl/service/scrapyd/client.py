@@ -64,7 +64,7 @@ class ScrapydClient:
                 Job(row["id"], row["spider"], phase) for phase in JobPhase for row in answer.get(phase, ())
             ]
         except (AttributeError, TypeError, KeyError):
-            raise WorkError(f"{self.name} did not answer as a Scrapyd does") from None
+            raise WorkError(f"{self.name} did not respond as a Scrapyd does") from None
 
     def schedule_job(self, spider: str, key: str, settings: Mapping[str, str]) -> None:
         """Schedule a spider; it runs when Scrapyd has a free slot."""
@@ -104,7 +104,7 @@ class ScrapydClient:
             answer = self._server.read_json(request)
         except HTTPError as error:
             error.close()
-            raise WorkError(f"{self.name} answered {error.code} {error.reason}") from None
+            raise WorkError(f"{self.name} responded with {error.code} {error.reason}") from None
         if not isinstance(answer, dict) or answer.get("status") != "ok":
             text = str(answer.get("message") if isinstance(answer, dict) else answer).strip()
             raise WorkError(f"{self.name} refuses: {text.splitlines()[-1] if text else 'no reason'}")

@@ -27,7 +27,7 @@ GONE_AFTER = 2
 """Consecutive polls in which Scrapyd does not list a job after which it counts as gone."""
 _REPORT = TypeAdapter(RunReport)
 _BY_HAND = "by-hand"
-_STOPPED = "stopped; the next crawl goes on"
+_STOPPED = "stopped; the next crawl resumes it"
 
 
 def report_of(row: dict[str, Any] | None) -> RunReport | None:
@@ -101,11 +101,11 @@ class ScrapydCrawl:
         """Kill the job, if Scrapyd responds, and stop following it."""
         self._work.cancel()
         if not self._end.done():
-            self._end.set_result(CrawlEnd(self.order.source, None, "ended at once; the next crawl goes on"))
+            self._end.set_result(CrawlEnd(self.order.source, None, "killed; the next crawl resumes it"))
             try:
                 await asyncio.to_thread(self._client.kill_job, self._key)
             except WorkError as error:
-                logger.warning("%s; the job %s may go on there", error, self._key)
+                logger.warning("%s; the job %s may still be running there", error, self._key)
 
     async def _follow(self) -> None:
         """Poll the job until it has ended."""
@@ -117,16 +117,14 @@ class ScrapydCrawl:
             except WorkError as error:
                 silent_since = silent_since or self._clock.now()
                 if self._clock.now() - silent_since >= PATIENCE:
-                    self._set_end(self._failed(f"{error}; the job {self._key} may go on there"))
+                    self._set_end(self._failed(f"{error}; the job {self._key} may still be running there"))
                 continue
             silent_since = None
             missed = 0 if phase else missed + 1
             if phase is JobPhase.FINISHED or (missed and self._is_cancelled):
                 self._set_end(*await asyncio.to_thread(self._result))
             elif missed >= GONE_AFTER:
-                gone = (
-                    f"{self._client.name} does not know the job {self._key} any more; the next crawl goes on"
-                )
+                gone = f"{self._client.name} no longer knows the job {self._key}; the next crawl resumes it"
                 self._set_end(None, gone, died=True)
 
     async def _pause(self) -> None:

@@ -36,7 +36,7 @@ class ProfileLauncher:
         project = self._project()
         section = project.profiles.get(order.profile)
         if section is None:
-            raise UserError(f"there is no profile {order.profile!r} by which crawls are begun elsewhere")
+            raise UserError(f"there is no profile {order.profile!r} for crawls on another machine")
         client = ScrapydClient(order.profile, section, SecretReader(os.environ, project.key_file))
         return await crawl_by_scrapyd(
             client, order, self._clock, partial(_report_since, project, order.source)

@@ -37,7 +37,9 @@ class Definitions:
                 return error.findings
             except UserError as error:
                 return [
-                    self._mistake(str(error), "correct it; the service goes on with what was read before")
+                    self._mistake(
+                        str(error), "correct it; the service keeps the definitions it loaded before"
+                    )
                 ]
             finally:
                 self._seen = seen  # replaced as a whole: another thread may be iterating over it

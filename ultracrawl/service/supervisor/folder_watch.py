@@ -83,7 +83,7 @@ class SourceWatch:
             except Exception as error:  # no error of the file system may end the thread
                 reason = str(error).rstrip(".")
                 self._warn(
-                    f"its folders cannot be watched: {reason}; only schedules and persons have it crawled"
+                    f"its folders cannot be watched: {reason}; only schedules and commands start a crawl"
                 )
                 self._ended.wait(RETRY_SECONDS)
 
@@ -93,7 +93,9 @@ class SourceWatch:
         has_started = False
         for changed in self._changed_paths([folder for folder in identities if str(folder) not in missing]):
             if not has_started:
-                self._warn(f"{', '.join(missing)}: not there; watched as soon as it is" if missing else "")
+                self._warn(
+                    f"{', '.join(missing)}: does not exist; watched as soon as it does" if missing else ""
+                )
             if not has_started or any(map(self._affects_source, changed)):
                 has_started = True
                 self._changed()
@@ -188,7 +190,7 @@ class FolderWatch:
                 with suppress(WorkError):  # it is being crawled, or the service is ending
                     await self._crawl(name)
                     times.note_crawl(now)
-                    logger.info("%s: something in its folders has changed", name)
+                    logger.info("%s: its folders have changed", name)
 
     def end_watches(self) -> None:
         """Stop watching."""

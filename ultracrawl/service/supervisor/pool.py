@@ -106,7 +106,7 @@ class CrawlPool:
 
     def _publish_wait(self, source: str) -> None:
         crawled = sorted(crawl.order.source for crawl in self._slots)
-        text = f"waits for a free place; {', '.join(crawled)} {'is' if len(crawled) == 1 else 'are'} crawled"
+        text = f"waits for a free slot; being crawled: {', '.join(crawled)}"
         self.events.publish_event(Event(EventKind.RUN_WAITS, self.clock.now(), source, text))
 
     def take_slot(self, crawl: PooledCrawl) -> None:
@@ -230,7 +230,7 @@ class PooledCrawl:
         text = (
             end.report.summary()
             if end.report and not end.failed
-            else end.line or "its crawl has ended; how is not known here"
+            else end.line or "its crawl has ended; its result is not known here"
         )
         self._pool.ended(end)
         self._pool.events.publish_event(Event(kind, self._pool.clock.now(), self.order.source, text, end))
@@ -265,7 +265,7 @@ class PooledCrawl:
         """Wait before a restart; returns False if there is none, or if the crawl was stopped."""
         pool, restarts = self._pool, deaths <= self._pool.restarts
         delay = min(FIRST_RESTART_DELAY * 2 ** (deaths - 1), MAX_RESTART_DELAY)
-        text = f"{end.error}; it is begun again in {delay:.0f} s" if restarts else end.error
+        text = f"{end.error}; it is restarted in {delay:.0f} s" if restarts else end.error
         pool.events.publish_event(Event(EventKind.CHILD_DIED, pool.clock.now(), self.order.source, text))
         if not restarts:
             return False

@@ -124,13 +124,13 @@ class ChildCrawl:
 
     async def stop_crawl(self) -> None:
         """End it cleanly, in whatever phase it is; it is killed after `_STOP_TIMEOUT`."""
-        self._end_reason = self._end_reason or "stopped before it had begun; the next crawl goes on"
+        self._end_reason = self._end_reason or "stopped before it had begun; the next crawl resumes it"
         self._send_signal(signal.SIGTERM)
         asyncio.get_running_loop().call_later(_STOP_TIMEOUT, self._give_up_stopping)
 
     async def kill_crawl(self) -> None:
         """Kill it; its own child processes end with it."""
-        self._end_reason = self._end_reason or "ended at once; the next crawl goes on"
+        self._end_reason = self._end_reason or "killed; the next crawl resumes it"
         self._send_signal(signal.SIGKILL)
 
     def _send_signal(self, number: int) -> None:
@@ -140,13 +140,13 @@ class ChildCrawl:
 
     def _give_up_stopping(self) -> None:
         if not self._end.done() and not self._given_up:
-            self._give_up(f"did not end within {_STOP_TIMEOUT:.0f} seconds of being told to")
+            self._give_up(f"did not end within {_STOP_TIMEOUT:.0f} seconds of the order to stop")
             self._send_signal(signal.SIGKILL)
 
     def _give_up(self, reason: str) -> None:
         self._given_up, self._end_reason = (
             True,
-            f"its process {reason}, and was ended; the next crawl goes on",
+            f"its process {reason}, and was ended; the next crawl resumes it",
         )
 
     def _read_messages(self) -> None:
@@ -165,10 +165,10 @@ class ChildCrawl:
             for message in messages:
                 self._handle_message(json.loads(message))
             if len(self._incomplete) > _MAX_MESSAGE_BYTES:
-                raise ValueError("a message without an end")
+                raise ValueError("it is too long")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             self._incomplete = b""
-            self._give_up(f"said what is no message ({error})")
+            self._give_up(f"sent an invalid message ({error})")
             self._send_signal(signal.SIGKILL)
 
     def _handle_message(self, fields: dict[str, Any]) -> None:
@@ -200,7 +200,7 @@ class ChildCrawl:
         if code is not None and code < 0:
             problem = f"was killed by {signal.Signals(-code).name}"
         return CrawlEnd(
-            source, None, f"its process {problem}; nothing is lost, the next crawl goes on", died=True
+            source, None, f"its process {problem}; nothing is lost, the next crawl resumes it", died=True
         )
 
     # ---- memory

@@ -100,7 +100,7 @@ class _Service:
 
     async def _drain(self, supervisor: Supervisor) -> bool:
         """End all crawls; returns whether they ended cleanly."""
-        logger.info("the crawls end, so that the next start goes on with them")
+        logger.info("ending the crawls; the next start resumes them")
         drained = asyncio.ensure_future(supervisor.drain())
         killing = asyncio.ensure_future(self._killing.wait())
         await asyncio.wait(
@@ -110,7 +110,7 @@ class _Service:
         if clean := drained.done():
             logger.info("all crawls have ended")
         else:
-            logger.warning("crawls that had not ended were killed; the next start goes on with them")
+            logger.warning("crawls that had not ended were killed; the next start resumes them")
             await supervisor.kill_crawls()
         await drained
         return clean
@@ -161,7 +161,7 @@ def _single_service(project: Project) -> Iterator[None]:
     except BlockingIOError:
         other = os.pread(file, 20, 0).decode(errors="replace")
         os.close(file)
-        raise WorkError(f"a service keeps this project already (process {other})") from None
+        raise WorkError(f"a service is running for this project already (process {other})") from None
     try:
         yield
     finally:

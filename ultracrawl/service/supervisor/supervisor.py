@@ -130,7 +130,9 @@ class Supervisor:
             try:
                 await self._check_once()
             except Exception as error:  # no error in a file may end the service
-                logger.warning("A look at the definitions failed: %s: %s", type(error).__name__, error)
+                logger.warning(
+                    "Checking the definitions for changes failed: %s: %s", type(error).__name__, error
+                )
 
     async def _check_once(self) -> None:
         for crawl in list(self._pool.crawls.values()):
@@ -157,12 +159,14 @@ class Supervisor:
         findings = await asyncio.to_thread(self._definitions.reload)
         if mistakes := fatal_of(findings):
             more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
-            self._publish(EventKind.RELOAD_REFUSED, f"the definitions stay as they were: {mistakes[0]}{more}")
+            self._publish(
+                EventKind.RELOAD_REFUSED, f"the changed definitions were not loaded: {mistakes[0]}{more}"
+            )
         else:
             self._pool.set_limits(self._jobs_now, self.project.processes.longest_turn)
             self._runner.replace_plans(all_plans(self.project))
             self._watch.replace_sources(self.project)
-            self._publish(EventKind.RELOADED, f"the definitions were read anew: {self.project}")
+            self._publish(EventKind.RELOADED, f"the definitions were reloaded: {self.project}")
             if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
                 logger.warning("%s", conflict)
         return findings

@@ -36,7 +36,7 @@ def check_access(source: DataSource) -> Iterator[PathFinding]:
         if entry.scheme is Scheme.NTLM_V1:
             yield PathFinding(
                 ("authentication", name, "scheme"),
-                "from what version 1 of NTLM sends, anybody on the way can work the password out",
+                "NTLM version 1 reveals the password to anybody who can read the traffic",
                 "write `ntlm` for version 2, unless the server knows no other",
                 fatal=False,
             )

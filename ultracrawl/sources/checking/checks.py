@@ -132,7 +132,7 @@ def check_types(source: DataSource) -> Iterator[PathFinding]:
     for option in ("types", "follow_only_types") if lost else ():
         for name in getattr(source, option):
             if "*" not in name and not PageReader().reads(name) and converter_for(name) is None:
-                yield PathFinding((option,), f"nothing reads {format_value(name)}", "; ".join(lost))
+                yield PathFinding((option,), f"no converter reads {format_value(name)}", "; ".join(lost))
 
 
 def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:

@@ -66,7 +66,7 @@ def check_profiles(profiles: Mapping[str, ProfileSection]) -> Iterator[PathFindi
         if profile.password is not None and parts.scheme == "http" and parts.hostname not in LOOPBACK_NAMES:
             yield PathFinding(
                 ("profiles", name, "scrapyd"),
-                "the password goes over the network in clear",
+                "the password is sent unencrypted",
                 "have a proxy before Scrapyd that speaks https, unless the way there is secure",
                 fatal=False,
             )
@@ -76,7 +76,7 @@ def check_times(section: TimesSection) -> Iterator[PathFinding]:
     """Yield missing and contradictory time options of a section."""
     step = section.every
     if section.cron is None and step is None:
-        yield PathFinding((), "nothing says when it is launched", 'add `cron: "0 3 * * *"`, or `every: 6 h`')
+        yield PathFinding((), "no launch time is defined", 'add `cron: "0 3 * * *"`, or `every: 6 h`')
     if section.cron is not None:
         for option in ("every", "at", "on"):
             if getattr(section, option):

@@ -82,7 +82,7 @@ class NoticeChannel(Section):
         if self.webhook is None and (
             foreign := [option for option in ("headers", "networks") if getattr(self, option)]
         ):
-            raise mistake(f"`{foreign[0]}` has an effect on `webhook` alone", "remove it")
+            raise mistake(f"`{foreign[0]}` only has an effect with `webhook`", "remove it")
         return self
 
 

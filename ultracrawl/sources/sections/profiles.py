@@ -39,5 +39,5 @@ class ProfileSection(Section):
     def _both(self) -> ProfileSection:
         if bool(self.user) is not (self.password is not None):
             given, missing = ("user", "password") if self.user else ("password", "user")
-            raise mistake(f"`{given}` says nothing without `{missing}`", f"add `{missing}`, or remove it")
+            raise mistake(f"`{given}` has no effect without `{missing}`", f"add `{missing}`, or remove it")
         return self

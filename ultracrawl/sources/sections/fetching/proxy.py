@@ -23,7 +23,7 @@ def _check_address(text: str) -> str:
     written = text.strip()
     address = written if "://" in written else f"http://{written}"
     if address.lower().startswith(("socks", "ftp")):
-        raise mistake("only proxies for HTTP are spoken to", "name one as `http://proxy.example.com:3128`")
+        raise mistake("only HTTP proxies are supported", "name one as `http://proxy.example.com:3128`")
     if not _ADDRESS.fullmatch(address):
         raise mistake(
             "this is not the address of a proxy",

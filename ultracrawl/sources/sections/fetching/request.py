@@ -19,7 +19,7 @@ from ultracrawl.sources.values import Seconds
 
 _HEADERS_WITH_OPTION = {
     "user-agent": "write `user_agent`",
-    "accept-encoding": "write `http: {compression: false}` if answers are not to be compressed",
+    "accept-encoding": "write `http: {compression: false}` if responses are not to be compressed",
     "proxy-authorization": "write user and password of the proxy below `proxy.servers`",
     "range": "write `cut_off`",
 }
