@@ -90,7 +90,7 @@ def _reverse_name(address: str) -> str:
 def _fetch_robots(site: SiteProbe, client: ProbeClient, name: str) -> None:
     response = client.request_url(f"{site.url}robots.txt", "GET")
     if response.problem:
-        site.robots = f"no answer: {response.problem}"
+        site.robots = f"no response: {response.problem}"
     elif response.status != 200:
         site.robots = f"none (status {response.status})"
     else:

@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """Show, stage by stage, which rule includes or excludes URL, and how its last visit ended.
 
-    Nothing is fetched: robots.txt and the answer are shown as they were at the last visit; limits on the number of
+    Nothing is fetched: robots.txt and the response are shown as they were at the last visit; limits on the number of
     URLs count what is known now. With --as-of-run the verdict, the rule and the counters are those of a past run, and
     a verdict that the definition would not give any more is pointed out. Documents of sources that are listed are
     known by the URL that hits show, too. With --json one object a source.

@@ -18,9 +18,9 @@ from ultracrawl.sources import Project
 def command(url: str, project: Project, source: str, as_json: bool) -> None:
     """Let the next crawl fetch URL, for the first web source whose rules include it.
 
-    The answer is a number and a text: 0 OK, 1 no web source, 2 invalid URL, 3 disabled (`takes_submissions: false`),
+    The result is a number and a text: 0 OK, 1 no web source, 2 invalid URL, 3 disabled (`takes_submissions: false`),
     4 known already, 5 not a web source, 6 out of scope, 7 internal error, as while the source is being crawled. The
-    exit code is 0 if the answer is, else 1.
+    exit code is 0 if the result is, else 1.
 
     \b
     Examples:
