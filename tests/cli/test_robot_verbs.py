@@ -91,7 +91,7 @@ WRONG = {
     "a site twice": (("robot", "create-site", "a"), "there is a Site 'a' already"),
     "bad expression": (
         ("robot", "create-rule", "r", "--by", "regex", "--string", "("),
-        "the expression '(' is none",
+        "invalid expression '('",
     ),
     "bad source": (
         ("robot", "create-rule", "r", "--source", "size", "--string", "1"),
@@ -391,7 +391,7 @@ def test_portal_robot_113_edited_in_place(
         (("edit-site", "a", "--no-use", "drafts"), "has no Use drafts"),
         (("edit-site", "a", "--depth", "3"), "name it with --start"),
         (("edit-rule", "drafts", "--no-string", "x"), "has no test for 'x'"),
-        (("edit-rule", "drafts", "--by", "regex", "--string", "("), "the expression '(' is none"),
+        (("edit-rule", "drafts", "--by", "regex", "--string", "("), "invalid expression '('"),
     ],
 )
 def test_an_edit_that_cannot_be_done_leaves_the_file_alone(

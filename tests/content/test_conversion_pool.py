@@ -197,7 +197,7 @@ def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
     answer = process.convert(PDF)
     assert isinstance(answer, NotConverted)
     assert answer.status == StatusCode.CONVERTER_MISSING
-    assert answer.reason.endswith("it answers without end")
+    assert answer.reason.endswith("the result is too large")
     assert not process.usable
 
 

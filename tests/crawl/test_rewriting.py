@@ -260,7 +260,7 @@ def test_explain_asks_the_rewriter(three: Site, url: str, workspace: Workspace) 
     use(workspace, url, "candidate.discard = True")
     assert workspace.command("explain", f"{url}/x", "--json").json["accept"] is False
     seed = workspace.command("explain", f"{url}/", "--json").json
-    assert "a start URL is not shown to it" in [one["reason"] for one in seed["decisions"]]
+    assert "start URLs are not rewritten" in [one["reason"] for one in seed["decisions"]]
 
 
 # ---- one display URL, one document

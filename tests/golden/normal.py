@@ -41,7 +41,9 @@ BEGAN = datetime.fromtimestamp(time.time() - 86_400, UTC)
 _ISO = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _HTTP = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT")
 _DURATION = re.compile(r"\b\d+(\.\d+)? s\b")
-_CURL = re.compile(r"(the connection broke:|the server broke off the body:) [^:\"]*")
+_CURL = re.compile(
+    r"(the connection was lost:|the server closed the connection before the body was complete:) [^:\"]*"
+)
 _LOGGER = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[ultracrawl[\w.]*\]")
 _CLOCK = re.compile(r"^\[\d\d:\d\d:\d\d\]")
 _MADE = re.compile(r'"[0-9a-f]{16}"|[0-9a-f]{32}|[0-9a-f]{64}')

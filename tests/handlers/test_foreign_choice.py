@@ -100,7 +100,8 @@ def test_what_is_declared_wins_over_what_a_base_is_known_for() -> None:
 
 def test_a_handler_that_nobody_can_guard_is_refused() -> None:
     with pytest.raises(
-        UserError, match=r"source s: settings.DOWNLOAD_HANDLERS.http: nobody can guard .*guard: names"
+        UserError,
+        match=r"source s: settings.DOWNLOAD_HANDLERS.http: the address guard cannot check .*guard: names",
     ):
         chosen(Unknown)
     assert chosen(Unknown, boundary={"guard": "names"}).guard is HostNameGuard
@@ -132,7 +133,7 @@ PROXY = {"servers": {"p": {"url": "http://proxy.example:8080"}}}
     ],
 )
 def test_what_a_handler_cannot_do_is_refused(path: Any, options: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="cannot do what the definition asks for"):
+    with pytest.raises(UserError, match="this handler does not support"):
         chosen(path, **options)
     if options.get("proxy"):
         assert chosen(PATHS["http11"], **options)
@@ -154,7 +155,7 @@ def test_what_a_handler_cannot_do_is_refused(path: Any, options: dict[str, Any])
 )
 def test_a_browser_that_would_go_past_the_guard_is_refused(settings: dict[str, Any]) -> None:
     path_of("playwright")
-    with pytest.raises(UserError, match=f"with {next(iter(settings))} as it is set"):
+    with pytest.raises(UserError, match=f"with the value of {next(iter(settings))}, the browser"):
         chosen(PATHS["playwright"], settings=settings)
 
 
@@ -250,7 +251,7 @@ def test_the_report_says_once_that_names_alone_are_checked(monkeypatch: pytest.M
         ending(complete=True)
     (remark,) = context.counters.remarks
     assert remark.startswith(
-        "the address guard is by names only, because Unknown opens its connections itself"
+        "the address guard checks host names only, because Unknown opens its connections itself"
     )
 
 

@@ -182,10 +182,12 @@ def test_a_handler_that_nobody_can_guard(site: Site, url: str, workspace: Worksp
         workspace.define(f"{url}/", boundary=boundary, **options)
         ended = workspace.command("crawl")
         assert (ended.code, ended.out, ended.err.count("\n"), site.requests) == (2, "", 1, [])
-        assert "nobody can guard the connections of own.Handler" in ended.err
+        assert "the address guard cannot check the connections of own.Handler" in ended.err
         workspace.define(f"{url}/", boundary={**boundary, "guard": "names"}, **options)
         ended = workspace.command("crawl")
-        assert "Note: the address guard is by names only, because Handler opens" in ended.out + ended.err
+        assert (
+            "Note: the address guard checks host names only, because Handler opens" in ended.out + ended.err
+        )
     assert inner.came == []
     assert workspace.search("needle") == ["/"]
 

@@ -203,7 +203,7 @@ def test_a_document_that_came_without_a_visit_ends_with_the_last_pipeline() -> N
         return await processor.process_item_async(document)
 
     assert asyncio.run(process()) is document
-    assert failed == [(visit, "no pipeline ended it")]
+    assert failed == [(visit, "no pipeline finished it")]
 
 
 def test_the_fields_of_a_document_are_those_that_any_item_would_have() -> None:

@@ -71,7 +71,7 @@ def test_addresses_that_a_crawl_may_not_ask_are_not_asked(project: Desk, site: S
     own.write_text(own.read_text().replace("127.0.0.0/8", "10.9.9.9/32").replace(url, "http://192.0.2.1"))
     ended = looked(project, site, "fetch", "--spider=site", f"{url}/a", asked=set())
     assert ended.out.strip() == ""
-    assert f"No document comes of {url}/a: " in ended.err
+    assert f"No document from {url}/a: " in ended.err
 
 
 def test_shell_has_the_answer(project: Desk, site: Site, url: str) -> None:
@@ -122,7 +122,7 @@ def test_parse_says_why_there_is_no_document(project: Desk, site: Site, url: str
     ended = looked(project, site, "parse", "--spider=site", "--nocolour", f"{url}/", asked={"/"})
     assert f"[<GET {url}/a>]" in ended.out
     assert "# Scraped Items  ------------------------------------------------------------\n[]" in ended.out
-    assert f"No document comes of {url}/: " in ended.err
+    assert f"No document from {url}/: " in ended.err
     assert "noindex" in ended.err
 
 

@@ -77,7 +77,7 @@ def guarded_parser(encoding: str | None, *, bare_doctype: bool = False) -> expat
     parser = expat.ParserCreate(encoding)
 
     def refuse(*_declaration: object) -> int:
-        raise XmlRefusedError(parser.CurrentLineNumber, "the document brings a DTD")
+        raise XmlRefusedError(parser.CurrentLineNumber, "the document has a DTD")
 
     def doctype(_name: str, system_id: str | None, _public_id: str | None, has_subset: bool) -> None:
         if system_id or has_subset or not bare_doctype:

@@ -69,4 +69,4 @@ class PageInspection(CrawlLifecycle):
 def _log_ending(visit: Visit) -> None:
     ending = visit.ending
     if ending is not None:
-        logger.info("No document comes of %s: %s", visit.url, ending.cause or ending.outcome)
+        logger.info("No document from %s: %s", visit.url, ending.cause or ending.outcome)

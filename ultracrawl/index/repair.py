@@ -50,7 +50,7 @@ def repair_and_count(
     except IndexDamagedError as error:
         logger.warning("%s; it is repaired", error.problem)
         repair_index(index, path)
-        problems.append(f"{error.problem}; what could be read of it was indexed anew")
+        problems.append(f"{error.problem}; its readable documents were indexed again")
     if index.bring_up_to_date():
         remarks.append(UPGRADE_NOTICE % path)
     return index.count(source)

@@ -27,7 +27,7 @@ class ExceededLimit(NamedTuple):
     """The counted value."""
 
     def __str__(self) -> str:
-        return f"{self.name} {self.limit:g} is passed with {self.value:.6g}"
+        return f"{self.name} {self.limit:g} is reached: {self.value:.6g}"
 
 
 class Candidate(NamedTuple):

@@ -37,7 +37,7 @@ class CauseCode(StrEnum):
     REDIRECT_REFUSED = "redirect-refused", "{subject}"
     SAME_CONTENT = "same-content", "has the content of {subject}"
     SAME_DISPLAY_URL = "same-display-url", "{detail} is the display URL of {subject}", ""
-    REPLACES = "replaces", "takes the place of {subject} when that leaves the index"
+    REPLACES = "replaces", "replaces {subject} once that document is removed"
 
     # ---- what owners allow
     ROBOTS = "robots", "30031 excluded by robots.txt", "{subject} ({detail})"
@@ -45,7 +45,7 @@ class CauseCode(StrEnum):
     NOINDEX = "noindex", "META robots or X-Robots-Tag: noindex"
     RESERVED = "reserved", "the page is reserved", "{subject}"
     UNAVAILABLE_AFTER = "unavailable-after", "unavailable_after has passed"
-    EXPIRES = "expires", "it names the day on which it leaves the index"
+    EXPIRES = "expires", "the page sets its own expiry date"
     """Checked in every run."""
 
     # ---- what is wanted of a page
@@ -53,9 +53,9 @@ class CauseCode(StrEnum):
     FOLLOWED_TYPE = "followed-type", "follow_only_types", "{subject} is not indexed"
     FILTER = "filter", "{subject}"
     NO_DESCRIPTION = "no-description", "the generation filter denied it"
-    NO_DOCUMENT = "no-document", "the spider made no document of it"
+    NO_DOCUMENT = "no-document", "the spider returned no document for it"
     DROPPED = "dropped", "dropped"
-    GIVEN = "given", "the spider gave the document itself"
+    GIVEN = "given", "the spider supplied the document itself"
     """No request was made for it."""
     REMOVED_BY_HAND = "removed-by-hand", "removed by hand"
 
@@ -82,7 +82,7 @@ class CauseCode(StrEnum):
     NO_FEED = "no-feed", "no feed"
     SITEMAP = "sitemap", "sitemap ({subject}) with {detail}", ""
     NO_SITEMAP = "no-sitemap", "no sitemap"
-    NO_SITEMAP_ANSWER = "no-sitemap-answer", "an answer without a sitemap"
+    NO_SITEMAP_ANSWER = "no-sitemap-answer", "the response contains no sitemap"
     SITEMAP_DATE = "sitemap-date", "sitemap lastmod"
     """Not requested, because a sitemap says that it has not changed."""
 
@@ -91,8 +91,8 @@ class CauseCode(StrEnum):
     FTP_REPLY = "ftp-reply", "FTP {subject}"
     TIMEOUT = "timeout", "30057 timeout reading the document"
     CONNECTION_REFUSED = "connection-refused", "30025 connection refused"
-    CONNECTION_BROKEN = "connection-broken", "the connection broke"
-    BODY_BROKEN = "body-broken", "the server broke off the body"
+    CONNECTION_BROKEN = "connection-broken", "the connection was lost"
+    BODY_BROKEN = "body-broken", "the server closed the connection before the body was complete"
     HOST_UNKNOWN = "host-unknown", "the host name cannot be resolved"
     LOGIN_FAILED = "login-failed", "form login failed"
     PROXY_LOGIN = "proxy-login", "the proxy refused user and password"
@@ -103,16 +103,16 @@ class CauseCode(StrEnum):
     NO_CONVERTER = "no-converter", "there is no converter for {subject}"
     NOT_CONVERTED = "not-converted", "{subject}"
     UNREADABLE = "unreadable", "the page could not be read"
-    NOT_STORED = "not-stored", "its answer could not be read from the stored documents"
+    NOT_STORED = "not-stored", "its stored response could not be read"
     EXCEPTION = "exception", "{subject}"
     LOST = "lost", "lost in {subject}"
 
     # ---- why a document leaves without a visit
-    UNLINKED = "unlinked", "nothing led to it for {subject} cycles"
+    UNLINKED = "unlinked", "no page linked to it for {subject} cycles"
     DAY_OVER = "day-over", "rd-expires {subject}"
-    FEED_OVER = "feed-over", "its time in the feed is over"
-    UNLISTED = "unlisted", "the source has it no more"
-    STATE_LOST = "state-lost", "no page led to it since the state was lost"
+    FEED_OVER = "feed-over", "its feed entry has expired"
+    UNLISTED = "unlisted", "the source no longer has it"
+    STATE_LOST = "state-lost", "no page has linked to it since the state was lost"
 
 
 @dataclass(frozen=True, slots=True)

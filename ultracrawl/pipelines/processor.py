@@ -68,7 +68,7 @@ class DocumentPipelines(ItemPipelineManager):
         with self._watch.limit_item(item):
             done = await self._processed(item)
         if visit is not None:
-            self._watch.fail_visit(visit, "no pipeline ended it")
+            self._watch.fail_visit(visit, "no pipeline finished it")
         self._statistics.count_item()
         return done
 

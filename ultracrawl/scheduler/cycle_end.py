@@ -60,7 +60,7 @@ class CycleEnd:
                 if record is not None:
                     for on_leaving in context.hooks.document_leaving:
                         on_leaving(record)
-            logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))
+            logger.info("%d orphans will be deleted, %d are forgotten", len(sweep.remove), len(sweep.forget))
         for orphan in sweep.ask:
             self._activator.queue_orphan(orphan.key)
         if sweep.ask or sweep.remove:

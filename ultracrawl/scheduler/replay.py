@@ -95,7 +95,7 @@ class ReplayScheduler(BaseScheduler):
         if missing:
             context.run.add_problem(
                 f"{missing:,} documents of {context.source.name} are in the index and not stored; "
-                "`ultracrawl crawl --force` fetches and makes them again"
+                "`ultracrawl crawl --force` fetches and indexes them again"
             )
         return None
 

@@ -207,7 +207,7 @@ def test_a_folder_that_is_not_there_or_empty_makes_a_listing_partial(docs: Path,
 def test_a_file_of_an_absent_folder_is_not_reached_and_one_of_a_present_folder_is_gone(
     docs: Path, write: Write
 ) -> None:
-    assert fetched(docs, docs / "a.txt") == Failure(905, f"{docs} is not there")
+    assert fetched(docs, docs / "a.txt") == Failure(905, f"{docs} does not exist")
     write("b.txt")
     assert fetched(docs, docs / "a.txt") == Failure(404)
     assert fetched(docs, docs / "b.txt" / "c.txt") == Failure(404)

@@ -120,7 +120,7 @@ def test_a_mailbox_that_is_written_meanwhile_is_read_again(
     assert found[-1] == Complete()
     assert len({one.access_url for one in found[0].entries}) == 2  # type: ignore[union-attr]
     disturbances = 9
-    assert listed(tmp_path)[-1] == Partial(f"{tmp_path}/docs/box.mbox: it is written all the time")
+    assert listed(tmp_path)[-1] == Partial(f"{tmp_path}/docs/box.mbox: it changed each time it was read")
 
 
 def test_a_mailbox_without_end_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

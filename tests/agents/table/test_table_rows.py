@@ -291,7 +291,7 @@ def test_a_row_without_a_key_ends_the_listing(
         base.run("INSERT INTO t VALUES (:id, 'x')", id=number)
     last = base.listed(table="t", key="id", text="b")[-1]
     assert isinstance(last, Partial)
-    assert "a row has nothing in a column of its key" in last.reason
+    assert "a row has no value in a key column" in last.reason
 
 
 def test_a_table_that_is_away_deletes_nothing(base: Base) -> None:

@@ -55,8 +55,8 @@ def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
     [
         ("select: SELECT 1", "`table` and `select` exclude each other; write one of them"),
         ("changes: {log: l, column: c}", "`column` and `log` exclude each other; write one of them"),
-        ("display_url: https://x.example/id", "names no column; write columns in braces"),
-        ("display_url: 'https://x.example/{id'", "names no column; write columns in braces"),
+        ("display_url: https://x.example/id", "contains no column; write columns in braces"),
+        ("display_url: 'https://x.example/{id'", "contains no column; write columns in braces"),
         (
             "repeated: {tag: {table: t, key: [a, b], value: c}}",
             "`repeated.tag` has 2 key columns, and the source 1",

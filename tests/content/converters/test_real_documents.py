@@ -195,5 +195,5 @@ def test_keywords_of_a_picture_are_those_of_iptc_and_xmp(converted: Convert) -> 
 
 
 def test_a_document_with_entities_that_odfpy_keeps_as_a_warning_is_refused(converted: Convert) -> None:
-    with pytest.raises(ConversionError, match="the XML brings a DTD"):
+    with pytest.raises(ConversionError, match="the XML has a DTD"):
         converted(samples.in_odfpy("nasty.odt"))

@@ -19,9 +19,9 @@ SOURCE = DataSource.model_validate({
     "client_certificates": {"c": {"certificate": "none.pem"}},
     "proxy": {"servers": {"p1": {"url": "proxy:1"}, "p2": {"url": "proxy:2"}}, "bypass": ["b.example"]},
 })  # fmt: skip
-PROXY = "proxy.servers: it goes through p1 or p2"
+PROXY = "proxy.servers: it is requested through p1 or p2"
 REALM = "authentication.realm: user and password are sent when the server asks for the realm R"
-CERTIFICATE = "client_certificates.c: the certificate is shown if the server asks"
+CERTIFICATE = "client_certificates.c: the certificate is sent if the server requests one"
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,12 @@ CERTIFICATE = "client_certificates.c: the certificate is shown if the server ask
             "https://a.example/staff/x",
             ["authentication.staff: user and password are sent by basic at once", REALM, CERTIFICATE, PROXY],
         ),
-        ("https://a.example/api/x", ["site_headers.api: it gets X-Key", REALM, CERTIFICATE, PROXY]),
+        ("https://a.example/api/x", ["site_headers.api: requests carry X-Key", REALM, CERTIFICATE, PROXY]),
         (
             "https://b.example/x",
             [
-                "logins.club: it is asked for after this login",
-                "proxy.bypass: the server is reached directly",
+                "logins.club: it is requested with the session of this login",
+                "proxy.bypass: it is requested without a proxy",
             ],
         ),
         ("http://c.example/", [PROXY]),

@@ -166,7 +166,7 @@ def test_another_try_after_a_login_that_failed(source: Written, again: bool) -> 
         )
         run = source.crawl(code=1)
     statuses = [source.statuses()[page] for page in club.pages]
-    assert run["problems"] == ["login club: the server answered 403"]
+    assert run["problems"] == ["login club: the server returned status 403"]
     assert statuses.count(959) >= 1
     assert (statuses.count(200) >= 1) is again
     assert (club.attempts >= 2) is again

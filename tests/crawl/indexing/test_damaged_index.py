@@ -70,7 +70,7 @@ def test_a_damaged_index_is_made_sound_by_crawls_that_find_nothing_new(
 def test_an_index_that_is_gone_is_filled_again(project: Workspace) -> None:
     shutil.rmtree(project.directory / "index")
     run = project.crawl("site").run
-    assert run["remarks"] == ["4 documents were missing in the index, and are asked for again"]
+    assert run["remarks"] == ["4 documents were missing in the index, and are fetched again"]
     assert sorted(project.search("heron")) == PATHS
 
 

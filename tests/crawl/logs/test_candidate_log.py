@@ -110,7 +110,7 @@ def test_what_is_not_on_record_is_one_line(pages: Site, url: str, workspace: Wor
     define(workspace, url)
     workspace.crawl()
     assert "`log: {candidates: true}`" in problem(f"{url}/a", 1)
-    assert "judged no such URL" in problem(f"{url}/nowhere", 2)
+    assert "did not judge this URL" in problem(f"{url}/nowhere", 2)
     assert "a part of its log" not in problem(f"{url}/nowhere", 2)
 
 
@@ -138,6 +138,6 @@ def test_a_full_source_says_which_limit_closed_it(pages: Site, url: str, workspa
     workspace.crawl()
     (found,) = explained(workspace, f"{url}/new", 2)["judged"]
     assert (found["stage"], found["rule"], found["same_now"]) == ("new", "refresh_only", True)
-    passed = f"limits.documents 1 is passed with {found['counters']['limits.documents']:g}"
+    passed = f"limits.documents 1 is reached: {found['counters']['limits.documents']:g}"
     assert f"counted then: {passed}" in workspace.command("explain", f"{url}/new", "--as-of-run", "2").out
     assert f"counted now: {passed}" in workspace.command("explain", f"{url}/new").out

@@ -126,7 +126,7 @@ def test_warnings_of_the_program_are_in_it_until_it_is_closed(tmp_path: Path) ->
     log.flush()
     lines = [line.split("Z ", 1)[1] for line in log.path.read_text().splitlines()]
     assert lines == [
-        "INFO    run 7 of docs begins; 3 URLs wait",
+        "INFO    run 7 of docs starts; 3 URLs are queued",
         "WARNING a warning",
         "ERROR   it failed: ValueError: bad",
     ]

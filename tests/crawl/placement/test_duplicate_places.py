@@ -47,7 +47,7 @@ def test_a_successor_waits_as_long_as_the_guard_holds_deletions_back(
     rows = workspace.urls()
     assert rows["/heron"]["leaving"] == "GONE: not found"
     assert rows["/print/heron"]["outcome"] == "DUPLICATE"
-    assert rows["/print/heron"]["reason"].startswith("takes the place of ")
+    assert rows["/print/heron"]["reason"].startswith("replaces ")
     workspace.crawl(code=1)
     assert workspace.search("shallow") == ["/heron"], "and as long as another run does"
     held_back.reset()

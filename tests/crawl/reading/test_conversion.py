@@ -161,7 +161,7 @@ STATUS: dict[str, tuple[str, bytes, dict[str, Any], tuple[str, int, str]]] = {
         "application/gzip",
         gzip.compress(b"needle " * 1000),
         {"conversion": {"unpacked": "1 KB"}, "types": ["archives"]},
-        ("NEW", 200, "it unfolds to more than 1024 bytes (conversion.unpacked)"),
+        ("NEW", 200, "it expands to more than 1024 bytes (conversion.unpacked)"),
     ),
     "conversion.members": (
         "application/zip",

@@ -281,7 +281,7 @@ def test_the_limit_is_that_of_a_run_however_many_parts_it_has(
     runs = [workspace.crawl(code=None).run for _ in range(4)]
     assert [run["resumed"] for run in runs] == [False, True, True, True]
     assert sum(run["deleted"] for run in runs) <= 10, "percent 10, always 10"
-    assert "left earlier in this run, and the limit is 10" in runs[-1]["problems"][0]
+    assert "were deleted earlier in this run, and the limit is 10" in runs[-1]["problems"][0]
     assert len(workspace.indexed()) >= 21
     workspace.command("approve-deletions", "site")
     assert len(workspace.indexed()) == 3

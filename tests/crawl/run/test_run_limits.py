@@ -102,9 +102,9 @@ def test_fast_171_to_174_each_change_of_the_reason_is_logged_once(caplog: pytest
         bench.second()
         bench.second()
     assert [record.getMessage() for record in caplog.records] == [
-        "s: only known URLs from now on (limits.disk_free 10)",
-        "s: only known URLs from now on (limits.documents 5, limits.disk_free 10)",
-        "s: only known URLs from now on (limits.documents 5)",
+        "s: new URLs are no longer crawled (limits.disk_free 10)",
+        "s: new URLs are no longer crawled (limits.documents 5, limits.disk_free 10)",
+        "s: new URLs are no longer crawled (limits.documents 5)",
     ]
     assert bench.told == 1, "nothing changed for those who ask"
 
@@ -116,5 +116,5 @@ def test_fast_172_new_urls_are_let_in_again_within_a_second(caplog: pytest.LogCa
             bench.free = free
             bench.second()
             assert bench.limits.refresh_only is refresh_only
-    assert [record.getMessage() for record in caplog.records][1:] == ["s: new URLs again"]
+    assert [record.getMessage() for record in caplog.records][1:] == ["s: new URLs are crawled again"]
     assert bench.told == 2

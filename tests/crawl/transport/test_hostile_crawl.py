@@ -113,7 +113,7 @@ def sparse_tar() -> bytes:
     return bytes(body)
 
 
-CUT, DTD = "it unfolds to more than", "the XML brings a DTD"
+CUT, DTD = "it expands to more than", "the XML has a DTD"
 HOSTILE: dict[str, Hostile] = {
     "gzip-bomb": Hostile(lambda: gzip_of_zeros(1 << 30), "application/gzip", 200, CUT),
     "gzip-in-gzip": Hostile(lambda: gzip.compress(gzip_of_zeros(1 << 30)), "application/gzip", 200, CUT),

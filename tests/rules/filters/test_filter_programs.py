@@ -192,11 +192,15 @@ def test_enable(text: str | None, expected: bool) -> None:
 
 
 MISTAKES = {
-    "portal_robot_18-Enumerate in a generation filter": ("Enumerate fn=enumerate-urls", G, "does not belong"),
+    "portal_robot_18-Enumerate in a generation filter": (
+        "Enumerate fn=enumerate-urls",
+        G,
+        "is not allowed in",
+    ),
     "portal_robot_18-Generate in an enumeration filter": (
         "Generate fn=extract-html-meta",
         E,
-        "does not belong",
+        "is not allowed in",
     ),
     "portal_robot_28-unknown function": (
         "Data fn=filter-by-exac src=a deny=b",
@@ -225,7 +229,7 @@ MISTAKES = {
     "portal_robot_63-filter-by-md5 under MetaData": (
         "MetaData fn=filter-by-md5",
         G,
-        "cannot stand under MetaData",
+        "is not allowed under MetaData",
     ),
     "portal_robot_64-two filter-by-md5": (
         "Data fn=generate-md5\nData fn=filter-by-md5\nData fn=filter-by-md5",
@@ -420,7 +424,7 @@ def test_portal_robot_103_the_rules_are_let_go_at_the_end_of_either_filter(kind:
     program.stop()
     assert "f" not in filters.robot.rules
     filters.program("MetaData fn=filterrules-shutdown", kind)
-    assert "cannot stand under MetaData" in filters.findings[-1].problem
+    assert "is not allowed under MetaData" in filters.findings[-1].problem
 
 
 def test_portal_robot_5_a_directory_gives_its_files_and_no_description() -> None:

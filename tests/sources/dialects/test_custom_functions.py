@@ -58,7 +58,7 @@ def test_all_marked_functions_of_a_module_are_loaded_by_their_names(module: str)
 
 
 MISTAKES = {
-    "stands elsewhere": ("Data fn=by-department name=A", "cannot stand under Data", "Generate"),
+    "stands elsewhere": ("Data fn=by-department name=A", "is not allowed under Data", "Generate"),
     "lacks a parameter": ("Generate fn=by-department", "lacks name", "name=VALUE"),
     "unknown parameter": (
         "Generate fn=by-department name=A nam=B",

@@ -77,7 +77,7 @@ class FileFetcher(Fetcher):
         base = self._bases.base_folder_of(path)
         if base is None or _is_mounted(self._bases.real_path(base)):
             return Failure(404)
-        return Failure(StatusCode.IO_ERROR, f"{os.fsdecode(base)} is not there")
+        return Failure(StatusCode.IO_ERROR, f"{os.fsdecode(base)} does not exist")
 
 
 def _is_mounted(root: bytes) -> bool:

@@ -59,7 +59,7 @@ def messages_of(file: int) -> Iterator[Message]:
                 yield _message(file, start, end)
         if _state(file) == before:
             return
-    raise BlockingIOError(errno.EAGAIN, "it is written all the time")
+    raise BlockingIOError(errno.EAGAIN, "it changed each time it was read")
 
 
 def _state(file: int) -> tuple[int, ...]:

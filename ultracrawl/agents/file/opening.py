@@ -49,7 +49,7 @@ class BaseFolders:
             target = os.path.realpath(root + below)
             target_root = next((other for other in self._roots.values() if _is_inside(target, other)), None)
             if target_root is None:
-                raise PermissionError(1, "it leads out of the folders of the source")
+                raise PermissionError(1, "it points outside the folders of the source")
             root, below = target_root, target[len(target_root) :]
         opened = os.open(root, OPEN_FOLDER)
         components = [component for component in below.split(b"/") if component]

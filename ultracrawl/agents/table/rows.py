@@ -225,7 +225,7 @@ class _RepeatedValues:
 
 
 def _null_key_error() -> WorkError:
-    return WorkError("key: a row has nothing in a column of its key; name columns that tell all rows apart")
+    return WorkError("key: a row has no value in a key column; choose columns that identify each row")
 
 
 def first_line(text: str) -> str:

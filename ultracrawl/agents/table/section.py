@@ -22,7 +22,7 @@ PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 def _check_template(template: str) -> str:
     if not PLACEHOLDER.search(template) or re.search(r"[{}]", PLACEHOLDER.sub("", template)):
         raise mistake(
-            f"{format_value(template)} names no column",
+            f"{format_value(template)} contains no column",
             "write columns in braces, as `https://tickets.example.com/{id}`, or one alone: `{url}`",
         )
     return template
@@ -176,5 +176,5 @@ class TableSection(Rows):
                     "write as many, in the order of `key`",
                 )
         if self.changes.log is not None and self.table is None:
-            raise mistake("a query has no log of changes", "write `table`, or take `changes.log` out")
+            raise mistake("a query cannot have a change log", "write `table`, or take `changes.log` out")
         return self

@@ -98,7 +98,7 @@ class RowKeys:
         for name, value_type in zip(names, types, strict=True):
             if value_type not in _PARSERS:
                 raise UserError(
-                    f"key: the values of `{name}` are of a type that no key can have ({value_type.__name__})"
+                    f"key: the values of `{name}` have a type that a key cannot have ({value_type.__name__})"
                 )
         return cls(source, columns, types)
 
@@ -106,7 +106,7 @@ class RowKeys:
         """Raise `UserError` if triggers cannot write the keys into a change log as texts."""
         if bytes in self.types and database != "postgresql":
             raise UserError(
-                "changes.log: a log of changes cannot name keys in bytes; take it out, or another `key`"
+                "changes.log: a change log cannot hold binary keys; remove it, or choose another `key`"
             )
 
     def url_of(self, texts: Sequence[str]) -> str:

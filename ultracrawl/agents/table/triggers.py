@@ -27,14 +27,12 @@ _BINARY_COLLATION = "utf8mb4_bin"
 def change_log_sql(options: TableSection, secrets: SecretReader, base: Path) -> str:
     """Return the SQL that creates the change log of a source and its triggers. Raises `UserError`."""
     if options.changes.log is None or options.table is None:
-        raise UserError(
-            "the source names no log of changes; write `changes: {log: TABLE_log}` in its definition"
-        )
+        raise UserError("the source has no change log; write `changes: {log: TABLE_log}` in its definition")
     url: URL = database_url(options, secrets, base)
     write = _WRITERS.get(url.get_backend_name())
     if write is None:
         known = ", ".join(sorted({"postgresql", "mariadb", "sqlite"}))
-        raise UserError(f"no triggers are known for {url.get_backend_name()}, only for {known}")
+        raise UserError(f"triggers are not supported for {url.get_backend_name()}, only for {known}")
     Database(url).close()  # raises if the driver is missing
     dialect_class: type[Any] = url.get_dialect()
     dialect: Dialect = dialect_class(paramstyle="named")  # other styles double percent signs in names

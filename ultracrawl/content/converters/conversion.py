@@ -77,7 +77,7 @@ class Budget:
         self._unpacked -= size
         if self._unpacked < 0:
             limit = self.limits.unpacked
-            raise LimitReachedError(f"it unfolds to more than {limit} bytes (conversion.unpacked)")
+            raise LimitReachedError(f"it expands to more than {limit} bytes (conversion.unpacked)")
 
     def take_member(self) -> None:
         """Account for a file inside the document."""

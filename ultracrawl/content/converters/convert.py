@@ -44,7 +44,7 @@ def convert(source: Source, sink: Sink) -> None:
     except LimitReachedError as limit:
         sink.note(str(limit))
     except XmlRefusedError:
-        raise ConversionError("the XML brings a DTD") from None
+        raise ConversionError("the XML has a DTD") from None
     except XmlBrokenError as error:
         raise ConversionError(f"broken XML: {error}") from None
 

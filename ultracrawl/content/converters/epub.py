@@ -19,7 +19,7 @@ def convert(source: Source, sink: Sink) -> None:
     package = Package(source.body, sink.budget)
     path = _package_path(package, sink)
     if path not in package:
-        raise ConversionError("the file is no electronic book: it names no package document")
+        raise ConversionError("the file is not an EPUB book: it has no package document")
     chapters = _read_package(package.read(path), dirname(path), sink)
     for number, name in enumerate(chapters):
         sink.budget.check_time(f"{number} of {len(chapters)} chapters")

@@ -142,7 +142,7 @@ def _table(plugins: tuple[Plugin, ...]) -> ConverterTable:
             converters = list(_converters(plugin))
         except UserError as error:
             load_errors.append(str(error))
-            logger.warning("%s; the documents that it reads are not converted", error)
+            logger.warning("%s; documents of its types are not converted", error)
             continue
         for converter in converters:
             for name in converter.types:

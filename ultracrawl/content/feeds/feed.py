@@ -73,7 +73,7 @@ def parse_feed(body: bytes, url: str, content_type: str = "") -> Feed:
     except XmlRefusedError as refusal:
         return Feed(problem=str(refusal))
     if not reader.known_root:
-        problem = problem or "the XML is no feed"
+        problem = problem or "the XML is not a feed"
     elif len(reader.entries) >= MAX_ENTRIES:
         problem = f"more than {MAX_ENTRIES} entries"
     return Feed(reader.title, reader.description, tuple(reader.entries), problem)

@@ -269,7 +269,7 @@ class _Collector:
     def result(self, problem: str) -> Sitemap:
         """Return the parsed sitemap."""
         if self._kind is SitemapKind.UNKNOWN and not problem:
-            problem = "the XML is no sitemap and no feed"
+            problem = "the XML is neither a sitemap nor a feed"
         if self._full:
             problem = f"more than {MAX_URLS} entries"
         return Sitemap(self._kind, tuple(self.urls), tuple(self.children), problem)

@@ -207,7 +207,7 @@ class _Exchange:
         """Add received data; return whether the result is complete. Raises `ValueError` for an invalid result."""
         self._left -= len(data)
         if self._left < 0:
-            raise ValueError("it answers without end")
+            raise ValueError("the result is too large")
         self._received += data
         while len(self._received) >= LENGTH.size:
             end = LENGTH.size + LENGTH.unpack_from(self._received)[0]

@@ -139,7 +139,7 @@ class LoginSession:
             self._jars.jar(group).set_cookie(cookie)
         self._tried, self._failure = self._clock() - age, None
         self._count += 1
-        logger.info("The session of login %s goes on", self._login.name)
+        logger.info("Reusing the stored session of login %s", self._login.name)
         return True
 
     async def _log_in(self, send: Send) -> None:

@@ -61,7 +61,7 @@ class LoginRequests:
             return Form(login.action or "", "POST", ())
         page = await self._follow(await self._request(login.page))
         if page.status >= 400:
-            raise LoginFailedError(f"the page with the form was answered with {page.status}")
+            raise LoginFailedError(f"the login page returned status {page.status}")
         form = login_form(page.body, page.url, getattr(page, "encoding", None))
         if form is None:
             raise LoginFailedError(f"30188 no login form given: {login.page}")
@@ -113,15 +113,15 @@ class LoginRequests:
 
     def _check(self, response: Response) -> None:
         if response.status >= 400:
-            raise LoginFailedError(f"the server answered {response.status}")
+            raise LoginFailedError(f"the server returned status {response.status}")
         text = self._login.failed_text
         if text and text in _text(response):
-            raise LoginFailedError("the page after it has the text of `failed_text`")
+            raise LoginFailedError("the page after the login contains the text of `failed_text`")
 
 
 def _no_response(error: Exception) -> LoginFailedError:
     """Return the error without its text, which may contain the URL and thus the password."""
-    return LoginFailedError(f"no answer to a request of the login ({type(error).__name__})")
+    return LoginFailedError(f"no response to a login request ({type(error).__name__})")
 
 
 def _repeats_form(response: Response, form: Form) -> bool:

@@ -33,14 +33,14 @@ def _logins(source: DataSource, url: str) -> Iterator[Decision]:
     host = host_of(url)
     for name, entry in source.logins.items():
         if host in (entry.sites or (host_of(entry.page or entry.action or ""),)):
-            yield _decision(f"logins.{name}", "it is asked for after this login")
+            yield _decision(f"logins.{name}", "it is requested with the session of this login")
             return
 
 
 def _headers(source: DataSource, url: str) -> Iterator[Decision]:
     for name, entry in source.site_headers.items():
         if UrlPrefix.parse(entry.url).covers(url):
-            yield _decision(f"site_headers.{name}", f"it gets {', '.join(entry.headers)}")
+            yield _decision(f"site_headers.{name}", f"requests carry {', '.join(entry.headers)}")
 
 
 def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
@@ -55,7 +55,9 @@ def _certificates(source: DataSource, rules: CompiledSource, url: str) -> Iterat
     for name, entry in source.client_certificates.items():
         sites = (UrlPrefix.parse(entry.url),) if entry.url else sites_of(rules.trusted_urls)
         if any(site.scheme == "https" and site.covers(url) for site in sites):
-            yield _decision(f"client_certificates.{name}", "the certificate is shown if the server asks")
+            yield _decision(
+                f"client_certificates.{name}", "the certificate is sent if the server requests one"
+            )
             return
 
 
@@ -65,6 +67,6 @@ def _proxies(source: DataSource, url: str) -> Iterator[Decision]:
         return
     bypass = DomainTable(DomainRule(pattern.kind, pattern.text) for pattern in section.bypass)
     if bypass.find(host_of(url)) is not None:
-        yield _decision("proxy.bypass", "the server is reached directly")
+        yield _decision("proxy.bypass", "it is requested without a proxy")
     else:
-        yield _decision("proxy.servers", f"it goes through {' or '.join(section.servers)}")
+        yield _decision("proxy.servers", f"it is requested through {' or '.join(section.servers)}")

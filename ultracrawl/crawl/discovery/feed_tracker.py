@@ -141,7 +141,7 @@ class FeedTracker(Feature):
                     on_leaving(record)
                 number += 1
         if number:
-            logger.info("%d documents are to leave: their feed entries have expired", number)
+            logger.info("%d documents will be deleted: their feed entries have expired", number)
         return number
 
     def _unreached(self) -> set[int]:

@@ -49,7 +49,9 @@ def _locked(path: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
     except OSError as error:
-        raise WorkError(f"links cannot be handed over in {path}: {error.strerror or error}") from error
+        raise WorkError(
+            f"links for other sources cannot be written to {path}: {error.strerror or error}"
+        ) from error
 
 
 class LinkReceiver(Feature):

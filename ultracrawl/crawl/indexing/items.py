@@ -65,7 +65,7 @@ class ItemTracker:
         url = context.rules.url_policy.canonical(given)
         rule = "no URL that can be crawled" if url is None else context.rules.boundary.rejects(url)
         if url is None or rule is not None:
-            advice = "its URL has to be one that the boundary of the source lets in"
+            advice = "its URL must be inside the boundary of the source"
             context.run.note_problem(
                 WorkError(f"a document of the spider is not indexed: {given!r} ({rule}); {advice}")
             )

@@ -114,7 +114,7 @@ class IndexReconciler(Feature):
         forget_documents(context.store, lost)
         self.lost = len(lost)
         if lost:
-            self.remarks.append(f"{self.lost:,} documents were missing in the index, and are asked for again")
+            self.remarks.append(f"{self.lost:,} documents were missing in the index, and are fetched again")
 
     def run_ending(self, *, complete: bool) -> None:
         """If the run is complete, mark documents of the indexes that the table does not know for removal.

@@ -105,13 +105,13 @@ def past_verdicts(
     logged = read_candidates(path, run, urls)
     if logged is None:
         raise UserError(
-            f"run {run} of {source.name} left no log of candidates in {path}; "
-            "`log: {candidates: true}` in the definition has further runs keep one"
+            f"run {run} of {source.name} has no candidate log in {path}; "
+            "`log: {candidates: true}` in the definition writes one in further runs"
         )
     if not logged.candidates:
         lost = "" if logged.is_whole else "; a part of its log is lost (`logs.size` bounds it)"
         raise UserError(
-            f"run {run} of {source.name} judged no such URL: it was not found, or was known already{lost}"
+            f"run {run} of {source.name} did not judge this URL: it was not found, or was known already{lost}"
         )
     return list(verdicts_on_record(source, rules, logged.candidates))
 

@@ -122,7 +122,7 @@ def _resolve(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _
     if not canonical.url or rewriter is None:
         return _Link(decisions, canonical.url or "", canonical.url or "")
     if canonical.url in rules.seeds:
-        not_rewritten = Decision(True, "rewrite", "url rewriter", "a start URL is not shown to it")
+        not_rewritten = Decision(True, "rewrite", "url rewriter", "start URLs are not rewritten")
         return _Link([*decisions, not_rewritten], canonical.url, canonical.url)
     result = apply_rewriter(rewriter, canonical.url, rules.url_policy.without_rewriting)
     return _Link([*decisions, result.decision], result.access_url, result.display_url)

@@ -11,7 +11,7 @@ from ultracrawl.sources import DataSource
 
 FILTERS = "filters"
 """The stage of filter decisions."""
-_PASSES = "MetaData lets it through; Data is asked after the fetch"
+_PASSES = "MetaData allows it; Data is evaluated after the fetch"
 
 
 def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -> Iterator[Decision]:

@@ -77,5 +77,5 @@ def _robots(
 def _last_visit(record: UrlRecord) -> Decision:
     status = f"{record.status_code} {status_text(record.status_code)}"
     if record.outcome in _INDEXED:
-        return Decision(True, "answer", record.outcome.value, f"the last answer made a document: {status}")
+        return Decision(True, "answer", record.outcome.value, f"the last response was indexed: {status}")
     return Decision(True, "answer", record.outcome.value, record.reason or status, index=False)

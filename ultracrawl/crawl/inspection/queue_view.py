@@ -211,9 +211,9 @@ class QueueViewer:
         unseen = [url for url in self._state.visits.unseen_urls(orphans.after) if url.key not in seeds]
         keys = [url.key for url in unseen if url.has_document][:limit]
         fate = (
-            "deleted at the end of the cycle, unless a page that was not read may lead to them"
+            "deleted at the end of the cycle, unless an unread page may link to them"
             if orphans.delete
             else "fetched at the end of the cycle, and deleted if they are gone"
         )
-        why = f"orphan: nothing led to it for {orphans.after} cycles"
+        why = f"orphan: no page linked to it for {orphans.after} cycles"
         return [self._due(url, why) for url in self._state.queue.queued_urls(keys)], fate

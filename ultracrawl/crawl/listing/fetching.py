@@ -169,7 +169,7 @@ class EntryFetching(Feature):
         except Exception as error:  # code of a plug-in may raise anything
             answers = [error] * len(collected)
         if len(answers) != len(collected):
-            problem = f"the fetcher returned {len(answers)} documents, and was asked for {len(collected)}"
+            problem = f"the fetcher returned {len(answers)} documents instead of {len(collected)}"
             answers = [WorkError(problem)] * len(collected)
         for pending, answer in zip(collected, answers, strict=True):
             if pending.answer.done():

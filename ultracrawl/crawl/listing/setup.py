@@ -57,7 +57,7 @@ def _problem(
     except UserError as error:
         return str(error), "correct it"
     except UltracrawlError as error:
-        return str(error), "see to it that it can be reached"
+        return str(error), "make sure that it can be reached"
     except Exception as error:  # code of a plug-in may raise anything
         return f"{type(error).__name__}: {' '.join(str(error).split())}", "correct it"
     return None

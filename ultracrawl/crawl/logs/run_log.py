@@ -75,8 +75,8 @@ class RunLog(AppendedLog):
     def note_run_start(self, report: RunReport) -> None:
         """Log the begin of a run, and start to log warnings of the program."""
         logging.getLogger("ultracrawl").addHandler(self._handler)
-        how = "goes on" if report.resumed else "begins"
-        self._add("INFO", f"run {report.run_id} of {report.source} {how}; {report.scheduled} URLs wait")
+        how = "continues" if report.resumed else "starts"
+        self._add("INFO", f"run {report.run_id} of {report.source} {how}; {report.scheduled} URLs are queued")
 
     def note_visit(self, visit: Visit) -> None:
         """Log the end of a visit that was not successful."""

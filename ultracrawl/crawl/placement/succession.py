@@ -86,7 +86,7 @@ class Succession:
         best = min(ready, key=self._holders.rank_of_record, default=None)
         if best is None:
             return
-        logger.info("%s takes the place of %s", best.url, left.url)
+        logger.info("%s replaces %s", best.url, left.url)
         chosen = without_validators(best)
         self._context.store.records.amend_record(url_key(best.url), chosen)
         self._context.queue.requeue(chosen)

@@ -56,7 +56,7 @@ class FilterVerdict:
             return
         max_restarts = self._context.source.filters.restarts
         if _is_restart(answer) and self._previous_restarts >= max_restarts:
-            self._log(f"{why}; not followed, because the cycle began anew {max_restarts} times in a row")
+            self._log(f"{why}; ignored, because the cycle was restarted {max_restarts} times in a row")
             return
         self.answer = answer
         self._end_run(why)

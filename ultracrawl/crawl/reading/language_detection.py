@@ -80,7 +80,7 @@ def open_detector(option: str) -> Detector:
     try:
         identifier = _model()
     except ImportError as error:
-        raise MissingExtraError(f"telling languages by the text ({option})", "language") from error
+        raise MissingExtraError(f"language detection ({option})", "language") from error
 
     def detect(text: str) -> tuple[str, float]:
         code, probability = identifier.classify(text)

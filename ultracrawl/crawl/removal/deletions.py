@@ -78,7 +78,7 @@ class Deletions:
             return ""
         reasons = Counter(record.removal.reason for record in counted if record.removal is not None)
         summary = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
-        earlier = f"{before:,} left earlier in this run, " if before else ""
+        earlier = f"{before:,} were deleted earlier in this run, " if before else ""
         return (
             f"no document was deleted: {len(counted):,} of {indexed:,} would be deleted at once ({summary}), "
             f"{earlier}and the limit is {guard.limit(indexed):,}; "
@@ -140,7 +140,7 @@ class Deletions:
                 self._state.records.amend_record(key, successor)
                 if self._on_succession is not None:
                     self._on_succession(duplicate, successor)
-                logger.info("%s takes the place of %s", duplicate.url, left.url)
+                logger.info("%s replaces %s", duplicate.url, left.url)
 
     def _has_successor(self, record: UrlRecord) -> bool:
         return any(

@@ -191,7 +191,7 @@ class Browser:
             await asyncio.wait_for(closing, _CLOSE_TIMEOUT)
         except Exception:  # whatever failed, the next page gets a new browser
             if browser is self._browser:
-                logger.warning("A page did not close; the browser is started anew")
+                logger.warning("A page did not close; the browser is restarted")
                 await self.close()
 
 

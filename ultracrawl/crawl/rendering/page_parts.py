@@ -159,7 +159,7 @@ class PartFetcher:
             try:
                 return await self._send(self._request(url, headers, anonymous=anonymous))
             except (DownloadFailedError, IgnoreRequest, LoginFailedError, OSError) as error:
-                logger.info("%s, a part of a page, was not fetched: %s", url, error)
+                logger.info("The page resource %s was not fetched: %s", url, error)
                 return None
 
     async def _allowed(self, url: str, *, anonymous: bool) -> bool:

@@ -60,7 +60,7 @@ class CrawlControl(Feature):
     def _obey(self, channel: ControlChannel, command: Command | None) -> None:
         if command is None or self.stopped:
             return
-        logger.info("%s: %s, as ordered from outside", self._context.source.name, command)
+        logger.info("%s: received the command %s", self._context.source.name, command)
         match command:
             case Command.PAUSE if not self.paused:
                 self.paused = True

@@ -103,7 +103,7 @@ class RunLimits(Feature):
             return
         self.reached = reached
         self._context.counters.note_limit(reached)
-        logger.info("%s: the run ends by %s", self._context.source.name, reached)
+        logger.info("%s: the run ends at the limit %s", self._context.source.name, reached)
         self._notify()
 
     def _check(self) -> None:
@@ -122,7 +122,7 @@ class RunLimits(Feature):
         before, self._reasons = self._reasons, reasons
         if reasons == before:
             return
-        change = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
+        change = f"new URLs are no longer crawled ({reasons})" if reasons else "new URLs are crawled again"
         logger.warning("%s: %s", self._context.source.name, change)
         if reasons:
             self._context.counters.note_refresh_only()

@@ -122,7 +122,7 @@ def _failure_of(context: CrawlContext, url: str) -> str:
     """Return why a URL, or its redirect target, could not be read; empty if it was read."""
     record = _last_record(context, url)
     if record is None:
-        return f"{url} was not asked for"
+        return f"{url} was not requested"
     if not record.outcome.without_content or record.outcome is UrlOutcome.REDIRECTED:
         return ""
     return f"{record.url}: {record.reason or status_text(record.status_code)}"

@@ -122,8 +122,8 @@ class VisitWatch(Feature):
             from itemadapter import ItemAdapter  # noqa: PLC0415 - slow, and this is rare
 
             url = ItemAdapter(item).get("access_url", "an item")
-            self._report(f"{url} was lost in the pipelines: one of them does not come back")
-            raise OverdueError("the pipelines do not come back") from None
+            self._report(f"{url} was lost in the pipelines: one of them did not return in time")
+            raise OverdueError("the pipelines did not return in time") from None
         finally:
             self._items.pop(task, None)
 
@@ -166,9 +166,11 @@ class VisitWatch(Feature):
 
     def _end_lost(self, visit: Visit) -> None:
         self._in_flight.discard(visit)
-        self.fail_visit(visit, "nothing works on it any more")
+        self.fail_visit(visit, "no component works on it any more")
         if visit.done and self._context.visits.get(visit.entry.key) is visit:
-            self._context.run.fail(f"the end of {visit.url} was noted in part only, because something raised")
+            self._context.run.fail(
+                f"the result of {visit.url} was recorded only in part, because of an exception"
+            )
 
     def _is_overdue(self, request: Request) -> bool:
         visit = visit_of(request)
@@ -181,9 +183,9 @@ class VisitWatch(Feature):
         visit = visit_of(request)
         if visit is not None and visit in self._in_flight:
             self._in_flight.discard(visit)
-            self.fail_visit(visit, "it does not come back")
+            self.fail_visit(visit, "it did not return in time")
         elif visit is None or visit.done:
-            self._report(f"{request.url}: what works on it does not come back, and is no longer waited for")
+            self._report(f"{request.url}: it did not return in time, and the crawl no longer waits for it")
         self._stop_waiting(request)
 
     def fail_visit(self, visit: Visit, why: str) -> None:
@@ -192,7 +194,7 @@ class VisitWatch(Feature):
             return
         step, _ = self._steps.get(visit, _WITHOUT_REQUEST)
         cause = Cause(CauseCode.LOST, step, why)
-        self._report(f"{visit.url} was {cause}; code of the source or its components has to give an answer")
+        self._report(f"{visit.url} was {cause}; check the code of the source and its components")
         failure = Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)
         try:
             self._end_failed(visit, failure)
@@ -228,5 +230,5 @@ class VisitWatch(Feature):
         self._check()
         if self._lost > MAX_REPORTED:
             self._context.run.note_problem(
-                WorkError(f"{self._lost - MAX_REPORTED:,} more URLs were lost in the same ways")
+                WorkError(f"{self._lost - MAX_REPORTED:,} more URLs were lost in the same way")
             )

@@ -146,9 +146,7 @@ class PlainItems:
 
     def _note_without_url(self, item: Any) -> None:
         if not self._without_url:
-            logger.warning(
-                "Items without a `url` pass the pipelines of ultracrawl untouched, as this: %r", item
-            )
+            logger.warning("The pipelines of ultracrawl ignore items without a `url`, such as %r", item)
         self._without_url += 1
 
     def _dropped(self, item: Any) -> None:

@@ -111,7 +111,7 @@ class CrawlerState:
         try:
             yield
         except StateError as error:
-            logger.error("%s; nothing more is remembered of this crawl", error)
+            logger.error("%s; no further state of this crawl is stored", error)
             store, self._store = self._store, None
             if store is not None:
                 store.abandon(damaged=isinstance(error, StateDamagedError))

@@ -39,7 +39,9 @@ class HostAddresses:
         addresses = self._known[host]
         if addresses.done():
             return addresses.result()
-        logger.warning("No address of %s after %g s; it counts as covered by no mask", host, LOOK_UP_TIMEOUT)
+        logger.warning(
+            "%s was not resolved within %g s; no address mask applies to it", host, LOOK_UP_TIMEOUT
+        )
         return ()
 
     def begin_look_up(self, host: str) -> Future[tuple[str, ...]]:

@@ -32,5 +32,5 @@ async def finish_writing(writer: IndexWriter, flush: Callable[[], None], timeout
     flush()
     if not writer.busy:
         return ""
-    problem = f"the index process gave no answer for {timeout:.0f} seconds"
-    return f"{problem}; what waits for it is kept, and handed over by the next crawl"
+    problem = f"the index process did not respond for {timeout:.0f} seconds"
+    return f"{problem}; its queued documents are kept, and the next crawl delivers them"

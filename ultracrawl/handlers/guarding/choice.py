@@ -109,16 +109,15 @@ def _guard_class(
     if source.boundary.guard == "names":
         return HostNameGuard
     raise UserError(
-        f"{option}: nobody can guard the connections of {path}; let the class say `{DECLARED} = 'proxy'` if it takes "
-        "the proxy in `request.meta`, or write `boundary: {guard: names}` if checking host names is enough"
+        f"{option}: the address guard cannot check the connections of {path}; set `{DECLARED} = 'proxy'` "
+        "in the class if it takes the proxy in `request.meta`, or write "
+        "`boundary: {guard: names}` if checking host names is enough"
     )
 
 
 def _check_access(source: DataSource, option: str, guarding: Guarding | None) -> None:
     """Raise `UserError` if the source needs an option that only the built-in handler supports."""
-    unable = (
-        f"{option}: this handler cannot do what the definition asks for: %s; leave it out, or the handler"
-    )
+    unable = f"{option}: this handler does not support %s; remove the option, or the handler"
     if source.client_certificates:
         raise UserError(unable % "client_certificates")
     if any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values()):
@@ -140,5 +139,5 @@ def _check_browser(settings: BaseSettings, option: str) -> None:
         bypassing.append("PLAYWRIGHT_CONTEXTS")
     if bypassing:
         raise UserError(
-            f"{option}: with {bypassing[0]} as it is set, nobody can guard the connections of the browser"
+            f"{option}: with the value of {bypassing[0]}, the browser would bypass the address guard"
         )

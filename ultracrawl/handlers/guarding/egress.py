@@ -135,7 +135,7 @@ class EgressProxy:
         """Connect to the first allowed address of a host that accepts the connection. Raises OSError."""
         loop = asyncio.get_running_loop()
         resolved = await loop.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)
-        error: OSError = ConnectionRefusedError(f"{request.host} has no address that may be connected to")
+        error: OSError = ConnectionRefusedError(f"{request.host} has no allowed address")
         refused: Decision | None = None
         passed = False
         for address in dict.fromkeys(str(info[4][0]) for info in resolved):
@@ -184,7 +184,7 @@ def _read_head(head: bytes) -> _Request:
     if any(b"\n" in line or line[:1].isspace() for line in lines):
         raise ValueError("a header is written in several lines")
     if b"transfer-encoding" in names or names.count(b"content-length") > 1:
-        raise ValueError("the length of the body is not said")
+        raise ValueError("the request does not state the length of its body")
     length = _length(lines) or 0
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     kept = [line for line in lines if not line.lower().startswith(_HOP_BY_HOP)]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ultracrawl.model import Decision
 
 HOST_NAMES_ONLY_REMARK = (
-    "the address guard is by names only, because {handler} opens its connections itself: a name that changes its "
+    "the address guard checks host names only, because {handler} opens its connections itself: a name that changes its "
     "address between check and connection is not noticed"
 )
 
@@ -110,7 +110,7 @@ class ProxyGuard(ConnectionGuard):
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request through the proxy."""
         if "proxy" in request.meta:
-            raise ValueError("the guard of this handler is a proxy itself; another one cannot be used")
+            raise ValueError("the guard of this handler is a proxy; another proxy cannot be used")
         headers = {"Proxy-Authorization": self._egress.authorization}
         return await self._through(request, send_with(request, send, headers, {"proxy": self._egress.url}))
 

@@ -38,7 +38,7 @@ class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
             if not file.is_closed:
                 file.close()
             if isinstance(error, OSError) and error.errno == errno.EINVAL:
-                raise EOFError("it names a place outside of the file") from error
+                raise EOFError("it refers to an offset outside of the file") from error
             raise
 
 

@@ -70,7 +70,7 @@ class DestinationQueues:
                         (folder / _FILLED_MARKER).unlink(missing_ok=True)
                 if damage:
                     remarks.append(
-                        f"{damage}; it is set aside as {path.stem}.damaged, and what is lost is fetched again"
+                        f"{damage}; it is set aside as {path.stem}.damaged, and lost documents are fetched again"
                     )
         return remarks
 

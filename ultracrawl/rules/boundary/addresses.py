@@ -86,9 +86,9 @@ class AddressPolicy:
         """Return the decision about an address."""
         rule = self.refuses(address)
         if rule is None:
-            return Decision(True, "address", "address", f"{address} may be connected to")
+            return Decision(True, "address", "address", f"{address} is an allowed address")
         return Decision(
-            False, "address", rule, f"{address} is not public, and in no network that the definition opens"
+            False, "address", rule, f"{address} is not a public address, and no allowed network contains it"
         )
 
     def _allows(self, address: IpAddress) -> bool:

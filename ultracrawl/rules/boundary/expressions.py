@@ -49,9 +49,11 @@ class SlowExpression:
 
     def _note_timeout(self, text: str) -> None:
         self._timeouts += 1
-        logger.warning("%.500s takes more than %g s for %.500s", self.pattern, TIME_LIMIT, text)
+        logger.warning(
+            "The regular expression %.500s takes more than %g s for %.500s", self.pattern, TIME_LIMIT, text
+        )
         if self._timeouts == MAX_TIMEOUTS:
-            message = "%.500s timed out for %d texts: from now on it has %g s for each; no more time-outs are logged"
+            message = "%.500s timed out for %d texts: its limit is %g s from now on; further time-outs are not logged"
             logger.warning(message, self.pattern, MAX_TIMEOUTS, REDUCED_TIME_LIMIT)
 
 

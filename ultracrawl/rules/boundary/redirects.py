@@ -83,10 +83,12 @@ class RedirectPolicy:
     def decide(self, redirect: Redirect, boundary: Boundary) -> RedirectDecision:
         """Decide about a redirect; robots.txt and IP address of the target are checked later, as for every URL."""
         if redirect.target is None:
-            return _refused("redirect without Location", "the answer names no target", StatusCode.NO_LOCATION)
+            return _refused(
+                "redirect without Location", "the response has no Location header", StatusCode.NO_LOCATION
+            )
         if not redirect.target:
             return _refused(
-                "redirect to a bad URL", "the target is no usable URL", StatusCode.BAD_RELATIVE_URL
+                "redirect to a bad URL", "the target is not a valid URL", StatusCode.BAD_RELATIVE_URL
             )
         if redirect.target == redirect.source:
             return _loop(redirect)

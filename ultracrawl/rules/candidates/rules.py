@@ -36,7 +36,7 @@ class ClosedStage:
         """Return the refusal of a new URL; None for known URLs, seeds, and while new URLs are accepted."""
         if candidate.known or candidate.seed or not candidate.closed:
             return None
-        return Decision(False, self.name, candidate.closed, "only URLs that are known already are asked for")
+        return Decision(False, self.name, candidate.closed, "only known URLs are requested")
 
 
 class TrapStage:

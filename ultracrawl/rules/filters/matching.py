@@ -29,7 +29,7 @@ def expression_of(text: str, *, ignore_case: bool = False) -> str:
         compile_pattern(expression)
     except PatternError as error:
         raise FilterError(
-            f"the expression {text!r} is none: {error.problem}", "write a POSIX expression"
+            f"invalid expression {text!r}: {error.problem}", "write a POSIX expression"
         ) from None
     return f"(?i){expression}" if ignore_case else expression
 

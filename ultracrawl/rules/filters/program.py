@@ -136,7 +136,7 @@ class FilterCompiler:
             )
         elif phase is kind.forbids:
             instead = f"move it to the {_OTHER[kind]} filter"
-            self._note_mistake(line.line, phase.value, f"does not belong into an {kind} filter", instead)
+            self._note_mistake(line.line, phase.value, f"is not allowed in an {kind} filter", instead)
             return None
         return phase
 
@@ -229,7 +229,7 @@ def _mistakes(
     """Yield key, problem and advice for each mistake in the parameters."""
     if place.phase not in function.phases:
         names = " or ".join(phase.value for phase in Phase if phase in function.phases)
-        yield function.name, f"cannot stand under {place.phase.value}", f"write it under {names}"
+        yield function.name, f"is not allowed under {place.phase.value}", f"write it under {names}"
     for name in function.required:
         if name not in block:
             yield function.name, f"lacks {name}", f"add {name}=VALUE"

@@ -87,10 +87,12 @@ class RobotsPolicy:
 
     def _judge_status(self, status: int) -> RobotsRules:
         if status in _AUTHENTICATION and not self.auth_ignore:
-            return self._deny_all(f"robots.txt answers {status}, which this source takes as a refusal")
+            return self._deny_all(
+                f"robots.txt returned status {status}, which this source treats as `Disallow: /`"
+            )
         if 300 <= status < 500 and status != _TOO_MANY_REQUESTS:
             return self._allow_all(f"the site has no robots.txt (status {status})")
-        return self._deny_all(f"robots.txt answers {status}")
+        return self._deny_all(f"robots.txt returned status {status}")
 
     def _allow_all(self, reason: str) -> RobotsRules:
         return RobotsRules.allow_all(reason, name=self.name)

@@ -115,14 +115,14 @@ class CalendarTimes:
 def check_expression(expression: str) -> None:
     """Raise `ScheduleError` unless this is a cron expression of five fields that matches some time."""
     if len(expression.split()) != 5:  # CronSim also accepts a sixth field for seconds
-        raise ScheduleError(f"`{expression}` is no cron expression: it has not five fields", _FIELDS)
+        raise ScheduleError(f"`{expression}` is no cron expression: it does not have five fields", _FIELDS)
     try:
         next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
     except CronSimError as error:
         reason = str(error)[:1].lower() + str(error)[1:]
         raise ScheduleError(f"`{expression}` is no cron expression: {reason}", _FIELDS) from None
     except StopIteration:
-        raise ScheduleError(f"`{expression}` never comes", _FIELDS) from None
+        raise ScheduleError(f"`{expression}` never occurs", _FIELDS) from None
 
 
 _FIELDS = "write minute, hour, day of the month, month and day of the week, as `0 3 * * *`"

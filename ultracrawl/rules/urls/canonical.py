@@ -243,7 +243,7 @@ class UrlPolicy:
     def _finish(self, url: str) -> str:
         scheme, separator, rest = url.partition("://")
         if scheme not in self.schemes or not separator:
-            raise _Refused(UrlRule.SCHEME, f"only {', '.join(sorted(self.schemes))} URLs are taken")
+            raise _Refused(UrlRule.SCHEME, f"only {', '.join(sorted(self.schemes))} URLs are accepted")
         authority, _, path = rest.partition("/")
         clean = _clean_authority(authority)
         if authority and not clean:

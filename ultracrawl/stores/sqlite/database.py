@@ -32,7 +32,7 @@ COMPANIONS = ("-wal", "-shm")
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-_REMEDY = "the next crawl makes it anew, and asks for every page again"
+_REMEDY = "the next crawl creates it again, and fetches every page again"
 
 
 class ImpossibleValueError(sqlite3.DatabaseError):
@@ -90,7 +90,7 @@ def connect_or_replace(path: str) -> tuple[sqlite3.Connection, str]:
             raise
     except StateDamagedError as error:
         aside = set_aside_database(Path(path))
-        message = f"{error.problem}; it is set aside as {aside.name}, and every page is asked for again"
+        message = f"{error.problem}; it is set aside as {aside.name}, and every page is fetched again"
         return _open(path, read_only=False), message
     return db, ""
 
@@ -127,8 +127,8 @@ def _open_unmigrated(path: str) -> sqlite3.Connection:
         with translated(db):
             if db.execute("PRAGMA user_version").fetchone() != (SCHEMA_VERSION,):
                 raise StateError(
-                    f"the state file {path} is of another version, and cannot be brought up to date: "
-                    "its folder cannot be written"
+                    f"the state file {path} has another version, and cannot be upgraded: "
+                    "its folder is not writable"
                 )
         on_error.pop_all()
         return db
@@ -148,7 +148,7 @@ def connect_read_only(path: Path, remedy: str = _REMEDY) -> sqlite3.Connection:
             reason = str(error)
             if is_damage(error):
                 raise StateDamagedError(f"the state file {path} is damaged ({reason})", remedy) from error
-    raise StateError(f"{path} cannot be read without writing beside it: {reason}")
+    raise StateError(f"{path} cannot be read without write access to its folder: {reason}")
 
 
 def _lacks_columns(db: sqlite3.Connection) -> bool:

@@ -111,4 +111,4 @@ def _canonical(url: object, policy: UrlPolicy) -> str | None:
 
 
 def _bad(name: str, value: object) -> RewriteResult:
-    return RewriteResult(RewriteOutcome.ERROR, reason=f"the {name} {value!r} is no absolute URL")
+    return RewriteResult(RewriteOutcome.ERROR, reason=f"the {name} {value!r} is not an absolute URL")

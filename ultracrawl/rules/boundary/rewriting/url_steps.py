@@ -46,7 +46,7 @@ def parse_step(written: object) -> UrlStep:
         inspect.signature(function).bind(_EXAMPLE, **arguments)
         step = partial(function, **arguments)
         if not isinstance(step(_EXAMPLE), str):
-            raise TypeError("it makes no text of a URL")
+            raise TypeError("it does not return a string")
     except Exception as error:  # w3lib raises various exceptions for bad arguments
         raise RuleError(f"the step `{name}` cannot be used: {error}") from error
     return step

@@ -36,7 +36,7 @@ class Span:
             raise ValueError("it does not have the form DDD:HH.MM-DDD:HH.MM")
         begin, end = _minute(*match.group(1, 2, 3)), _minute(*match.group(4, 5, 6))
         if begin == end:
-            raise ValueError("it ends when it begins")
+            raise ValueError("it starts and ends at the same time")
         return cls(begin % WEEK, end % WEEK, delay)
 
     def covers(self, minute: int) -> bool:

@@ -16,7 +16,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (
     key INTEGER PRIMARY KEY, size INTEGER NOT NULL, head TEXT NOT NULL, body BLOB NOT NULL
 )"""
-_REMEDY = "the next crawl begins a new store"
+_REMEDY = "the next crawl creates a new store"
 
 
 class BlockStore:

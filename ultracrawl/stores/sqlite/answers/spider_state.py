@@ -23,7 +23,7 @@ _MAX_FLUSH_DELAY = 3.0
 """Seconds after which the next write commits, however few writes wait."""
 _TOUCH_INTERVAL = 86_400.0
 
-_REMEDY = "the next crawl begins a new file, and asks for every page again"
+_REMEDY = "the next crawl creates a new file, and fetches every page again"
 _TABLES = """
     CREATE TABLE IF NOT EXISTS run (number INTEGER PRIMARY KEY AUTOINCREMENT, ended INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE IF NOT EXISTS answer (

@@ -26,8 +26,11 @@ _DELETE_OLD_RUNS = """
 
 SCHEDULES = SharedDatabase(
     what="the schedules of the project",
-    remedy="the next runner of schedules makes it anew; which were disabled, stopped or paused is forgotten",
-    lost="schedules that were disabled, stopped or paused are so no more",
+    remedy=(
+        "the next schedule runner creates it again; "
+        "schedules that were disabled, stopped or paused are enabled again"
+    ),
+    lost="schedules that were disabled, stopped or paused are enabled again",
     version=1,
     tables=(
         """

@@ -54,8 +54,8 @@ _TABLES = (
 )
 SITES = SharedDatabase(
     what="the sites of the project",
-    remedy="the next crawl makes it anew; sites are asked for robots.txt again",
-    lost="sites are asked for robots.txt again",
+    remedy="the next crawl creates it again, and fetches every robots.txt again",
+    lost="every robots.txt is fetched again",
     version=1,
     tables=_TABLES,
     every_table="SELECT until, site.since, number, guessed, sealed FROM crawl, site, waiting, robots, session LIMIT 0",

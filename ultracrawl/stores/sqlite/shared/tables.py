@@ -71,7 +71,7 @@ def _open(kind: SharedDatabase, path: Path | str, *, check: bool) -> sqlite3.Con
             if check:
                 db.execute(kind.every_table)
                 if db.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-                    raise ImpossibleValueError("its pages contradict each other")
+                    raise ImpossibleValueError("its pages are inconsistent")
         on_error.pop_all()
         return db
 
