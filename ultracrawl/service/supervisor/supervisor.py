@@ -130,9 +130,7 @@ class Supervisor:
             try:
                 await self._check_once()
             except Exception as error:  # no error in a file may end the service
-                logger.warning(
-                    "Checking the definitions for changes failed: %s: %s", type(error).__name__, error
-                )
+                logger.warning("Checking the definitions failed: %s: %s", type(error).__name__, error)
 
     async def _check_once(self) -> None:
         for crawl in list(self._pool.crawls.values()):
@@ -159,9 +157,7 @@ class Supervisor:
         findings = await asyncio.to_thread(self._definitions.reload)
         if mistakes := fatal_of(findings):
             more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
-            self._publish(
-                EventKind.RELOAD_REFUSED, f"the changed definitions were not loaded: {mistakes[0]}{more}"
-            )
+            self._publish(EventKind.RELOAD_REFUSED, f"the definitions were not reloaded: {mistakes[0]}{more}")
         else:
             self._pool.set_limits(self._jobs_now, self.project.processes.longest_turn)
             self._runner.replace_plans(all_plans(self.project))
