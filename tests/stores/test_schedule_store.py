@@ -100,7 +100,7 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "schedules.sqlite").write_bytes(b"nothing of SQLite" * 500)
     for read_only in (False, True):
-        with pytest.raises(StateDamagedError, match=r"sqlite is damaged \(.*\); the next runner"):
+        with pytest.raises(StateDamagedError, match=r"sqlite is damaged \(.*\); the next schedule runner"):
             SqliteEngine().open_schedules(tmp_path, read_only=read_only)
     with contextlib.closing(SqliteEngine().open_schedules(tmp_path, renew=True)) as store:
         assert "set aside" in store.renewed

@@ -85,14 +85,17 @@ def test_the_answer_names_the_counter_of_then_and_the_rule_of_now(
     told = workspace.command("explain", address, "--as-of-run", "1").out
     assert f"site: {address} was excluded in run 1" in told
     assert "counted then: 2 URLs of its path with another query" in told
-    assert "decides the same" in told
+    assert "gives the same verdict" in told
     now = workspace.command("explain", address).out
     assert "2 URLs of its path with another query are known; 2 are allowed" in now
     define(workspace, url, limits={"query_variations": 5})
     (found,) = explained(workspace, address)["judged"]
     assert (found["rule"], found["rule_now"], found["same_now"]) == ("limits.query_variations 2", None, False)
     assert found["counters"]["path_queries"] == 2
-    assert "which lets it in" in workspace.command("explain", address, "--as-of-run", "1").out
+    assert (
+        "the current definition includes the URL"
+        in workspace.command("explain", address, "--as-of-run", "1").out
+    )
 
 
 def test_what_is_not_on_record_is_one_line(pages: Site, url: str, workspace: Workspace) -> None:

@@ -32,7 +32,7 @@ def test_a_run_leaves_a_log_that_ends_with_its_results__ultra_search_125_126_127
     run = workspace.crawl().run
     (log,) = logs(workspace)
     body, _, block = log.read_text().partition("\nCrawling results\n")
-    assert "run 1 of site begins" in body
+    assert "run 1 of site starts" in body
     assert f"GONE 404 not found: {crooked}missing" in body
     assert f"HTTP_ERROR 500 internal server error: {crooked}broken" in body
     assert "30031 excluded by robots.txt" in body

@@ -125,7 +125,7 @@ def test_req_restart_begins_the_cycle_anew_a_few_times_and_no_more(robot: RobotF
     assert ended.code == 0, ended.err
     assert notes(robot).count("judged") == 4, "three new cycles, then the answer only denies"
     assert robot.command("robot", "status", "--json").json["waiting"] == 0, "the last cycle comes to its end"
-    assert log(robot).count("judge answered REQ_RESTART; not followed") == 1
+    assert log(robot).count("judge answered REQ_RESTART; ignored") == 1
     assert "denied: " not in log(robot)
     assert len(robot.found("needle")) == PAGES, "one of 13 pages is denied"
     assert ended.out.count("run ") >= 4

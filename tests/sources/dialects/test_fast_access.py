@@ -58,7 +58,7 @@ def test_fast_177_ntlmv1_is_kept_and_advised_against(tmp_path: Path) -> None:
     loaded = load(tmp_path, {"passwd/http://a.example/": "u:${P}::ntlmv1"})
     (entry,) = only(loaded).authentication.values()
     assert entry.scheme == "ntlmv1"
-    assert ["version 1 of NTLM" in finding.problem for finding in loaded.findings] == [True]
+    assert ["NTLM version 1" in finding.problem for finding in loaded.findings] == [True]
 
 
 def test_fast_25_a_proxy_of_another_kind_keeps_the_crawl_from_starting(tmp_path: Path) -> None:
