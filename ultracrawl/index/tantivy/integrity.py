@@ -61,7 +61,7 @@ def segment_counts(generation: Generation) -> list[SegmentCounts]:
 
 
 def stored_in_segment(generation: Generation, at: int, most: int) -> list[IndexDocument]:
-    """Return up to `most` documents of segment segment; raises the errors of damaged files.
+    """Return up to `most` documents of one segment; raises the errors of damaged files.
 
     Hits with equal scores come in the order of segments and documents.
     """

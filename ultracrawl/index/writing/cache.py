@@ -153,7 +153,7 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
 def salvage(path: Path) -> str:
     """Move a damaged segment aside (`*.damaged`), and leave its readable lines in its place.
 
-    Returns the damage, empty for a sound_lines segment. Raises `OSError`.
+    Returns the damage, empty for an intact segment. Raises `OSError`.
     """
     damage, sound_lines = "", list[bytes]()
     with path.open("rb") as file:
