@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _REPEAT_INTERVAL = 1.0
 """Seconds until code is interrupted again if it caught the first interruption."""
@@ -19,34 +23,54 @@ class _OutOfTimeError(BaseException):
     """Passes through `except Exception`, which looping code often has around its loop."""
 
 
-@contextmanager
-def bounded(seconds: float, memory: int = 512 << 20) -> Iterator[None]:
-    """Raise `TimeoutError` or `MemoryError` inside the block when it exceeds a limit.
+def call_bounded(call: Callable[[], T], seconds: float, memory: int = 512 << 20) -> T:
+    """Call a function, and return its result; raise `TimeoutError` or `MemoryError` when it exceeds a limit.
 
     Python code is interrupted anywhere, also in regular expressions; a C call that does not return is not. Limits
     apply in the main thread only: elsewhere there are none.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    with _memory(memory), _time(seconds):
-        yield
+        return call()
+    with _memory(memory), _no_collection():
+        return _call_timed(call, seconds)
 
 
-@contextmanager
-def _time(seconds: float) -> Iterator[None]:
+def _call_timed(call: Callable[[], T], seconds: float) -> T:
     def expired(_number: int, _frame: FrameType | None) -> None:
         raise _OutOfTimeError
 
-    before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_INTERVAL)
-    try:
-        yield
-    except _OutOfTimeError:
-        raise TimeoutError(f"took longer than {seconds:g} s") from None
-    finally:
+    before = signal.getsignal(signal.SIGALRM) or signal.SIG_DFL
+
+    def disarm() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+    # The time may end at any instruction, also at those that disarm: the outer block makes up for that.
+    try:
+        try:
+            signal.signal(signal.SIGALRM, expired)
+            signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT_INTERVAL)
+            return call()
+        finally:
+            disarm()
+    except _OutOfTimeError:
+        disarm()
+        raise TimeoutError(f"took longer than {seconds:g} s") from None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Suspend the garbage collector.
+
+    It would finalise objects of the crawl within the limits of the function: on an exhausted stack, or interrupted.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @contextmanager

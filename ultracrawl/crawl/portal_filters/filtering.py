@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.crawl.portal_filters.bounds import bounded
+from ultracrawl.crawl.portal_filters.bounds import call_bounded
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import UserError
 from ultracrawl.model import NO_CAUSE, Cause, Finding
@@ -234,7 +234,7 @@ class Filtering:
             has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
-            limit=lambda: bounded(section.function_timeout, section.function_memory),
+            call_function=lambda call: call_bounded(call, section.function_timeout, section.function_memory),
             max_classifications=section.max_classifications,
         )
 

@@ -160,8 +160,7 @@ def own_function(name: str, call: OwnFunction) -> Function:
         def step(view: View) -> Answer:
             failure = ""
             try:
-                with robot.limit():
-                    answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
+                answer = Answer(robot.call_function(lambda: call(block, handle, ResourceHandle(view))) or 0)
                 for field, values in view.rd.items():
                     _require_texts(f"field {field}", values)
             except (Exception, SystemExit) as error:  # user code: its failure costs one resource

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -56,8 +55,8 @@ class Robot:
     """Whether the folder of the Harvest programs is in `PATH`."""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     log: Callable[[str], None] = lambda _: None
-    limit: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Limits the time of a user function: raises `TimeoutError` in it."""
+    call_function: Callable[[Callable[[], int | None]], int | None] = lambda call: call()
+    """Calls a user function within limits. Raises `TimeoutError` and `MemoryError`."""
     max_classifications: int = 10
     hosts: set[str] = field(default_factory=set)
     """Hosts of the resources fetched in this run."""
