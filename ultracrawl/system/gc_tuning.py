@@ -1,8 +1,10 @@
-"""Thresholds of Python's garbage collector."""
+"""When Python's garbage collector runs."""
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 _STARTUP_THRESHOLDS = (250_000, 20, 20)
@@ -29,3 +31,15 @@ def freeze_loaded_objects() -> None:
         gc.collect()
     gc.freeze()
     gc.set_threshold(*_RUNNING_THRESHOLDS)
+
+
+@contextmanager
+def suspended_gc() -> Iterator[None]:
+    """Suspend the garbage collector."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

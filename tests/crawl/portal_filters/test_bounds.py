@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -85,3 +86,42 @@ def test_objects_of_the_crawl_are_not_finalised_within_a_function(enabled: bool)
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def _endless() -> None:
+    while True:
+        pass
+
+
+def test_an_endless_loop_is_interrupted() -> None:
+    started = time.monotonic()
+    with pytest.raises(TimeoutError, match="took longer"):
+        call_bounded(_endless, 0.1)
+    assert time.monotonic() - started < 5
+
+
+def test_a_quick_function_leaves_no_timer() -> None:
+    call_bounded(lambda: None, 0.05)
+    time.sleep(0.1)
+
+
+def test_a_loop_that_catches_every_error_is_interrupted() -> None:
+    def stubborn() -> None:
+        while True:
+            try:
+                _endless()
+            except Exception:
+                continue
+
+    with pytest.raises(TimeoutError, match="took longer"):
+        call_bounded(stubborn, 0.1)
+
+
+def test_memory_is_bounded_and_given_back() -> None:
+    with pytest.raises(MemoryError):
+        call_bounded(lambda: bytearray(512 << 20), 10.0, 64 << 20)
+    assert len(bytearray(128 << 20)) == 128 << 20
+
+
+def test_memory_below_the_limit_is_granted() -> None:
+    assert len(call_bounded(lambda: bytearray(8 << 20), 10.0, 64 << 20)) == 8 << 20

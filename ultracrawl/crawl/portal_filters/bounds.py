@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import resource
 import signal
 import threading
@@ -11,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
+
+from ultracrawl.system.gc_tuning import suspended_gc
 
 T = TypeVar("T")
 
@@ -31,7 +32,8 @@ def call_bounded(call: Callable[[], T], seconds: float, memory: int = 512 << 20)
     """
     if threading.current_thread() is not threading.main_thread():
         return call()
-    with _memory(memory), _no_collection():
+    # Objects of the crawl must not be finalised within these limits: on an exhausted stack, or interrupted.
+    with _memory(memory), suspended_gc():
         return _call_timed(call, seconds)
 
 
@@ -56,21 +58,6 @@ def _call_timed(call: Callable[[], T], seconds: float) -> T:
     except _OutOfTimeError:
         disarm()
         raise TimeoutError(f"took longer than {seconds:g} s") from None
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Suspend the garbage collector.
-
-    It would finalise objects of the crawl within the limits of the function: on an exhausted stack, or interrupted.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @contextmanager

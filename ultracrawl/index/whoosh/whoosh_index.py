@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from ultracrawl.index.whoosh.integrity import find_damage, index_facts
 from ultracrawl.index.whoosh.stored_documents import documents_of, stored_documents
 from ultracrawl.index.whoosh.writer import MAX_MERGED_DOCUMENTS, FastWriter, segments_to_merge
 from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.system.gc_tuning import suspended_gc
 
 logger = logging.getLogger(__name__)
 
@@ -186,7 +186,8 @@ class WhooshIndex:
     @contextmanager
     def _writer(self, lock_seconds: float | None = None) -> Iterator[FastWriter]:
         """Yield a writer while holding the lock; nothing changes the index before its commit."""
-        with self._directory.lock(lock_seconds), self._directory.errors("written"), _disabled_gc():
+        # No posting can be part of a cycle: the collector would scan millions for nothing.
+        with self._directory.lock(lock_seconds), self._directory.errors("written"), suspended_gc():
             if self._rebuild_if_outdated():
                 logger.warning(UPGRADE_NOTICE, self._directory.path)
             with self._open_writer(self._directory.open_or_create(new_schema(self._attributes))) as writer:
@@ -235,15 +236,3 @@ def _to_reclaim(segments: Sequence[W3Segment]) -> W3Segment | None:
     segment_counts = [SegmentCounts(segment.doc_count(), segment.deleted_count()) for segment in segments]
     at = segment_to_reclaim(segment_counts, MAX_MERGED_DOCUMENTS)
     return None if at is None else segments[at]
-
-
-@contextmanager
-def _disabled_gc() -> Iterator[None]:
-    """Keep the garbage collector from scanning millions of postings, none of which can be part of a cycle."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
