@@ -3,9 +3,10 @@
     python benchmarks/features.py --only "near-duplicates" --repeat 5
     python benchmarks/features.py --write                   # and put the table into docs/performance.md
 
-First crawls of the PostgreSQL manual, plain and with one feature on or off, run in turns; the figure is the median of
-the differences of a turn, including all processes. Features that are on by default are switched off, and the sign of
-the difference is reversed.
+First crawls of the PostgreSQL manual, plain and with one feature on or off, run in turns, all processes included. Each
+crawl with a feature is compared with the average of the plain ones before and after it, because the speed of a machine
+drifts; the figure is the median of the turns. Features that are on by default are switched off, and the sign of the
+difference is reversed.
 """
 
 from __future__ import annotations
@@ -65,13 +66,16 @@ def measure(manual: Path, names: Sequence[str], repeat: int) -> dict[str, list[f
     """Return the CPU microseconds per page that each feature adds in each turn."""
     found: dict[str, list[float]] = defaultdict(list)
     with nginx_site(manual) as server:
+        url = f"{server.url}/index.html"
+        before = cpu_a_page(url, Feature())
         for turn in range(repeat):
-            plain = cpu_a_page(f"{server.url}/index.html", Feature())
             for name in names:
                 feature = FEATURES[name]
-                more = cpu_a_page(f"{server.url}/index.html", feature) - plain
+                cost, after = cpu_a_page(url, feature), cpu_a_page(url, Feature())
+                more = cost - (before + after) / 2
                 found[name].append(-more if feature.is_default else more)
-                print(f"{turn + 1}/{repeat} {name}: {found[name][-1]:+.0f} of {plain:.0f}", file=sys.stderr)
+                print(f"{turn + 1}/{repeat} {name}: {found[name][-1]:+.0f} of {before:.0f}", file=sys.stderr)
+                before = after
     return found
 
 

@@ -206,6 +206,28 @@ def test_housekeeping_is_done_when_neither_a_segment_nor_the_end_comes() -> None
     os.close(reading)
 
 
+def test_housekeeping_waits_as_long_as_the_last_request_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, waited = [0.0], list[float | None]()
+    reading, writing = os.pipe()
+    connections = CrawlConnections(CrawlConnection(reading, writing), None)
+    wait = connections._wait
+
+    def wait_for_nothing(seconds: float | None) -> bool:
+        waited.append(seconds)
+        return wait(0.0)
+
+    monkeypatch.setattr("ultracrawl.index.writing.crawl_connections.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(connections, "_wait", wait_for_nothing)
+    requests = connections.requests(2.0)
+    os.write(writing, b'"one"\n')
+    assert next(requests) is not None
+    now[0] += 5.0
+    assert next(requests) is None
+    assert waited[-1] == 7.0
+    os.close(writing)
+    os.close(reading)
+
+
 def test_crawls_that_feed_one_index_have_one_process(config: IndexConfig, tmp_path: Path) -> None:
     caches = [DocumentCache(tmp_path / f"cache{number}") for number in range(2)]
     first, second = IndexProcess(config), IndexProcess(config)

@@ -113,18 +113,18 @@ def test_what_waits_for_long_is_handed_over_though_it_is_little(
 
 def test_the_more_was_handed_over_the_larger_are_the_segments(tmp_path: Path, state: SqliteStore) -> None:
     taking, indexer = feed(tmp_path, state, two_phases=False)
-    for number in range(2):
+    for number in range(4):
         add(taking, number)
-        assert indexer.busy == 1, "half of what went before is no more than is worth a commit anyway"
+        assert indexer.busy == 1, "a quarter of what went before is no more than is worth a commit anyway"
         indexer.commit()
-    add(taking, 2, int(EAGER_SIZE * 0.9))
+    add(taking, 4, int(EAGER_SIZE * 0.9))
     assert indexer.busy == 0
-    add(taking, 3, int(EAGER_SIZE * 0.2))
+    add(taking, 5, int(EAGER_SIZE * 0.2))
     assert indexer.busy == 1
     indexer.commit()
     taking.tick()
-    add(taking, 4)
-    assert indexer.busy == 0, "half of what went before is more now"
-    add(taking, 5, int(EAGER_SIZE * 0.6))
+    add(taking, 6)
+    assert indexer.busy == 0, "a quarter of what went before is more now"
+    add(taking, 7, int(EAGER_SIZE * 0.4))
     assert indexer.busy == 1
     taking.close(0)

@@ -25,9 +25,9 @@ EAGER_SIZE = 2_500_000
 Smaller commits cost more than they save: each writes its terms anew, and the earlier a document is sent, the likelier
 other pages add anchor texts to it later.
 """
-EAGER_SHARE = 1 / 2
-"""Share of the bytes sent so far that is worth a commit: a long crawl has few segments, which cost less than many and
-need no merging while it runs; the last one is at most a third of all."""
+EAGER_SHARE = 1 / 4
+"""Share of the bytes sent so far that is worth a commit: a long crawl has few segments, which cost less than many, and
+the last one, which is indexed after the crawl, is at most a fifth of all."""
 EAGER_AFTER = 10.0
 """Seconds after which a tenth of that is worth a commit, too, so that a slow crawl is soon searchable."""
 MAX_WAITING_SEGMENTS = 2

@@ -6,6 +6,7 @@ import json
 import os
 import select
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -58,7 +59,7 @@ class CrawlConnection:
 
 
 class CrawlConnections:
-    """All connected crawls, served in request."""
+    """All connected crawls, served in turn."""
 
     def __init__(self, first: CrawlConnection, listener: socket.socket | None) -> None:
         self._first = first
@@ -66,8 +67,12 @@ class CrawlConnections:
         self._all = {first.reading: first}
 
     def requests(self, idle: float) -> Iterator[tuple[CrawlConnection, bytes] | None]:
-        """Yield requests with their connection, and None after `idle` seconds; ends when all crawls are gone."""
-        has_idled = True
+        """Yield requests with their connection; ends when all crawls are gone.
+
+        Yields None after `idle` seconds, and the time that the caller took for the last request, without another one: a
+        crawl that sends much at a time soon sends more.
+        """
+        has_idled, seconds_taken = True, 0.0
         while self._all:
             if self._wait(0.0):
                 has_idled = False
@@ -76,9 +81,10 @@ class CrawlConnections:
             )
             if request is not None:
                 self._all[request[0].reading] = self._all.pop(request[0].reading)
-                has_idled = False
+                has_idled, started = False, time.monotonic()
                 yield request
-            elif self._all and not self._wait(None if has_idled else idle):
+                seconds_taken = time.monotonic() - started
+            elif self._all and not self._wait(None if has_idled else idle + seconds_taken):
                 has_idled = True
                 yield None
 

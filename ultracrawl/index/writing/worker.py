@@ -29,7 +29,7 @@ from ultracrawl.system.gc_tuning import freeze_loaded_objects, raise_gc_threshol
 from ultracrawl.system.process_exit import exit_process
 
 IDLE_SECONDS = 2.0
-"""Seconds without a request after which maintenance is done."""
+"""Seconds without a request after which maintenance is done, in addition to the time that the last one took."""
 
 
 def main(config: str) -> int:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_digest
 
 from ultracrawl.model import Page
 
@@ -17,11 +17,7 @@ MAX_DISTANCE = 3
 """Maximum number of differing bits of near-duplicates, so that one of four 16-bit blocks is always equal."""
 
 _WORD = re.compile(r"\w+")
-_LANE = 32
-"""Bits of one counter in `_majority`: enough for 4 billion triples."""
-_MASK = (1 << _LANE) - 1
-_SPREAD = tuple(sum(((byte >> bit) & 1) << (_LANE * bit) for bit in range(8)) for byte in range(256))
-"""Each byte with every bit in a lane of its own, so that one addition counts eight bits."""
+_HASH_SIZE = BITS // 8
 
 
 def simhash(text: str, min_words: int = 0) -> int | None:
@@ -29,22 +25,23 @@ def simhash(text: str, min_words: int = 0) -> int | None:
 
     Words are lower-cased and without punctuation; each different triple counts once.
     """
-    words = _WORD.findall(text.lower())
+    words = " ".join(_WORD.findall(text.lower())).encode().split()
     if len(words) < max(min_words, SHINGLE):
         return None
-    triples = {" ".join(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1)}
-    return _majority([xxh3_64_intdigest(triple.encode()) for triple in triples])
+    triples = set(map(b" ".join, zip(words, words[1:], words[2:], strict=False)))
+    return _majority(b"".join(map(xxh3_64_digest, triples)))
 
 
-def _majority(hashes: list[int]) -> int:
-    """Return the number with the bits set that are set in more than half of the hashes."""
-    half = len(hashes) / 2
+def _majority(hashes: bytes) -> int:
+    """Return the number with the bits set that are set in more than half of the hashes, which are in one row."""
+    count = len(hashes) // _HASH_SIZE
+    lowest_bits = int.from_bytes(b"\x01" * count)
     result = 0
-    for first in range(0, BITS, 8):
-        counts = sum([_SPREAD[(value >> first) & 255] for value in hashes])
+    for place in range(_HASH_SIZE):
+        column = int.from_bytes(hashes[place::_HASH_SIZE])
         for bit in range(8):
-            if (counts >> (_LANE * bit)) & _MASK > half:
-                result |= 1 << (first + bit)
+            if ((column >> bit) & lowest_bits).bit_count() > count / 2:
+                result |= 1 << (BITS - 8 - 8 * place + bit)
     return result
 
 
