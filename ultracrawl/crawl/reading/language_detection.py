@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from ultracrawl.sources import DataSource
     from ultracrawl.sources.sections.documents.languages import Trust
 
-SAMPLE_CHARS = 4000
-"""Characters of a text that are examined: more make no difference."""
+SAMPLE_CHARS = 2000
+"""Characters of a text that are examined: 4000 take twice as long, and match the declarations no better (measured on
+the Debian handbook, which is partly translated)."""
 MIN_PROBABILITY = 0.5
 """Probability below which a detected language is ignored."""
 OVERRULING_PROBABILITY = 0.99
