@@ -6,8 +6,9 @@
     python benchmarks/peers.py --from docs/images/peers.json --write   # the same without measuring
 
 nginx serves each manual on loopback. All crawlers run in turns, each in a process and a folder of its own; the figures
-are medians, including process start-up. Built programs (Colly with go, spider with cargo, Crawlee with pip) are kept in
-var/peers; unavailable ones are skipped with a message. Nothing else should run on the machine.
+are those of the best run (least CPU time), including process start-up. Built programs (Colly with go, spider with
+cargo, Crawlee with pip) are kept in var/peers; unavailable ones are skipped with a message. Nothing else should run on
+the machine.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def write(results: Results) -> None:
     STORED.write_text(json.dumps(results.to_json(), indent=1) + "\n")
     plot.draw(results, PICTURE)
     blocks = {
-        "measurements": f"{results.stamp}.\n\n{table.measurements(results)}",
+        "measurements": f"{results.stamp}. {table.method(results)}.\n\n{table.measurements(results)}",
         "commands": table.commands(results),
         "ratios": table.ratios(results),
         "aims": table.verdicts(results),

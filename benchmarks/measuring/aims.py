@@ -76,8 +76,9 @@ def _anchors(results: Results, corpus: str) -> tuple[float, float] | None:
 
 
 def _share_of_anchors(results: Results, corpus: str) -> float | None:
+    """Return the share in percent; None if it is below the noise, so that crawls with texts seem cheaper."""
     found = _anchors(results, corpus)
-    return (found[0] - found[1]) / found[0] * 100 if found else None
+    return (found[0] - found[1]) / found[0] * 100 if found and found[0] > found[1] else None
 
 
 def _cost_of_anchors(results: Results, corpus: str) -> float | None:

@@ -1,4 +1,7 @@
-"""The figures of all runs by row and corpus; tables show medians."""
+"""The figures of all runs by row and corpus; tables show the best run of each row, that with the least CPU time.
+
+Others on the same machine, and its clock, only add to the time of a run, by up to half; a median has their part too.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from statistics import median
 from typing import Any
 
 from measuring.cost import Cost
@@ -120,9 +122,15 @@ class Results:
         return bool(self.runs.get(corpus, {}).get(row))
 
     def figure(self, corpus: str, row: str, name: str) -> float | None:
-        """Return the median of one figure of a row; None if it was not measured."""
+        """Return a figure of the best run of a row; None if the row was not measured."""
         found = self.runs.get(corpus, {}).get(row)
-        return median(getattr(one, name) for one in found) if found else None
+        return getattr(min(found, key=lambda one: one.cpu_ms_a_page), name) if found else None
+
+    def spread(self) -> float:
+        """Return by what share the CPU time of the worst run exceeds that of the best one, the largest of all rows."""
+        rows = (found for rows in self.runs.values() for found in rows.values())
+        costs = ([one.cpu_ms_a_page for one in found] for found in rows)
+        return max((max(found) / min(found) - 1 for found in costs), default=0.0)
 
     def rows(self) -> Iterable[Row]:
         """Return the rows measured on any corpus, in the order of the table."""

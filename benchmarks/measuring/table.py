@@ -27,6 +27,14 @@ def measurements(results: Results) -> str:
     return "\n".join(lines)
 
 
+def method(results: Results) -> str:
+    """Return a sentence about the runs that the figures are taken from."""
+    turns = ", ".join(
+        f"{max(map(len, rows.values()), default=0)} over {corpus}" for corpus, rows in results.runs.items()
+    )
+    return f"Best of up to {turns}; a worst run took up to {results.spread():.0%} more CPU"
+
+
 def commands(results: Results) -> str:
     """Return a line for each whole command that was measured."""
     corpus = next(iter(results.runs), "")
