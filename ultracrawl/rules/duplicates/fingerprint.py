@@ -23,17 +23,17 @@ _HASH_SIZE = BITS // 8
 def simhash(text: str, min_words: int = 0) -> int | None:
     """Return the simhash of a text as an unsigned 64-bit number; None if it has too few words.
 
-    Words are lower-cased and without punctuation; each different triple counts once.
+    Words are lower-cased and without punctuation; each different shingle counts once.
     """
     words = " ".join(_WORD.findall(text.lower())).encode().split()
     if len(words) < max(min_words, SHINGLE):
         return None
-    triples = set(map(b" ".join, zip(words, words[1:], words[2:], strict=False)))
-    return _majority(b"".join(map(xxh3_64_digest, triples)))
+    shingles = set(map(b" ".join, zip(*(words[at:] for at in range(SHINGLE)), strict=False)))
+    return _majority(b"".join(map(xxh3_64_digest, shingles)))
 
 
 def _majority(hashes: bytes) -> int:
-    """Return the number with the bits set that are set in more than half of the hashes, which are in one row."""
+    """Return the number with the bits set that are set in more than half of the concatenated hashes."""
     count = len(hashes) // _HASH_SIZE
     lowest_bits = int.from_bytes(b"\x01" * count)
     result = 0
