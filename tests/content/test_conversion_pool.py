@@ -121,11 +121,10 @@ def test_close_ends_processes_that_work() -> None:
     while not pool.pids and time.monotonic() < deadline:
         time.sleep(0.01)
     (pid,) = pool.pids
-    started = time.monotonic()
     pool.close()
-    assert time.monotonic() - started < 3
     assert gone(pid)
     assert all(answer.done() for answer in waiting)
+    assert isinstance(waiting[0].result(), NotConverted), "what it worked on is not waited for"
 
 
 def test_a_process_ends_with_the_crawler_that_was_killed() -> None:

@@ -1,7 +1,6 @@
 """`scrapy list` and `scrapy crawl` know every source, from a project directory or from anywhere."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -124,10 +123,7 @@ def test_a_thousand_definitions_are_listed(desk: Desk) -> None:
     desk.write("ultracrawl.yaml", "defaults: {depth: 3}\n")
     for name in names:
         desk.write(f"sources/{name}.yaml", f"start_urls: [https://{name}.example/]\ndepth: 5\n")
-    started = time.monotonic()
-    ended = desk.scrapy("list")
-    assert ended.out.split() == names
-    assert time.monotonic() - started < 30
+    assert desk.scrapy("list").out.split() == names
 
 
 @pytest.mark.parametrize("words", [("list",), ("crawl", "site")], ids=" ".join)
