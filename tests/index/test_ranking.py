@@ -6,12 +6,16 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.memory_index import MemoryIndex
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engine import RankingWeights
-from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
-from ultracrawl.index.query.scoring import SAME_LANGUAGE_FACTOR
+from ultracrawl.index.hits.matching import Matcher
+from ultracrawl.index.hits.reranking import MAX_MATCHES, RERANK_LIMIT, Reranker
+from ultracrawl.index.query.parser import parse_query
+from ultracrawl.index.query.scoring import SAME_LANGUAGE_FACTOR, idf
 from ultracrawl.index.query.tree import AllOf, Word
 from ultracrawl.model import Section
 from ultracrawl.sources.sections.search import WeightsSection
@@ -119,7 +123,8 @@ def test_what_is_like_another_document_or_only_counted_is_not_read_to_be_ordered
         raise AssertionError
 
     found = [(2.0, "a"), (1.0, "b")]
-    ranking = Reranker(AllOf((Word("heron"), Word("egret"))), query, MemoryIndex({}))
+    both = AllOf((Word("heron"), Word("egret")))
+    ranking = Reranker(both, query, MemoryIndex({}), Matcher(both))
     assert ranking.rerank(found, read) == found
 
 
@@ -159,3 +164,24 @@ def test_what_lies_behind_the_ordered_ones_stays_behind_them(engine: IndexEngine
 
 def test_the_options_of_a_definition_are_the_weights() -> None:
     assert dict(WeightsSection()) == {one.name: one.default for one in fields(RankingWeights)}
+
+
+def test_a_word_whose_deleted_documents_still_count_weighs_more_than_nothing() -> None:
+    assert idf(10, 10) == idf(10, 30) > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["heron", "heron egret", '"heron egret"', "heron egret stork", "heron OR egret"]
+)
+@given(
+    st.lists(st.sampled_from(["heron", "egret", "stork", "herons", "and " * 30, "a"]), max_size=400).map(
+        " ".join
+    )
+)
+def test_the_first_matches_give_the_score_of_all(text: str, body: str) -> None:
+    query = SearchQuery(text)
+    node = parse_query(query, {})
+    quick, whole = (Reranker(node, query, MemoryIndex({}), Matcher(node)) for _ in range(2))
+    whole._limits = (MAX_MATCHES,)
+    document = IndexDocument("s", "https://example.org/", "Birds", body, {"Language": ["en"]})
+    assert quick.score(1.0, document) == pytest.approx(whole.score(1.0, document))

@@ -19,6 +19,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.hits.hit_builder import HitBuilder
+from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
@@ -105,12 +106,13 @@ class MemoryIndex:
             if (points := evaluation.score(node, entry)) is not None
         ]
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
+        matcher = Matcher(node)
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
         else:
-            rows = Reranker(node, query, self).rerank(rows, lambda entry: entry.document)
+            rows = Reranker(node, query, self, matcher).rerank(rows, lambda entry: entry.document)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-        hits = HitBuilder(node, query)
+        hits = HitBuilder(node, query, matcher)
         return SearchResult(
             len(rows),
             tuple(hits.hit(entry.document, points) for points, entry in page),

@@ -110,15 +110,11 @@ def extras_to_json(document: IndexDocument) -> dict[str, Json]:
 
 def with_extras(document: IndexDocument, extras: Mapping[str, object]) -> IndexDocument:
     """Return the document with the fields of `extras_to_json`; raises ValueError for anything else."""
-    sections = [
-        Section(int(str(offset)), int(str(level)), str(anchor), str(title))
-        for offset, level, anchor, title in map(_checked_list, _checked_list(extras.get("sections", [])))
-    ]
     depth = extras.get("depth", 0)
     return replace(
         document,
         acl=tuple(map(str, _checked_list(extras.get("acl", [])))),
-        sections=tuple(sections),
+        sections=_sections(_checked_list(extras.get("sections", []))),
         section_anchors=_section_anchors(_checked_list(extras.get("section_anchors", []))),
         depth=depth if isinstance(depth, int) else 0,
     )
@@ -126,6 +122,17 @@ def with_extras(document: IndexDocument, extras: Mapping[str, object]) -> IndexD
 
 def _rows(rows: Iterable[Sequence[str | int]]) -> list[Json]:
     return [list(row) for row in rows]
+
+
+def _sections(rows: list[object]) -> tuple[Section, ...]:
+    """Return the sections of JSON rows; documents may have thousands."""
+    try:
+        sections = tuple([Section(*row) for row in rows])  # type: ignore[misc]  # checked below
+    except TypeError as error:
+        raise ValueError(f"these are no sections: {error}") from None
+    if not {tuple(map(type, section)) for section in sections} <= {(int, int, str, str)}:
+        raise ValueError("the values of sections have other types")
+    return sections
 
 
 def _section_anchors(rows: list[object]) -> tuple[tuple[str, str], ...]:

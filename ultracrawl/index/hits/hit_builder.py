@@ -21,9 +21,10 @@ class HitBuilder:
     Only documents that are shown are passed here, never all matches. Documents with hidden text have neither.
     """
 
-    def __init__(self, node: Node, query: SearchQuery) -> None:
+    def __init__(self, node: Node, query: SearchQuery, matcher: Matcher) -> None:
+        """Prepare the hits; `matcher` finds the words of `node`."""
         self._query = query
-        self._matcher = Matcher(node)
+        self._matcher = matcher
         self._finder = SectionFinder(self._matcher, list(requested_urls(node)))
 
     def hit(self, document: IndexDocument, score: float) -> Hit:

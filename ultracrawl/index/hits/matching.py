@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from os.path import commonprefix
+from typing import Any
 
 from ultracrawl.index.hits.identifiers import IdentifierMatcher
 from ultracrawl.index.query.tree import Node, Prefix, Word, leaf_text, searched_phrases, searched_words
-from ultracrawl.index.words.analysis import WORD_CHARACTERS, ascii_words, fold, is_bigram, is_word
+from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_bigram, is_word
+from ultracrawl.index.words.folded_text import LIGATURES, folded_text
 from ultracrawl.index.words.stemming import stem_terms
 
 MAX_MATCHES = 500
@@ -34,11 +37,10 @@ class Matcher:
         """The bits of all query words."""
         self.phrase_bit = 1 << len(leaves)
         """The bit of the phrases."""
-        self._phrases = _phrase_pattern(searched_phrases(node))
+        self._phrases = [found for found in searched_phrases(node) if not any(map(is_bigram, found))]
         self._bigrams = {
             leaf_text(leaf): 1 << n for n, leaf in enumerate(leaves) if is_bigram(leaf_text(leaf))
         }
-        self._bigram_pattern = _bigrams(list(self._bigrams))
         plain = [(leaf, 1 << n) for n, leaf in enumerate(leaves) if not is_bigram(leaf_text(leaf))]
         self._exact = {leaf.word: bit for leaf, bit in plain if isinstance(leaf, Word)}
         self._prefixes = {leaf.prefix: bit for leaf, bit in plain if isinstance(leaf, Prefix)}
@@ -49,7 +51,8 @@ class Matcher:
         self._literal_prefixes = _literal_prefixes(self._leaves)
         self._compounds = list(_compounds(self._exact))
         self._all = sum(bit for _, bit in words)
-        self._bits_of_word: dict[tuple[str, str], int] = {}
+        self._bits_of_word: defaultdict[str, dict[str, int]] = defaultdict(dict)  # by language
+        self._folded_text = cache(_padded_text)
 
     def spans(
         self, text: str, language: str, start: int = 0, end: int = sys.maxsize, most: int = _ENOUGH_MATCHES
@@ -59,26 +62,26 @@ class Matcher:
         Words that do not occur are searched among the parts of identifiers. Once all words have been seen, the search
         stops after `most` matches; before that after the larger of `most` and `MAX_MATCHES`.
         """
-        spans: list[Span] = []
-        seen = 0
-        for span in islice(self._words(text, language, start), max(most, MAX_MATCHES)):
-            if span[0] >= end:
-                break
-            spans.append(span)
-            seen |= span[2]
-            if len(spans) >= most and seen == self._all:
-                break
-        spans += islice(self._identifiers.operators(text, start, end), most)
-        spans += islice(self._identifiers.parts(text, start, end, self._all & ~seen), most)
-        if self._bigram_pattern is not None:
-            runs = takewhile(lambda span: span[0] < end, self._runs(self._bigram_pattern, text, start))
-            spans += islice(runs, max(most, MAX_MATCHES))
-        return sorted(spans, key=lambda span: (span[0], -span[1]))
+        spans, seen = self._words(text, language, start, end, most)
+        others = [
+            *islice(self._identifiers.operators(text, start, end), most),
+            *islice(self._identifiers.parts(text, start, end, self._all & ~seen), most),
+        ]
+        if self._bigrams:
+            runs = takewhile(lambda span: span[0] < end, self._runs(text, start))
+            others += islice(runs, max(most, MAX_MATCHES))
+        return sorted([*spans, *others], key=lambda span: (span[0], -span[1])) if others else spans
 
     def phrases(self, text: str, start: int, most: int) -> list[int]:
         """Return the first offsets, from `start` on, at which a phrase of the query begins."""
-        found = self._phrases.finditer(text, start) if self._phrases else ()
-        return [one.start() for one in islice(found, most)]
+        if not self._phrases:
+            return []
+        folded, has_ligatures = self._folded_text(text)
+        if not folded or (has_ligatures and any(map(_find_pair, chain.from_iterable(self._phrases)))):
+            return _starts(self._any_phrases.finditer(text, start), most)
+        if self._folded_phrases is None:
+            return []
+        return _starts(self._folded_phrases.finditer(folded, start), most)
 
     @property
     def has_compounds(self) -> bool:
@@ -90,34 +93,57 @@ class Matcher:
         return fold(word.lower()) in self._exact or not word.isalnum()
 
     @property
+    def has_bigrams(self) -> bool:
+        """Whether the query has words that are searched as bigrams."""
+        return bool(self._bigrams)
+
+    @property
     def has_phrases(self) -> bool:
         """Whether the query has phrases."""
-        return self._phrases is not None
+        return bool(self._phrases)
 
     def compounds(self, name: str) -> int:
         """Return the bits of words with underscores (`max_connections`) that a name spells as `max-connections`."""
         return sum(bit for find, bit in self._compounds if find(name))
 
-    def _words(self, text: str, language: str, start: int) -> Iterator[Span]:
+    def _words(self, text: str, language: str, start: int, end: int, most: int) -> tuple[list[Span], int]:
+        """Return the matches of whole words, see `spans`, and the bits of all query words among them."""
+        spans: list[Span] = []
+        seen = 0
         if not self._leaves:
-            return
-        plain = ascii_words(text) if self._literal_prefixes else None
-        if plain is not None:
-            for match in self._ascii_pattern.finditer(b" " + plain, start):
-                at, end = match.start(), match.end() - 1
-                bits = self._bits(text[at:end].lower(), language)
-                if bits:
-                    yield at, end, bits
-            return
-        for found in self._candidate_pattern.finditer(text, start):
-            bits = self._bits(found.group().lower(), language)
+            return spans, seen
+        known, limit = self._bits_of_word[language], max(most, MAX_MATCHES)
+        folded, has_ligatures = self._folded_text(text)
+        pattern = self._ligature_pattern if has_ligatures else self._folded_pattern
+        found: Iterator[re.Match[Any]]
+        if folded and pattern:
+            found, blank = pattern.finditer(folded, start), 1
+        else:
+            found, blank = self._candidate_pattern.finditer(text, start), 0
+        for match in found:
+            first, last = match.span()
+            if first >= end:
+                break
+            word = text[first : last - blank].lower()
+            bits = known.get(word)
+            if bits is None:
+                bits = known[word] = self._bits(word, language)
             if bits:
-                yield found.start(), found.end(), bits
+                spans.append((first, last - blank, bits))
+                seen |= bits
+                if len(spans) >= most and (seen == self._all or len(spans) >= limit):
+                    break
+        return spans, seen
 
     @cached_property
-    def _ascii_pattern(self) -> re.Pattern[bytes]:
-        """Pattern of possible matches, with the blank before them, in the output of `ascii_words`."""
-        return re.compile(b" (?:" + b"|".join(map(re.escape, self._literal_prefixes)) + b")[^ ]*")
+    def _folded_pattern(self) -> re.Pattern[bytes] | None:
+        """Pattern of possible matches, with the blank before them, in a folded text without ligatures."""
+        return _prefix_pattern(self._literal_prefixes)
+
+    @cached_property
+    def _ligature_pattern(self) -> re.Pattern[bytes] | None:
+        """The same in texts with ligatures: no prefix has letters that may be one of them."""
+        return _prefix_pattern([_before_pair(prefix) for prefix in self._literal_prefixes])
 
     @cached_property
     def _candidate_pattern(self) -> re.Pattern[str]:
@@ -125,31 +151,47 @@ class Matcher:
         forms = sorted({_word_pattern(leaf) for leaf in self._leaves})
         return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
 
+    @cached_property
+    def _folded_phrases(self) -> re.Pattern[bytes] | None:
+        """Pattern of the phrases, with the blank before them, in a folded text; None if none is ASCII."""
+        plain = [found for found in self._phrases if all(map(str.isascii, found))]
+        forms = {b" +".join(re.escape(word.encode()) for word in found) for found in plain}
+        return re.compile(b" (?:" + b"|".join(sorted(forms)) + rb")(?: |\Z)") if forms else None
+
+    @cached_property
+    def _any_phrases(self) -> re.Pattern[str]:
+        """Pattern of the phrases in texts with any letters."""
+        forms = {f"[^{WORD_CHARACTERS}]+".join(map(_letters, found)) for found in self._phrases}
+        return re.compile(rf"\b(?:{'|'.join(sorted(forms))})(?![{WORD_CHARACTERS}])")
+
     def _bits(self, word: str, language: str) -> int:
         """Return the bits of the query words that a word of a text matches."""
-        bits = self._bits_of_word.get((word, language))
-        if bits is None:
-            folded = fold(word)
-            bits = self._exact.get(folded, 0)
-            for beginning, bit in self._prefixes.items():
-                bits |= bit if folded.startswith(beginning) else 0
-            if not bits and language and self._stems:
-                stem = stem_terms(language)[word].partition(":")[2] or folded
-                bits = self._stems.get((language, stem), 0)
-            self._bits_of_word[word, language] = bits
+        folded = fold(word)
+        bits = self._exact.get(folded, 0)
+        for beginning, bit in self._prefixes.items():
+            bits |= bit if folded.startswith(beginning) else 0
+        if not bits and language and self._stems:
+            stem = stem_terms(language)[word].partition(":")[2] or folded
+            bits = self._stems.get((language, stem), 0)
         return bits
 
-    def _runs(self, pairs: re.Pattern[str], text: str, first: int) -> Iterator[Span]:
+    def _runs(self, text: str, first: int) -> Iterator[Span]:
         """Yield the runs of overlapping bigrams from an offset on."""
+        found: dict[int, tuple[int, int]] = {}
+        for bigram, bit in self._bigrams.items():
+            at = text.find(bigram, first)
+            while at >= 0:
+                found.setdefault(at, (at + len(bigram), bit))
+                at = text.find(bigram, at + 1)
         start = end = -1
         bits = 0
-        for found in pairs.finditer(text, first):
-            if found.start() >= end >= 0:
+        for at in sorted(found):
+            if at >= end >= 0:
                 yield start, end, bits
                 start, bits = -1, 0
-            start = found.start() if start < 0 else start
-            bits |= self._bigrams[found.group(1)]
-            end = found.end(1)
+            start = at if start < 0 else start
+            end, bit = found[at]
+            bits |= bit
         if end >= 0:
             yield start, end, bits
 
@@ -162,21 +204,46 @@ def bits_of(bits: int) -> Iterator[int]:
         bits ^= bit
 
 
-def _literal_prefixes(leaves: list[Word | Prefix]) -> list[bytes]:
-    """Return the ASCII prefixes of possible matches, none a prefix of another; empty if any has other letters."""
-    found = sorted({leaf_text(leaf) if _has_no_forms(leaf) else _common_prefix(leaf) for leaf in leaves})
-    if not all(map(str.isascii, found)):
-        return []
-    return [one.encode() for n, one in enumerate(found) if not n or not one.startswith(tuple(found[:n]))]
+def _starts(found: Iterable[re.Match[Any]], most: int) -> list[int]:
+    return [match.start() for match in islice(found, most)]
 
 
-def _phrase_pattern(phrases: Iterable[tuple[str, ...]]) -> re.Pattern[str] | None:
-    """Return the pattern of the phrases; None without phrases, or if all consist of bigrams."""
-    whole = [found for found in phrases if not any(map(is_bigram, found))]
-    if not whole:
+def _padded_text(text: str) -> tuple[bytes, bool]:
+    """Return the folded text with a blank before it, and whether it has ligatures; empty if it is not folded.
+
+    The blank before a word is at the offset of the word in the text.
+    """
+    folded = folded_text(text)
+    if folded is None:
+        return b"", False
+    return b" " + folded, any(ligature in folded for ligature in set(LIGATURES.values()))
+
+
+def _literal_prefixes(leaves: list[Word | Prefix]) -> list[str]:
+    """Return the prefixes of possible matches; empty if one is not ASCII."""
+    found = [leaf_text(leaf) if _has_no_forms(leaf) else _common_prefix(leaf) for leaf in leaves]
+    return found if all(map(str.isascii, found)) else []
+
+
+def _prefix_pattern(prefixes: Iterable[str]) -> re.Pattern[bytes] | None:
+    """Return the pattern of words with one of the prefixes and the blank before it; None if a prefix is empty."""
+    found = sorted(set(prefixes))
+    if not found or not found[0]:
         return None
-    forms = (f"[^{WORD_CHARACTERS}]+".join(map(_letters, found)) for found in sorted(set(whole)))
-    return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
+    shortest = [one for n, one in enumerate(found) if not one.startswith(tuple(found[:n]))]
+    return re.compile(b" (?:" + b"|".join(re.escape(one.encode()) for one in shortest) + b")[^ ]*")
+
+
+_find_pair = re.compile("|".join(LIGATURES)).search
+_find_pair_or_half = re.compile(
+    rf"{'|'.join(LIGATURES)}|[{''.join({pair[0] for pair in LIGATURES})}]\Z"
+).search
+
+
+def _before_pair(prefix: str) -> str:
+    """Return the part of a prefix before the first letters that may be, or begin, a ligature."""
+    found = _find_pair_or_half(prefix)
+    return prefix[: found.start()] if found else prefix
 
 
 def _word_pattern(leaf: Word | Prefix) -> str:
@@ -189,11 +256,8 @@ def _word_pattern(leaf: Word | Prefix) -> str:
     rest = f"[{WORD_CHARACTERS}]*"
     if "\u0600" <= word[0] <= "\u06ff":
         return rf"[\u0600-\u06ff]{rest}"
-    if word[0] >= "\u0590":
-        return _letters(word[0]) + rest
-    if _has_no_forms(leaf) and not any(pair in word for pair in _FROM_ONE_LETTER):
-        return _letters(word)
-    return _letters(_common_prefix(leaf)) + rest
+    is_one_letter = word[0] >= "\u0590" or word.startswith(_FROM_ONE_LETTER)
+    return _letters(word[0] if is_one_letter else _common_prefix(leaf)[:_CANDIDATE_LETTERS]) + rest
 
 
 def _has_no_forms(leaf: Word | Prefix) -> bool:
@@ -210,7 +274,9 @@ def _common_prefix(leaf: Word | Prefix) -> str:
     return word[: max(2, len(common) - 1)]
 
 
-_FROM_ONE_LETTER = ("ss", "ae", "oe")
+_FROM_ONE_LETTER = ("ss", "ae", "oe", "th")
+_CANDIDATE_LETTERS = 2
+"""Letters of a prefix in a text with any letters: patterns of more take longer to compile than they save."""
 
 
 def _letters(word: str) -> str:
@@ -235,11 +301,6 @@ def _accented() -> dict[str, str]:
         if len(plain) == 1 and plain != chr(code):
             variants[plain] = variants.get(plain, "") + chr(code)
     return variants
-
-
-def _bigrams(found: list[str]) -> re.Pattern[str] | None:
-    """Return the pattern of all occurrences of these bigrams, overlapping ones too."""
-    return re.compile(f"(?=({'|'.join(map(re.escape, found))}))") if found else None
 
 
 def _compounds(exact: Mapping[str, int]) -> Iterator[tuple[Callable[[str], object], int]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import accumulate, chain
+from operator import itemgetter
 from typing import TypeVar
 
 from ultracrawl.index.engine import IndexDocument, RankingWeights, SearchQuery
@@ -31,6 +32,9 @@ MAX_TEXTS = 1000
 """Section titles, and anchor texts, of a document that are considered."""
 MAX_MATCHES = 600
 """Matches in a text that are considered."""
+_FIRST_MATCHES = 60
+"""Matches that are looked at first, for queries of up to `_FEW_CONCEPTS`."""
+_FEW_CONCEPTS = 3
 
 _PASSAGE_LENGTH = 120
 """Characters of a passage: the window in which words count as close together."""
@@ -51,6 +55,8 @@ _TEXT_LENGTH, _LENGTH_WEIGHT = 6000, 0.2
 _MAX_TEXT_FREQUENCY = 8.0
 """Limit of the term frequency in the text, so that one match in the title outweighs many there."""
 _YEAR_SECONDS = 365.25 * 86400
+
+_BITS = itemgetter(2)
 
 Place = TypeVar("Place")
 Concept = frozenset[tree.Word | tree.Prefix]
@@ -79,9 +85,12 @@ def concepts(node: tree.Node) -> Iterator[Concept]:
 class Reranker:
     """Reranks the matches of one query. Not thread-safe."""
 
-    def __init__(self, node: tree.Node, query: SearchQuery, statistics: IndexStatistics) -> None:
+    def __init__(
+        self, node: tree.Node, query: SearchQuery, statistics: IndexStatistics, matcher: Matcher
+    ) -> None:
+        """Prepare reranking; `matcher` finds the words of `node`."""
         self._weights, self._boosts, self._language = query.weights, query.boosts, preferred_language(query)
-        self._matcher = Matcher(node)
+        self._matcher = matcher
         is_shown = query.limit > 0 and not query.like  # documents that are alike stay in the engine's order
         found = [one for one in dict.fromkeys(concepts(node)) if one] if is_shown else []
         self._idfs = [_idf_of(one, statistics) for one in found]
@@ -91,6 +100,9 @@ class Reranker:
             for n, leaf in enumerate(dict.fromkeys(tree.searched_words(node)))
         }
         self._today = datetime.now(UTC)
+        # Bigrams are read to the end in any case; of many words some are rare.
+        is_quick = len(found) <= _FEW_CONCEPTS and not matcher.has_bigrams
+        self._limits = (_FIRST_MATCHES, MAX_MATCHES) if is_quick else (MAX_MATCHES,)
 
     def rerank(
         self, matches: Sequence[tuple[float, Place]], read: Callable[[Place], IndexDocument]
@@ -120,20 +132,15 @@ class Reranker:
             return score
         language = language_of(tag)
         occurrences, complete, part = self._score_names(document, language)
-        text = document.text[:STORED_TEXT_LIMIT]
-        spans = self._matcher.spans(text, language, most=MAX_MATCHES)
-        damping = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(text) / _TEXT_LENGTH
-        in_text = Counter(concept for _, _, bits in spans for concept in self._concepts_of(bits))
-        for concept, times in in_text.items():
-            occurrences[concept] += self._weights.text * min(_MAX_TEXT_FREQUENCY, times / damping)
+        in_text, passage = self._score_text(document.text[:STORED_TEXT_LIMIT], language)
+        for concept, frequency in enumerate(in_text):
+            occurrences[concept] += self._weights.text * frequency
         frequency_score = sum(
             rare * n / (n + _SATURATION) for rare, n in zip(self._idfs, occurrences, strict=True)
         )
         relevance = _BASE_SCORE + frequency_score / self._total + _EXACT_NAME_WEIGHT * complete
         if len(self._idfs) > 1:
-            relevance += _PROXIMITY_WEIGHT * max(
-                _NAME_PROXIMITY * part**4, (self._best_passage(spans) / self._total) ** 4
-            )
+            relevance += _PROXIMITY_WEIGHT * max(_NAME_PROXIMITY * part**4, passage**4)
         engine_score: float = (score / factor) ** (1 / len(self._idfs))
         return (
             factor
@@ -143,6 +150,24 @@ class Reranker:
             * self._freshness_factor(document)
         )
 
+    def _score_text(self, text: str, language: str) -> tuple[list[float], float]:
+        """Return the frequencies of the concepts in the text, and the largest share of them, by idf, in one passage.
+
+        The first matches often suffice: when no frequency can rise any more, and one passage has all concepts.
+        """
+        damping = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(text) / _TEXT_LENGTH
+        for most in self._limits:
+            spans = self._matcher.spans(text, language, most=most)
+            frequencies = [0.0] * len(self._idfs)
+            for bits, times in Counter(map(_BITS, spans)).items():
+                for concept in self._concepts_of(bits):
+                    frequencies[concept] += times / damping
+            frequencies = [min(_MAX_TEXT_FREQUENCY, frequency) for frequency in frequencies]
+            passage = self._best_passage(spans) if len(self._idfs) > 1 else 1.0
+            if len(spans) < most or (passage == 1.0 and min(frequencies) == _MAX_TEXT_FREQUENCY):
+                break
+        return frequencies, passage
+
     def _score_names(self, document: IndexDocument, language: str) -> tuple[list[float], float, float]:
         """Return the weighted frequencies of the concepts in names of the document, and two scores between 0 and 1.
 
@@ -151,25 +176,21 @@ class Reranker:
         concepts, weighted by idf, in one of them.
         """
         occurrences, complete, most = [0.0] * len(self._idfs), 0.0, 0.0
-        texts = [(weight, text) for weight, text in _weighted_names(document, self._weights) if weight]
-        starts, length = [], 0
-        for _, text in texts:
-            starts.append(length)
-            length += len(text) + 1
-        joined = "\n".join(text for _, text in texts)
+        weights, texts = _weighted_names(document, self._weights)
+        starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+        joined = "\n".join(texts)
         held: dict[int, dict[int, int]] = {}
         for start, _, bits in self._matcher.spans(joined, language, most=MAX_MATCHES):
             own = held.setdefault(bisect_right(starts, start) - 1, {})
             for concept in self._concepts_of(bits):
                 own[concept] = own.get(concept, 0) + 1
         for number, own in held.items():
-            weight, text = texts[number]
             for concept, times in own.items():
-                occurrences[concept] += weight * times
+                occurrences[concept] += weights[number] * times
             part = sum(self._idfs[concept] for concept in own) / self._total
             most = max(most, part)
             if part * part > complete:
-                share = sum(own.values()) / max(1, len(words(text)))
+                share = sum(own.values()) / max(1, len(words(texts[number])))
                 complete = max(complete, part * part * (0.3 + 0.7 * min(1.0, share)))
         return occurrences, complete, most
 
@@ -182,22 +203,29 @@ class Reranker:
         return meant
 
     def _best_passage(self, spans: Sequence[Span]) -> float:
-        """Return the largest sum of idf of the concepts in one passage of the text."""
+        """Return the largest share of the concepts, by idf, in one passage of the text; 1 if it has all of them."""
         best = total = 0.0
         inside = [0] * len(self._idfs)
+        missing = len(inside)
         last = 0
         for start, _, bits in spans:
             while last < len(spans) and spans[last][1] - start <= _PASSAGE_LENGTH:
                 for concept in self._concepts_of(spans[last][2]):
-                    total += 0.0 if inside[concept] else self._idfs[concept]
+                    if not inside[concept]:
+                        total += self._idfs[concept]
+                        missing -= 1
                     inside[concept] += 1
                 last += 1
+            if not missing:
+                return 1.0
             best = max(best, total)
             for concept in self._concepts_of(bits):
                 if inside[concept]:
                     inside[concept] -= 1
-                    total -= 0.0 if inside[concept] else self._idfs[concept]
-        return best
+                    if not inside[concept]:
+                        total -= self._idfs[concept]
+                        missing += 1
+        return best / self._total
 
     def _language_factor(self, tag: str) -> float:
         """Return the factor of a document in the preferred language; 1 for others."""
@@ -215,17 +243,23 @@ class Reranker:
         return 1.0 + self._weights.freshness / (1.0 + age)
 
 
-def _weighted_names(document: IndexDocument, weights: RankingWeights) -> Iterator[tuple[float, str]]:
-    """Yield the weight and text of each name of a document and its sections."""
+def _weighted_names(document: IndexDocument, weights: RankingWeights) -> tuple[list[float], list[str]]:
+    """Return the weights and the texts of the names of a document and its sections."""
     longer = max(1.0, len(words(document.title)) / _TITLE_WORDS)
-    yield weights.title / longer, document.title
-    yield weights.address, " ".join(address_words(document.url))
-    for one in islice(document.sections, MAX_TEXTS):
-        yield weights.headings, one.title
-    for text in islice(document.anchors, MAX_TEXTS):
-        yield weights.anchors, text
-    for _, text in islice(document.section_anchors, MAX_TEXTS):
-        yield weights.section_anchors, text
+    groups: tuple[tuple[float, Iterable[str]], ...] = (
+        (weights.title / longer, (document.title,)),
+        (weights.address, (" ".join(address_words(document.url)),)),
+        (weights.headings, (section.title for section in document.sections[:MAX_TEXTS])),
+        (weights.anchors, document.anchors[:MAX_TEXTS]),
+        (weights.section_anchors, (text for _, text in document.section_anchors[:MAX_TEXTS])),
+    )
+    of_each: list[float] = []
+    names: list[str] = []
+    for weight, texts in groups:
+        if weight:
+            names += texts
+            of_each += [weight] * (len(names) - len(of_each))
+    return of_each, names
 
 
 def _idf_of(concept: Concept, statistics: IndexStatistics) -> float:

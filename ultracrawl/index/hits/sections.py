@@ -75,7 +75,7 @@ class SectionFinder:
             in_names[document_section] = {
                 bit: counts for bit, counts in in_names[document_section].items() if not bit & title_bits
             }
-        in_text = [Counter[int]() for _ in range(len(sections) + 1)]
+        in_text: list[dict[int, int]] = [{} for _ in range(len(sections) + 1)]
         if not any(
             self._matcher.all_bits & ~title_bits & ~sum(in_name) == 0 for in_name in in_names if in_name
         ):
@@ -116,7 +116,7 @@ class SectionFinder:
         return found
 
     def _count_text_matches(
-        self, found: list[Counter[int]], sections: Sequence[Section], text: str, language: str
+        self, found: list[dict[int, int]], sections: Sequence[Section], text: str, language: str
     ) -> None:
         """Count the words in the text of each section, and before the first one."""
         offsets = [section.offset for section in sections]
@@ -125,7 +125,9 @@ class SectionFinder:
         for place, _, bits in spans:
             number = bisect_right(offsets, place) - 1
             if number < 0 or place >= offsets[number] + len(sections[number].title):
-                found[number].update(bits_of(bits))
+                counts = found[number]
+                for bit in bits_of(bits):
+                    counts[bit] = counts.get(bit, 0) + 1
 
     def _bits(self, title: str, language: str) -> int:
         """Return the bits of the query words in a title."""
@@ -199,7 +201,7 @@ def _numbers(sections: Sequence[Section]) -> Mapping[str, int]:
 def _section_scores(
     sections: Sequence[Section],
     in_names: Sequence[Mapping[int, float]],
-    in_text: Sequence[Counter[int]],
+    in_text: Sequence[Mapping[int, int]],
     title_bits: int,
 ) -> list[float]:
     """Return the score of each section; the last score, with index -1, is that of the text before the first section.
@@ -232,7 +234,9 @@ def _section_scores(
     return [*scores, total * (1 - missing / everything) ** _MISSING_PENALTY]
 
 
-def _rarity(in_names: Sequence[Mapping[int, float]], in_text: Sequence[Counter[int]]) -> dict[int, float]:
+def _rarity(
+    in_names: Sequence[Mapping[int, float]], in_text: Sequence[Mapping[int, int]]
+) -> dict[int, float]:
     """Return the idf of each word among the sections."""
     having = Counter(bit for found in in_text for bit in found)
     having.update(

@@ -58,7 +58,8 @@ def snippet(
         beginning = collapse_controls(text[start : min(end, start + 2 * MAX_SNIPPET)])
         return _cut_at_word(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).strip()
     if end - start > _WIDTH and not is_answer:
-        starts = {start, *_sentence_starts(text, start, end)}
+        last = min(end, spans[-1][1] + MAX_SNIPPET)  # no sentence begins in a passage after that
+        starts = {start, *_sentence_starts(text, start, last)}
         starts.update(place for place in breaks if start < place < end)
         start = _Windows(text, spans, sorted(starts), phrases, end).best()
     shown = min(end, start + MAX_SNIPPET)

@@ -78,7 +78,11 @@ def combined_frequency(exact: float, all_forms: float) -> float:
 
 
 def idf(documents: int, matching: int) -> float:
-    """Return the inverse document frequency, positive for every term."""
+    """Return the inverse document frequency, positive for every term.
+
+    `matching` may exceed `documents`: it may include deleted documents.
+    """
+    matching = min(matching, documents)
     return math.log(1.0 + (documents - matching + 0.5) / (matching + 0.5))
 
 

@@ -11,6 +11,7 @@ from tantivy import DocAddress, Order, Query, Searcher
 
 from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.hit_builder import HitBuilder
+from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
 from ultracrawl.index.query.facets import most_frequent, with_original_case
 from ultracrawl.index.query.parser import parse_facets, parse_sort
@@ -68,11 +69,12 @@ class IndexSearcher:
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
-        maker = HitBuilder(node, query)
+        matcher = Matcher(node)
         if query.sort:  # tantivy returns sort values in place of scores
             rows = [(0.0, address) for _, address in found.hits]
         else:
-            rows = Reranker(node, query, self).rerank(found.hits, self._document)
+            rows = Reranker(node, query, self, matcher).rerank(found.hits, self._document)
+        maker = HitBuilder(node, query, matcher)
         shown = [
             maker.hit(self._document(address), score)
             for score, address in rows[max(0, query.offset) : wanted]

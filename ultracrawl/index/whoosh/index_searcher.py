@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache, cached_property
-from heapq import nlargest
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
+from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
 from ultracrawl.index.query.boosts import Boosts
 from ultracrawl.index.query.facets import facet_key, most_frequent, with_original_case
@@ -59,24 +61,28 @@ class IndexSearcher:
         found = {segment: evaluation.run(node, segment) for segment in self._snapshot.segments}
         if query.boosts:
             self._boost(found, query.boosts)
-        matches = [(score, segment, n) for segment, scores in found.items() for n, score in scores.items()]
+        total = sum(map(len, found.values()))
         wanted = max(0, query.offset) + max(0, query.limit)
+        matcher = Matcher(node)
         read = cache(stored_document)  # documents that are reranked are read again for their hits
         if order[0]:
-            best = _sorted(matches, *order)
+            matches = (
+                (score, segment, n) for segment, scores in found.items() for n, score in scores.items()
+            )
+            best = _sorted(list(matches), *order)
         else:
-            ranking = Reranker(node, query, self)
-            first = nlargest(max(wanted, RERANK_LIMIT), matches, key=_score)
+            ranking = Reranker(node, query, self, matcher)
+            first = _best(found, max(wanted, RERANK_LIMIT))
             ranked = ranking.rerank(
                 [(score, (segment, docnum)) for score, segment, docnum in first], lambda place: read(*place)
             )
             best = [(score, segment, docnum) for score, (segment, docnum) in ranked]
-        hits = HitBuilder(node, query)
+        hits = HitBuilder(node, query, matcher)
         return SearchResult(
-            len(matches),
+            total,
             tuple(_hit(match, hits, read) for match in best[max(0, query.offset) : wanted]),
             {facet.name: count_facet(facet, found, query.facet_limit) for facet in facets},
-            suggestion(query, node, self, len(matches)),
+            suggestion(query, node, self, total),
         )
 
     @property
@@ -135,8 +141,18 @@ def _with_url(segment: OpenSegment, mask: str) -> Iterator[int]:
             yield from segment.find(key)
 
 
-def _score(match: Ranked) -> float:
-    return match[0]
+def _best(found: Mapping[OpenSegment, Scores], number: int) -> list[Ranked]:
+    """Return the best matches by falling score, equal ones in their order in the index.
+
+    Sorting all scores in C takes a fraction of the time of a heap of matches.
+    """
+    scores = sorted(chain.from_iterable(one.values() for one in found.values()), reverse=True)
+    least = scores[min(number, len(scores)) - 1] if scores else 0.0
+    matches = [
+        (score, segment, n) for segment, one in found.items() for n, score in one.items() if score >= least
+    ]
+    matches.sort(key=itemgetter(0), reverse=True)
+    return matches[:number]
 
 
 def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending: bool) -> list[Ranked]:

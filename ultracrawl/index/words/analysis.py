@@ -78,18 +78,6 @@ def tokenise(text: str) -> list[str]:
     return tokenise_and_fold(text)[0]
 
 
-def ascii_words(text: str) -> bytes | None:
-    """Return the folded words of a text as ASCII, at their offsets, with blanks between them.
-
-    None if a letter is not folded to a single ASCII character.
-    """
-    data = _latin_words(text)
-    if data is None or data.isascii():
-        return data
-    plain = data.translate(_UNACCENTED)
-    return plain if plain.isascii() else None
-
-
 def _latin_words(text: str) -> bytes | None:
     """Return the words of a text as Latin-1, at their offsets, with blanks between; None if it has other letters.
 
@@ -236,7 +224,3 @@ _LETTERS_AND_MARKS = (
     | dict.fromkeys("\xad\u200c\u200d", "")
 )  # fmt: skip
 _LETTERS = str.maketrans(_LETTERS_AND_MARKS)
-_UNACCENTED = bytes(
-    ord(plain) if len(plain := fold(chr(code))) == 1 and plain.isascii() else code for code in range(256)
-)
-"""Translation table of Latin-1 without accents."""
