@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from ultracrawl.content.html.guards import nesting
 from ultracrawl.content.html.guards.formatting import limit_formatting
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import PageLimits
@@ -90,3 +93,25 @@ def test_formatting_is_not_opened_again_in_every_paragraph(opened: bytes) -> Non
 def test_formatting_of_ordinary_pages_stays_as_it_is() -> None:
     body = b"<p>one <b>two</b> <i>three</i> <font color=red>four</font> <em>five</em></p>\n" * 2000
     assert limit_formatting(body) is body
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"<div>", b"</div>", b"<P>", b"</p>", b"<b>", b"</B>", b"<td>", b"text"]),
+        max_size=300,
+    )
+)
+def test_estimating_the_depth_by_counting_changes_no_result(parts: list[bytes]) -> None:
+    body = b"".join(parts)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_HARMLESS_TAGS": 1, "MAX_DEPTH": 20, "_COUNTED_TAGS": 7}.items():
+            patch.setattr(nesting, name, value)
+        counted = nesting.limit_nesting(body)
+        patch.setattr(nesting, "_may_be_deep", lambda _: True)
+        assert counted == nesting.limit_nesting(body)
+
+
+def test_a_large_flat_page_is_not_walked_tag_by_tag(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(nesting, "_TAG")
+    body = b"<ul>" + b"<li><p><b>x</b><a href=/>y</a></p></li>" * 10_000 + b"</ul>"
+    assert nesting.limit_nesting(body) == (body, False)
