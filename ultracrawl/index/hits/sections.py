@@ -173,19 +173,28 @@ def text_of(sections: Sequence[Section], number: int, text: str) -> tuple[int, i
 
 def _section_names(document: IndexDocument) -> Iterator[tuple[int, float, str]]:
     """Yield the names of the sections: section number, score of a word in it, text."""
-    for number, section in enumerate(document.sections):
-        yield number, _IN_TITLE, section.title
-        for name in (section.title, section.anchor):
-            parts = _BETWEEN_PARTS.sub(" ", name)
-            if parts != name:
-                yield number, _IN_PARTS, parts
-        if section.anchor:
-            yield number, _IN_NAME, section.anchor
+    titles = [section.title for section in document.sections]
+    anchors = [section.anchor for section in document.sections]
+    separated = zip(_separated(titles), _separated(anchors), strict=True)
+    for number, (title, anchor, parts) in enumerate(zip(titles, anchors, separated, strict=True)):
+        yield number, _IN_TITLE, title
+        if parts[0] != title:
+            yield number, _IN_PARTS, parts[0]
+        if anchor:
+            if parts[1] != anchor:
+                yield number, _IN_PARTS, parts[1]
+            yield number, _IN_NAME, anchor
     numbers = _numbers(document.sections)
     for fragment, text in document.section_anchors:
         found = numbers.get(unquote(fragment), numbers.get(fragment))
         if found is not None:
             yield found, _IN_LINKS, text
+
+
+def _separated(names: Sequence[str]) -> list[str]:
+    """Return the names with blanks between their parts; a page may have thousands."""
+    separated = _BETWEEN_PARTS.sub(" ", "\n".join(names)).split("\n")
+    return separated if len(separated) == len(names) else [_BETWEEN_PARTS.sub(" ", name) for name in names]
 
 
 def _numbers(sections: Sequence[Section]) -> Mapping[str, int]:
