@@ -247,7 +247,7 @@ def _before_pair(prefix: str) -> str:
 
 
 def _word_pattern(leaf: Word | Prefix) -> str:
-    """Return the regular expression of a word, or of all words with the prefix of its inflected forms.
+    """Return the regular expression of all words that begin like a word and its inflected forms.
 
     Inflection changes the end of a word, except in Arabic; in scripts with combining marks these may stand between
     letters.
@@ -276,7 +276,7 @@ def _common_prefix(leaf: Word | Prefix) -> str:
 
 _FROM_ONE_LETTER = ("ss", "ae", "oe", "th")
 _CANDIDATE_LETTERS = 2
-"""Letters of a prefix in a text with any letters: patterns of more take longer to compile than they save."""
+"""Letters of a prefix in a text with any letters; patterns of more take long to compile, and `_bits` decides anyway."""
 
 
 def _letters(word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 _CJK = (
@@ -43,7 +43,7 @@ _LATIN_WORDS = (
 """Translation table for Latin-1: letters in lower case, blanks between words."""
 _SOFT_HYPHEN = b"\xad"
 _BLANKS_HANDLER = "ultracrawl.blanks"
-"""The name under which `_blanks` is registered with `codecs`."""
+"""Name of the error handler that replaces characters outside Latin-1 by blanks, unless they can be part of a word."""
 _CJK_RUN = f"[{_CJK}]+"
 """This and `WORD_PATTERN` take long to compile, so `re` compiles them when a text needs them."""
 
@@ -90,13 +90,17 @@ def _latin_words(text: str) -> bytes | None:
     return None if _SOFT_HYPHEN in data else data.translate(_LATIN_WORDS)
 
 
-def _blanks(error: UnicodeError) -> tuple[str, int]:
-    """Replace characters outside Latin-1 by blanks, unless they can be part of a word (error handler of `codecs`)."""
-    assert isinstance(error, UnicodeEncodeError)
-    blanks = _BLANKS_FOR_RUN[error.object[error.start : error.end]]
-    if not blanks:
-        raise error
-    return blanks, error.end
+def register_replacements(handler: str, replacements: Mapping[str, str]) -> None:
+    """Register an error handler of `codecs` that replaces runs of characters; an empty replacement is an error."""
+
+    def replacement(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        found = replacements[error.object[error.start : error.end]]
+        if not found:
+            raise error
+        return found, error.end
+
+    codecs.register_error(handler, replacement)
 
 
 def _tokenise_any(text: str) -> list[str]:
@@ -185,7 +189,7 @@ _BLANKS_FOR_RUN = WordCache[str, str](
     lambda run: "" if re.search(f"[{WORD_CHARACTERS}]", run) else " " * len(run)
 )
 """Blanks for a run of characters outside Latin-1; empty if one can be part of a word."""
-codecs.register_error(_BLANKS_HANDLER, _blanks)
+register_replacements(_BLANKS_HANDLER, _BLANKS_FOR_RUN)
 
 
 def _has_cjk(text: str) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import unicodedata
 
-from ultracrawl.index.words.analysis import WORD_CHARACTERS, WordCache, fold
+from ultracrawl.index.words.analysis import WORD_CHARACTERS, WordCache, fold, register_replacements
 
 LIGATURES = {"ss": b"\xdf", "ae": b"\xe6", "oe": b"\xe6"}
 """Pairs of letters that a ligature is folded to, and what stands for it in a folded text."""
 
 _HANDLER = "ultracrawl.folded"
-"""The name under which `_fold_unencodable` is registered with `codecs`."""
+"""Name of the error handler that folds characters outside Latin-1."""
 _OTHER_LETTER = "\xb5"
 _NOT_FOLDED = b"\1"
 """Stands for the characters of Latin-1 that are folded to several and are no `LIGATURES`."""
@@ -31,15 +30,6 @@ def folded_text(text: str) -> bytes | None:
     except UnicodeEncodeError:
         return None
     return None if _NOT_FOLDED in data else data
-
-
-def _fold_unencodable(error: UnicodeError) -> tuple[str, int]:
-    """Fold characters outside Latin-1 (error handler of `codecs`)."""
-    assert isinstance(error, UnicodeEncodeError)
-    folded = _FOLDED_RUNS[error.object[error.start : error.end]]
-    if not folded:
-        raise error
-    return folded, error.end
 
 
 def _fold_run(run: str) -> str:
@@ -74,6 +64,5 @@ def _fold_byte(code: int) -> int:
     return ord(folded) if folded.isascii() else ord(_OTHER_LETTER)
 
 
-_FOLDED_RUNS = WordCache[str, str](_fold_run)
 _FOLDED_LATIN = bytes(map(_fold_byte, range(256)))
-codecs.register_error(_HANDLER, _fold_unencodable)
+register_replacements(_HANDLER, WordCache(_fold_run))
