@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from support.free_port import free_port
+
 Script = Callable[[bytes], Iterator[bytes | float]]
 """Gives for a raw request the pieces to send; a number is a pause in seconds."""
 
@@ -22,7 +24,7 @@ class RawServer:
         self.connections = 0
         self._tls = tls
         self._keep = keep
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", free_port()))
         self.port: int = self._listener.getsockname()[1]
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}/"
         self._open: list[socket.socket] = []

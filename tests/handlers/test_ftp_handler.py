@@ -22,6 +22,7 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
 )
 from scrapy.http import Response
+from support.free_port import free_port
 from support.ftp import FtpSite
 
 from ultracrawl.content.ftp_listing import FTP_LISTING
@@ -161,10 +162,8 @@ def test_p1_data_come_from_the_server_whatever_its_pasv_reply_says(
 
 
 def test_nobody_is_there(get: Get) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
     with pytest.raises(DownloadConnectionRefusedError):
-        get(f"ftp://127.0.0.1:{port}/")
+        get(f"ftp://127.0.0.1:{free_port()}/")
 
 
 def test_a_server_that_says_nothing_is_given_up(get: Get) -> None:

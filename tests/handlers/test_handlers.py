@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +18,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
+from support.free_port import free_port
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -265,10 +265,8 @@ def test_a_server_that_says_nothing_meets_the_timeout(client: Any, serve: Any) -
 
 
 def test_nobody_listens(client: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     with pytest.raises(DownloadConnectionRefusedError):
-        client.get(f"http://127.0.0.1:{port}/")
+        client.get(f"http://127.0.0.1:{free_port()}/")
 
 
 def test_a_name_that_does_not_exist(client: Any) -> None:

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from support.free_port import free_port
+
 PROJECT = "intranet_sources"
 
 
@@ -83,7 +85,7 @@ class FakeScrapyd:
             def log_message(self, *_: object) -> None:
                 pass
 
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        with ThreadingHTTPServer(("127.0.0.1", free_port()), Handler) as server:
             self.url = f"http://127.0.0.1:{server.server_address[1]}"
             thread = threading.Thread(target=server.serve_forever, args=(0.01,))
             thread.start()

@@ -1,23 +1,35 @@
-"""Programs that serve on a port of loopback: a free one is found, and the program is waited for and stopped."""
+"""Ports of loopback that nobody else takes, and programs that serve on one: waited for, and stopped."""
 
 from __future__ import annotations
 
 import socket
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 _PATIENCE = 20.0
 _ATTEMPTS = 3
+_MOST_KEPT = 100
+_kept: deque[socket.socket] = deque()
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """Return a port that nobody listens on now."""
-    with socket.create_server((host, 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
+    """Return a port that refuses connections until somebody listens on it by its number.
+
+    The port is kept bound, so that the system gives it to nobody who asks for any port, in this process or another:
+    neither before a server listens on it nor after. The last hundred of a process are kept.
+    """
+    kept = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # lets a server listen beside it
+    kept.bind((host, 0))
+    _kept.append(kept)
+    if len(_kept) > _MOST_KEPT:
+        _kept.popleft().close()
+    port: int = kept.getsockname()[1]
+    return port
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from pyftpdlib.handlers import FTPHandler
 from pyftpdlib.ioloop import IOLoop
 from pyftpdlib.servers import FTPServer
 
+from support.free_port import free_port
+
 logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
 
 
@@ -77,7 +79,7 @@ class FtpSite:
 
         Recording.authorizer = authorizer
         loop = IOLoop()
-        server = FTPServer((host, 0), Recording, ioloop=loop)
+        server = FTPServer((host, free_port(host)), Recording, ioloop=loop)
         stopping = threading.Event()
 
         def run() -> None:

@@ -6,6 +6,8 @@ import threading
 import time
 from contextlib import suppress
 
+from support.free_port import free_port
+
 
 class Proxy:
     """Forwards requests for absolute URLs and opens tunnels; `targets` gives the real address of a host and port.
@@ -25,7 +27,7 @@ class Proxy:
         self._together = together
         self._lock = threading.Condition()
         self._wanted = base64.b64encode(f"{user}:{password}".encode()).decode() if user else ""
-        self._listener = socket.create_server(("127.0.0.1", port))
+        self._listener = socket.create_server(("127.0.0.1", port or free_port()))
         self.port: int = self._listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()

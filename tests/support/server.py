@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
 
+from support.free_port import free_port
 from support.resource import Drip, Reply
 
 _MOST_UNSENT = 1 << 20
@@ -42,11 +43,14 @@ class Request:
 
 
 class Server:
-    """Serves what `answer` returns on one address until `stop`; `answer` runs on the server's thread."""
+    """Serves what `answer` returns on one address until `stop`; `answer` runs on the server's thread.
+
+    Afterwards the address refuses connections: no other server gets it (`free_port`).
+    """
 
     def __init__(self, answer: Callable[[Request], Reply], host: str = "127.0.0.1", port: int = 0) -> None:
         self.host = host
-        self.port = port
+        self.port = port or free_port(host)
         self._answer = answer
         self._started: Future[int] = Future()
         self._stopping: asyncio.Event | None = None

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.certificates import Authority
+from support.free_port import free_port
 from support.project import Workspace
 from support.proxy import Proxy
 from support.requirement import require
@@ -88,8 +89,7 @@ def test_a_failing_proxy_is_left_alone_and_the_next_takes_over(
     site: Site, url: str, workspace: Workspace, answer: str
 ) -> None:
     pages(site)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        dead = f"http://127.0.0.1:{free.getsockname()[1]}"
+    dead = f"http://127.0.0.1:{free_port()}"
     with Proxy({NAME: port_of(url)}) as good, Proxy({}, "somebody", "else") as closed:
         define(workspace, dead if answer == "dead" else closed.url, good.url)
         assert workspace.crawl().run["outcomes"] == {"NEW": 7}
@@ -117,8 +117,7 @@ def test_without_a_working_proxy_nothing_goes_out_directly(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     pages(site)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        dead = f"http://127.0.0.1:{free.getsockname()[1]}"
+    dead = f"http://127.0.0.1:{free_port()}"
     define(workspace, dead, start_urls=[f"{url}/"], boundary={"networks": ["127.0.0.0/8"]})
     workspace.crawl(code=None)
     assert site.requests == []
@@ -202,8 +201,7 @@ def tinyproxy(folder: Path) -> Iterator[str]:
     program = shutil.which("tinyproxy") or shutil.which("tinyproxy", path="/usr/sbin:/usr/bin")
     require(program, "tinyproxy", "tinyproxy-bin")
     assert program is not None
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     configuration = folder / "tinyproxy.conf"
     configuration.write_text(f"Port {port}\nListen 127.0.0.1\nBasicAuth crawler {SECRET}\nMaxClients 20\n")
     process = subprocess.Popen([program, "-d", "-c", str(configuration)], stdout=subprocess.DEVNULL)

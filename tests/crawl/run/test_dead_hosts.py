@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.free_port import free_port
 from support.ftp import FtpSite
 from support.project import Workspace
 from support.site import Site
@@ -86,8 +86,6 @@ def test_a_dead_host_that_robots_txt_redirects_to_says_nothing_of_the_pages(
     site.page("/", title="Home", text="needle")
     workspace.define(f"{url}/", **{**AFTER_TWO, "errors": {"http": {"net": "DELETE:1"}}})
     workspace.crawl()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        nobody = taken.getsockname()[1]
-    site.redirect("/robots.txt", f"http://127.0.0.1:{nobody}/robots.txt")
+    site.redirect("/robots.txt", f"http://127.0.0.1:{free_port()}/robots.txt")
     assert workspace.crawl("--force", code=None).run["deleted"] == 0
     assert workspace.search("needle") == ["/"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
+from support.free_port import free_port
 from support.project import Workspace
 from support.site import Site
 
@@ -108,12 +108,9 @@ def test_broken_html_is_read_as_a_browser_would(bad: Site, workspace: Workspace)
 
 
 def test_ultra_search_122_connection_refused_is_906(site: Site, url: str, workspace: Workspace) -> None:
-    with socket.socket() as reserved:
-        reserved.bind(("127.0.0.1", 0))
-        port = reserved.getsockname()[1]
-        site.page("/", title="Home", links=[f"http://127.0.0.1:{port}/"], text="words")
-        workspace.define(f"{url}/", robots={"obey": False})
-        workspace.crawl()
+    site.page("/", title="Home", links=[f"http://127.0.0.1:{free_port()}/"], text="words")
+    workspace.define(f"{url}/", robots={"obey": False})
+    workspace.crawl()
     outcomes = [(row["outcome"], row["status_code"]) for row in workspace.command("urls", "--json").lines]
     assert ("NETWORK_ERROR", 906) in outcomes
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 import yaml
 from service.api.conftest import Api
+from support.free_port import free_port
 from support.project import Ended
 from support.resource import Reply
 from support.server import Server
@@ -116,10 +117,7 @@ def test_a_token_may_lie_in_a_file(api: Api, server: str) -> None:
 
 
 def test_a_server_that_is_away_or_none_is_one_line(api: Api) -> None:
-    closed = open_socket("127.0.0.1", 0)
-    port = closed.getsockname()[1]
-    closed.close()
-    away = ask(api, f"http://127.0.0.1:{port}", "status")
+    away = ask(api, f"http://127.0.0.1:{free_port()}", "status")
     assert (away.code, away.err.count("\n")) == (1, 1)
     other = Server(lambda _request: Reply(200, body=b"<html>"))
     other.start()
