@@ -5,14 +5,23 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from support.launching import Crawl
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
-from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder
+from ultracrawl.rules.schedules.times import CalendarTimes
+from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventStream, Launcher, ScheduleState
+from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduleTiming
+from ultracrawl.service.schedules.runner import ScheduleRunner
+from ultracrawl.service.supervisor.pool import CrawlPool
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.stores import RunMark
+from ultracrawl.stores.port.schedule_store import ScheduleStore
 
 T = TypeVar("T")
 
@@ -80,6 +89,33 @@ class Lasted:
 
 
 @dataclass(slots=True)
+class Marks:
+    """What the states of sources say of their latest runs."""
+
+    clock: VirtualClock
+    rules: dict[str, DataSource] = field(default_factory=dict)
+    latest: dict[str, RunMark] = field(default_factory=dict)
+
+    def plan(self, name: str, **refresh: Any) -> Plan:
+        """Return the plan of a source with an interval of its own, whose runs are marked from now on."""
+        source = self.rules[name] = DataSource(name=name, refresh=refresh)
+        return Plan(name, (name,), OwnInterval(source, partial(self.latest.get, name)), own=True)
+
+    def begin(self, source: str) -> bool:
+        """Begin a run, or resume the last one; returns whether it is resumed."""
+        known, now = self.latest.get(source), self.clock.now()
+        rule = self.rules[source].refresh.rule
+        if known is not None and not known.finished and not rule.is_over(known.place, known.started, now):
+            return True
+        place = rule.following(known.place if known else None, now, nothing_stored=known is None)
+        self.latest[source] = RunMark.at(1, now, "", place)
+        return False
+
+    def end(self, source: str) -> None:
+        self.latest[source] = replace(self.latest[source], finished=self.clock.now())
+
+
+@dataclass(slots=True)
 class World:
     """A launcher whose crawls last as long as they are told to, and end as they are told to."""
 
@@ -89,11 +125,15 @@ class World:
     crawls: list[Lasted] = field(default_factory=list)
     going: dict[str, Crawl] = field(default_factory=dict)
     refuses: set[str] = field(default_factory=set)
+    marks: Marks | None = None
 
     async def launch(self, order: CrawlOrder) -> CrawlHandle:
         if order.source in self.refuses:
             raise WorkError(f"the password of {order.source} cannot be read")
         assert order.source not in self.going, f"{order.source} is started twice"
+        marked = self.marks if self.marks is not None and order.source in self.marks.rules else None
+        if marked is not None:
+            marked.begin(order.source)
         crawl = Crawl(order, self.clock.now())
         lasted = Lasted(order, crawl.begun)
         self.going[order.source] = crawl
@@ -106,6 +146,8 @@ class World:
                 del self.going[order.source]
             lasted.ended = self.clock.now()
             lasted.end = None if done.cancelled() else done.result()
+            if marked is not None and lasted.end and lasted.end.report and not lasted.end.report.interrupted:
+                marked.end(order.source)
 
         crawl.end.add_done_callback(note)
         return crawl
@@ -123,6 +165,62 @@ class World:
     def begun(self, source: str) -> list[float]:
         """Return when the crawls of a source began."""
         return [one.begun for one in self.crawls if one.order.source == source]
+
+
+NIGHTLY = ScheduleTiming(CalendarTimes(("0 3 * * *",)))
+
+
+def plan(*sources: str, name: str = "nightly", **options: Any) -> Plan:
+    """Return a schedule of sources, every night at three unless said otherwise."""
+    return Plan(name, sources or ("a",), options.pop("timing", NIGHTLY), **options)
+
+
+class Kept:
+    """A runner with all that it needs; time goes by when somebody waits."""
+
+    def __init__(
+        self,
+        plans: Iterable[Plan],
+        store: ScheduleStore,
+        *,
+        clock: VirtualClock,
+        jobs: int | None = None,
+        turn: float = float("inf"),
+        **options: Any,
+    ) -> None:
+        """With `jobs`, at most so many crawls go on at a time, in a pool."""
+        self.plans, self.store, self.clock = list(plans), store, clock
+        self.options = {"max_sleep": 600.0, **options}
+        self.world = World(clock)
+        self.jobs, self.turn = jobs, turn
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[ScheduleRunner]:
+        events, launcher = EventStream(), self._launcher
+        runner = ScheduleRunner(
+            self.plans, launcher(events), self.store, self.clock, events=events, **self.options
+        )
+        keeping = asyncio.ensure_future(runner.run())
+        try:
+            yield runner
+            assert not keeping.done() or keeping.result() is None
+        finally:
+            keeping.cancel()
+
+    def _launcher(self, events: EventStream) -> Launcher:
+        if self.jobs is None:
+            return self.world
+        return CrawlPool(self.world, self.clock, events, jobs=self.jobs, turn=self.turn)
+
+    def hours(self, source: str) -> list[float]:
+        """Return when the crawls of a source began, in hours since the beginning."""
+        return [round((one - self.clock.start) / 3600, 3) for one in self.world.begun(source)]
+
+
+def only(runner: ScheduleRunner) -> ScheduleState:
+    """Return the state of the only schedule."""
+    (state,) = runner.states()
+    return state
 
 
 class Dice(random.Random):

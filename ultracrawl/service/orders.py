@@ -57,6 +57,8 @@ class CrawlOrder:
     """The schedule that ordered the crawl; empty for a person."""
     profile: str = ""
     """The Scrapyd profile to run on; empty: this machine."""
+    due: float = field(default=0.0, compare=False)
+    """Since when it has been due (seconds since 1970), which is its place in a queue; 0: since it was ordered."""
 
     def as_ordered(self, source: DataSource) -> DataSource:
         """Return the definition of its source with the ordered mode."""
@@ -178,6 +180,8 @@ class ScheduleState:
     force: bool = False
     mode: str = ""
     profile: str = ""
+    left: tuple[str, ...] = ()
+    """Sources whose crawls of the current run have not ended, or are to be resumed."""
 
 
 # ---- events

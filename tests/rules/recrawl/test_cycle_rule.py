@@ -35,7 +35,28 @@ def test_fast_60_a_cycle_is_over_after_its_interval(
     interval: float | None, passed: float, over: bool
 ) -> None:
     latest = CyclePlace(1, 0, 1000.0, SCRATCH)
-    assert CycleRule(SCRATCH, interval).is_over(latest, 1000.0 + passed * HOUR) is over
+    assert CycleRule(SCRATCH, interval).is_over(latest, 1000.0, 1000.0 + passed * HOUR) is over
+
+
+@pytest.mark.parametrize(
+    ("late", "ends"),
+    [
+        pytest.param(0.0, 24 * HOUR, id="in time"),
+        pytest.param(120.0, 24 * HOUR, id="as good as in time"),
+        pytest.param(121.0, 24 * HOUR + 121.0, id="late"),
+        pytest.param(20 * HOUR, 44 * HOUR, id="most of its interval waited"),
+    ],
+)
+def test_a_run_that_waited_for_its_begin_has_a_whole_interval(late: float, ends: float) -> None:
+    rule, latest = CycleRule(SCRATCH, 24 * HOUR), CyclePlace(7, 0, 1000.0, SCRATCH)
+    assert rule.ends(latest, 1000.0 + late) == 1000.0 + ends
+    assert rule.is_over(latest, 1000.0 + late, 999.0 + ends) is False
+    assert rule.is_over(latest, 1000.0 + late, 1000.0 + ends) is True
+
+
+def test_of_a_short_interval_a_tenth_is_late() -> None:
+    rule, latest = CycleRule(SCRATCH, 60.0), CyclePlace(7, 0, 1000.0, SCRATCH)
+    assert (rule.ends(latest, 1006.0), rule.ends(latest, 1007.0)) == (1060.0, 1067.0)
 
 
 def test_fast_181_a_minor_cycle_lasts_its_part_of_the_interval() -> None:
@@ -68,5 +89,5 @@ def test_a_cycle_that_a_wrong_clock_dated_counts_from_now(ahead: float) -> None:
     rule = CycleRule(SCRATCH, 24 * HOUR)
     latest = CyclePlace(7, 0, 1000.0 + ahead, SCRATCH)
     assert rule.next_due(latest, 1000.0) == 1000.0 + 24 * HOUR
-    assert rule.is_over(latest, 1000.0) is False
+    assert rule.is_over(latest, 1000.0 + ahead, 1000.0) is False
     assert place(rule, latest, 1000.0) == CyclePlace(8, 0, 1000.0, SCRATCH)

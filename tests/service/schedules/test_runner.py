@@ -4,65 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.schedules import VirtualClock, World, report, run_virtual
+from support import schedules
+from support.schedules import VirtualClock, only, plan, report, run_virtual
 
 from ultracrawl.errors import StateError, UserError, WorkError
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.rules.schedules.times import CalendarTimes, IntervalTimes
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, ScheduleState
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
-from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 
 HOUR, DAY = 3600.0, 86_400.0
 START = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
-NIGHTLY = ScheduleTiming(CalendarTimes(("0 3 * * *",)))
 
 
-def plan(*sources: str, name: str = "nightly", **options: object) -> Plan:
-    return Plan(name, sources or ("a",), options.pop("timing", NIGHTLY), **options)  # type: ignore[arg-type]
-
-
-class Kept:
-    """A runner with all that it needs; time goes by when somebody waits."""
+class Kept(schedules.Kept):
+    """A runner of plans over a world of its own."""
 
     def __init__(self, plans: Iterable[Plan], store: SqliteScheduleStore, **options: object) -> None:
-        self.plans, self.store = list(plans), store
-        self.options = {"max_sleep": 600.0, **options}
-        self.clock = VirtualClock(START)
-        self.world = World(self.clock)
-
-    @contextlib.asynccontextmanager
-    async def kept(self) -> AsyncIterator[ScheduleRunner]:
-        runner = ScheduleRunner(self.plans, self.world, self.store, self.clock, **self.options)  # type: ignore[arg-type]
-        keeping = asyncio.ensure_future(runner.run())
-        try:
-            yield runner
-            assert not keeping.done() or keeping.result() is None
-        finally:
-            keeping.cancel()
-
-    def hours(self, source: str) -> list[float]:
-        return [round((one - START) / HOUR, 3) for one in self.world.begun(source)]
+        super().__init__(plans, store, clock=VirtualClock(START), **options)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterable[SqliteScheduleStore]:
     with contextlib.closing(SqliteScheduleStore(tmp_path / "schedules" / "schedules.sqlite")) as opened:
         yield opened
-
-
-def only(runner: ScheduleRunner) -> ScheduleState:
-    (state,) = runner.states()
-    return state
 
 
 def test_the_crawler_is_started_by_a_schedule__ultra_search_1(store: SqliteScheduleStore) -> None:

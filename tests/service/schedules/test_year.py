@@ -6,18 +6,15 @@ import asyncio
 import contextlib
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.schedules import Dice, VirtualClock, World, report, run_virtual
+from support.schedules import Dice, Marks, VirtualClock, World, report, run_virtual
 
 from ultracrawl.errors import StateError
-from ultracrawl.rules.recrawl.cycle import CyclePlace
 from ultracrawl.rules.schedules.times import (
     CalendarTimes,
     ScheduleTimes,
@@ -28,11 +25,9 @@ from ultracrawl.rules.schedules.times import (
 )
 from ultracrawl.rules.schedules.window import RunWindow, parse_span
 from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream
-from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduleTiming
+from ultracrawl.service.schedules.plans import Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.supervisor.pool import CrawlPool
-from ultracrawl.sources.definition import DataSource
-from ultracrawl.stores import RunMark
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 
@@ -65,30 +60,6 @@ class UnreliableStore(SqliteScheduleStore):
         if self.full:
             raise StateError("the state file cannot be used: database or disk is full")
         super().put_schedule(schedule, run)
-
-
-@dataclass(slots=True)
-class Marks:
-    """What the states of sources say of their latest runs."""
-
-    clock: VirtualClock
-    rules: dict[str, DataSource] = field(default_factory=dict)
-    latest: dict[str, RunMark] = field(default_factory=dict)
-
-    def begin(self, source: str) -> None:
-        known, now = self.latest.get(source), self.clock.now()
-        rule = self.rules[source].refresh.rule
-        if known is not None and not known.finished and not rule.is_over(known.place, now):
-            return
-        place = rule.following(known.place if known else None, now, nothing_stored=known is None)
-        self.latest[source] = _mark(place, 0.0)
-
-    def end(self, source: str) -> None:
-        self.latest[source] = _mark(self.latest[source].place, self.clock.now())
-
-
-def _mark(place: CyclePlace, finished: float) -> RunMark:
-    return replace(RunMark.at(1, place.due, "", place), finished=finished)
 
 
 class Faults:
@@ -126,7 +97,7 @@ class Year:
         self.dice = Dice(seed)
         self.faults = Faults(self.dice, self.clock)
         self.marks = Marks(self.clock)
-        self.world = World(self.clock, self.faults.lasts, self.faults.ends)
+        self.world = World(self.clock, self.faults.lasts, self.faults.ends, marks=self.marks)
         self.plans = list(self._plans())
         self.downs: list[tuple[float, float]] = []
         """When nothing was kept: from when to when."""
@@ -140,10 +111,7 @@ class Year:
             number += sources
             plans.append(Plan(name, names, ScheduleTiming(times), **options))  # type: ignore[arg-type]
         for one, interval in enumerate(INTERVALS):
-            source = DataSource(name=f"own-{one}", refresh={"interval": f"{interval:.0f} s"})  # type: ignore[arg-type]
-            self.marks.rules[source.name] = source
-            timing = OwnInterval(source, partial(self.marks.latest.get, source.name))
-            plans.append(Plan(source.name, (source.name,), timing, own=True))
+            plans.append(self.marks.plan(f"own-{one}", interval=f"{interval:.0f} s"))
         assert number + len(INTERVALS) == 30
         return plans
 
@@ -158,7 +126,7 @@ class Year:
 
     async def _one_process(self) -> None:
         store, events = UnreliableStore(self.folder / "schedules.sqlite"), EventStream()
-        pool = CrawlPool(self, self.clock, events, jobs=4, restarts=5, turn=HOUR)
+        pool = CrawlPool(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR)
         runner = ScheduleRunner(
             self.plans, pool, store, self.clock, events=events, crawl_ended=self._note_end, max_sleep=HOUR
         )
@@ -201,20 +169,6 @@ class Year:
             return
         (crawl,) = [one for one in self.world.crawls[-200:] if one.end is end]
         self.done[end.source].append((crawl.begun, self.clock.now()))
-
-    async def launch(self, order: CrawlOrder) -> object:
-        """Begin a crawl, for the pool."""
-        own = order.source in self.marks.rules
-        if own:
-            self.marks.begin(order.source)
-        crawl = await self.world.launch(order)
-
-        def note(ended: asyncio.Future[CrawlEnd]) -> None:
-            if own and not ended.cancelled() and (found := ended.result().report) and not found.interrupted:
-                self.marks.end(order.source)
-
-        crawl.end.add_done_callback(note)  # type: ignore[attr-defined]
-        return crawl
 
     # ---- judging
 

@@ -198,6 +198,8 @@ def _print_state(project: Project, state: ScheduleState) -> None:
             f" to {as_text(state.last_end)}" if state.last_end and state.last_end >= state.last_begin else ""
         )
         print_line(f"  last  {as_text(state.last_begin)}{end}")
+    if state.left and len(state.sources) > 1:
+        print_line(f"  left  {', '.join(state.left)}")
     if state.error:
         print_line(f"  error {state.error}")
     for log in state.log.splitlines():

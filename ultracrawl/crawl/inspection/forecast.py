@@ -134,7 +134,7 @@ def _known(
     latest, *earlier = [*state.runs(2), None]
     if latest is None:
         return set()
-    is_over = source.refresh.rule.is_over(latest.place, now)
+    is_over = source.refresh.rule.is_over(latest.place, latest.started, now)
     same = latest.scope == mark_of_next(latest, rules, closed=closed)
     result.resumes = not latest.finished and same and not is_over
     result.change = change_since(earlier[0] if result.resumes else latest, rules, closed=closed)

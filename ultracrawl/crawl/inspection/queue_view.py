@@ -143,7 +143,8 @@ class QueueViewer:
         view.due = refresh.rule.next_due(latest.place, self._now)
         view.waiting = self._state.queue.number_waiting()
         same = latest.scope == mark_of_next(latest, self._rules, closed=self._closed)
-        view.resumes = same and not latest.finished and not refresh.rule.is_over(latest.place, self._now)
+        is_over = refresh.rule.is_over(latest.place, latest.started, self._now)
+        view.resumes = same and not latest.finished and not is_over
         if view.resumes:
             view.urls = self._waiting(limit, latest.place)
         else:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+MAX_DELAY = 120.0
+"""Seconds by which a run may begin after it was due and count as in time."""
+DELAY_SHARE = 0.1
+"""The share of the interval by which a run may begin late and count as in time, if that is less."""
+
 
 class RefreshMode(StrEnum):
     """The URLs that a new cycle requests, and the use of the queue left by the cycle before (FAST 5.1 J61)."""
@@ -70,10 +75,22 @@ class CycleRule:
         length = self.length(latest.mode)
         return None if length is None else min(latest.due, now) + length
 
-    def is_over(self, latest: CyclePlace, now: float) -> bool:
-        """Return whether the next run is due, so that an unfinished one is not resumed."""
-        due = self.next_due(latest, now)
-        return due is not None and now >= due
+    def ends(self, place: CyclePlace, begun: float) -> float | None:
+        """Return when a run that began then at a place in the sequence has to end; None without an interval.
+
+        A run that began in time ends when the next one is due, so that cycles keep their times. One that began late,
+        because it waited for a slot, has a whole interval from its begin: waiting does not count as crawling.
+        """
+        length = self.length(place.mode)
+        if length is None:
+            return None
+        due = min(place.due, begun)
+        return (due if begun - due <= min(MAX_DELAY, length * DELAY_SHARE) else begun) + length
+
+    def is_over(self, latest: CyclePlace, begun: float, now: float) -> bool:
+        """Return whether a run that began then has to end, so that an unfinished one is not resumed."""
+        end = self.ends(latest, min(begun, now))
+        return end is not None and now >= end
 
     def following(self, latest: CyclePlace | None, now: float, *, nothing_stored: bool) -> CyclePlace:
         """Return the position of a run that begins now.

@@ -230,6 +230,7 @@ class Schedule(_Shape):
     name: str
     sources: list[str]
     status: ScheduleStatus
+    left: list[str]
     error: str | None
     next_run: str | None
     last_begin: str | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ultracrawl.model import RunReport
@@ -53,7 +54,11 @@ def launch_here(
 
     Raises `UserError`, `WorkError` if it cannot be launched.
     """
-    plans = [plan for plan in plans_of(project) if plan.name == name and not plan.own]
+    plans = [
+        replace(plan, enabled=False)  # its times are of no account here: what is done is not launched again
+        for plan in plans_of(project)
+        if plan.name == name and not plan.own
+    ]
     _run_in_process(project, plans, told, lambda _: None, settings, watcher, once=name)
 
 

@@ -28,9 +28,9 @@ class LimitedTiming(ScheduleTiming):
 
     limit: float | None = None
 
-    def over_at(self, now: float) -> float | None:
-        """Return when a run that starts now is ended; None without a limit."""
-        return None if self.limit is None else now + self.limit
+    def over_at(self, begun: float) -> float | None:
+        """Return when a run that begins then is ended; None without a limit."""
+        return None if self.limit is None else begun + self.limit
 
 
 def optimisation_plan(project: Project) -> Plan | None:

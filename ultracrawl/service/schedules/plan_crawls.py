@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.model import RunReport
+from ultracrawl.rules.schedules.status import ScheduleEvent
 from ultracrawl.service.orders import Clock, CrawlEnd, CrawlHandle, CrawlOrder, Launcher
 from ultracrawl.service.schedules.plans import Plan
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun
@@ -57,23 +58,25 @@ class _Crawl:
     """A crawl that was ordered and has not ended."""
 
     source: str
-    ends_at: float
-    """When it is stopped at the latest."""
-    end_reason: Reason
-    """Why it is stopped then."""
+    plan: Plan
+    """The plan by which it was ordered; a run that begins meanwhile may have another."""
+    closes: float
+    """When its window closes: it is stopped then, whether it has begun or waits."""
+    over: float = NEVER
+    """When its cycle is over; it is known while the crawl runs, and an order that waits has none."""
     handle: CrawlHandle | None = None
     stopped_for: Reason | None = None
     work: asyncio.Task[None] | None = None
 
 
 class PlanCrawls:
-    """The active crawls of a run, and the results of those that have ended."""
+    """The active crawls of a plan, and the results of those that have ended in its current run."""
 
-    def __init__(self, plan: Plan, ports: RunnerPorts, changed: Callable[[str, bool], None]) -> None:
-        """Call `changed` with each source and False when its crawl has started, and True when it has ended."""
-        self._plan = plan
+    def __init__(self, ports: RunnerPorts, began: Callable[[], None], ended: Callable[[str], None]) -> None:
+        """Call `began` when a crawl has started, and `ended` with the source of each that has ended."""
         self._ports = ports
-        self._changed = changed
+        self._began = began
+        self._ended = ended
         self._crawls: dict[str, _Crawl] = {}
         self._orders: set[asyncio.Task[None]] = set()
         self.results: dict[str, str] = {}
@@ -82,6 +85,10 @@ class PlanCrawls:
         """Sources stopped by a person."""
         self.begun = False
         """Whether any of the ended crawls had started."""
+
+    def begin_run(self) -> None:
+        """Forget the results of the run before; crawls that are active go on, and belong to the new run."""
+        self.results, self.stopped, self.begun = {}, set(), False
 
     @property
     def active(self) -> Collection[str]:
@@ -93,29 +100,60 @@ class PlanCrawls:
         """Failed source -> reason."""
         return {name: reason for name, reason in self.results.items() if reason and name not in self.stopped}
 
-    def order_crawls(self, left: Collection[str], now: float) -> float:
-        """Start the crawls of the remaining sources that may start; returns the time of the next attempt."""
+    def event(self) -> ScheduleEvent:
+        """Return what a run with these results is for its schedule."""
+        if self.stopped and len(self.stopped) == len(self.results):
+            return ScheduleEvent.STOPPED
+        if failed := self.failed_sources:
+            is_all = len(failed) == len(self.results)
+            return ScheduleEvent.FAILED if is_all else ScheduleEvent.PARTLY_FAILED
+        pending = any(map(self._ports.has_pending, self.results))
+        return ScheduleEvent.ENDED_PENDING if pending else ScheduleEvent.ENDED
+
+    def order_crawls(self, plan: Plan, left: Collection[str], due: Mapping[str, float], now: float) -> float:
+        """Order the crawls of the remaining sources that may start; returns the time of the next attempt.
+
+        Orders are queued by the time since when their sources are `due`. None is given while the window is closed.
+        """
         next_attempt = NEVER
+        if not plan.window.is_open(now):
+            return next_attempt
         for source in left:
             if source in self._crawls or self._ports.is_paused(source):
                 continue
             if self._ports.is_crawled(source):
                 next_attempt = now + RETRY_INTERVAL
                 continue
-            closes, over = self._plan.window.closes(now), self._plan.timing.over_at(now)
-            ends_at = min(limit for limit in (closes, over, NEVER) if limit is not None)
-            crawl = _Crawl(source, ends_at, Reason.WINDOW if ends_at == closes else Reason.CYCLE_OVER)
-            self._crawls[source] = crawl
-            crawl.work = asyncio.ensure_future(self._crawl(crawl))
+            crawl = self._crawls[source] = _Crawl(source, plan, plan.window.closes(now) or NEVER)
+            crawl.work = asyncio.ensure_future(self._crawl(crawl, due.get(source, now)))
         return next_attempt
 
     def stop_overdue(self, now: float) -> float:
         """Stop the crawls whose time is over; returns the time of the next one."""
+        next_stop = NEVER
         for crawl in self._crawls.values():
-            if crawl.ends_at <= now and crawl.stopped_for is None:
-                self._stop(crawl, crawl.end_reason)
-        limits = (crawl.ends_at for crawl in self._crawls.values() if crawl.stopped_for is None)
-        return min(limits, default=NEVER)
+            if crawl.stopped_for is not None:
+                continue
+            if crawl.closes <= now:
+                self._stop(crawl, Reason.WINDOW)
+            elif crawl.over <= now:
+                self._stop(crawl, Reason.CYCLE_OVER)
+            else:
+                next_stop = min(next_stop, crawl.closes, crawl.over)
+        return next_stop
+
+    def note_begun(self, source: str) -> None:
+        """Record that a crawl begins, perhaps again: its cycle counts from now, waiting is not crawling."""
+        if (crawl := self._crawls.get(source)) is not None:
+            over = crawl.plan.timing.over_at(self._ports.clock.now())
+            crawl.over = NEVER if over is None else over
+            self._began()
+            self._ports.wake()
+
+    def note_waits(self, source: str) -> None:
+        """Record that a crawl waits for a slot; its cycle may pass meanwhile, and it keeps its place."""
+        if (crawl := self._crawls.get(source)) is not None:
+            crawl.over = NEVER
 
     def stop_source(self, source: str) -> None:
         """Stop a crawl by order of a person."""
@@ -133,9 +171,9 @@ class PlanCrawls:
         self.results[source] = ""
         self.stopped.add(source)
 
-    async def _crawl(self, crawl: _Crawl) -> None:
-        plan, source = self._plan, crawl.source
-        order = CrawlOrder(source, plan.force, plan.mode, "" if plan.own else plan.name, plan.profile)
+    async def _crawl(self, crawl: _Crawl, due: float) -> None:
+        plan, source = crawl.plan, crawl.source
+        order = CrawlOrder(source, plan.force, plan.mode, "" if plan.own else plan.name, plan.profile, due)
         try:
             end = await self._launched(crawl, order)
         except Exception as error:  # whatever a launcher raises, the run has to end
@@ -147,11 +185,11 @@ class PlanCrawls:
         self._handle_end(crawl, end)
 
     async def _launched(self, crawl: _Crawl, order: CrawlOrder) -> CrawlEnd:
-        crawl.handle = await (self._plan.launcher or self._ports.launcher).launch(order)
+        crawl.handle = await (crawl.plan.launcher or self._ports.launcher).launch(order)
         if crawl.stopped_for is not None:
             await crawl.handle.stop_crawl()
         if crawl.handle.begun:
-            self._changed(crawl.source, False)
+            self.note_begun(crawl.source)
         return await crawl.handle.finished()
 
     def _stop(self, crawl: _Crawl, reason: Reason) -> None:
@@ -170,7 +208,7 @@ class PlanCrawls:
             if stopped and reason in {None, Reason.PERSON}:
                 self.stopped.add(source)
             self.results[source] = "" if stopped and reason is Reason.CYCLE_OVER else end.line
-        self._changed(source, True)
+        self._ended(source)
 
 
 def _was_stopped(crawl: _Crawl, end: CrawlEnd) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ultracrawl.errors import StateError, UserError
+from ultracrawl.rules.recrawl.cycle import CycleRule
 from ultracrawl.rules.schedules.times import ScheduleTimes
 from ultracrawl.rules.schedules.window import RunWindow
 from ultracrawl.service.orders import Launcher
@@ -32,8 +33,8 @@ class Timing(Protocol):
     def due_after(self, now: float, *, failed: bool, begun: bool) -> float:
         """Return the due time after a run that ends now; `begun` is False if it could not start."""
 
-    def over_at(self, now: float) -> float | None:
-        """Return when a run that starts now has to end; None if there is no limit."""
+    def over_at(self, begun: float) -> float | None:
+        """Return when a crawl that begins then, or is resumed then, has to end; None if there is no limit."""
 
     def stale_after(self, success: float) -> float | None:
         """Return when the documents of a successful run at a time are two intervals old; None if that is undefined."""
@@ -57,7 +58,7 @@ class ScheduleTiming:
         """Return the next time; times during the run are skipped."""
         return self.times.next_after(now)
 
-    def over_at(self, now: float) -> float | None:
+    def over_at(self, begun: float) -> float | None:
         """Return None: the duration of a run is not limited."""
         return None
 
@@ -73,6 +74,12 @@ class OwnInterval:
     source: DataSource
     latest: Callable[[], RunMark | None] = field(compare=False)
     """Returns the latest run of the source, of any process."""
+    default: float | None = None
+    """The interval of a source that has none of its own; its crawls take as long as they take."""
+
+    @property
+    def _rule(self) -> CycleRule:
+        return self.source.refresh.rule if self.default is None else CycleRule(interval=self.default)
 
     def first_due(self, now: float, planned: float | None) -> float:
         """Return the start of the next cycle, or now if a cycle is unfinished."""
@@ -82,30 +89,31 @@ class OwnInterval:
         latest = self.latest()
         if latest is None or not latest.finished:
             return now
-        return refresh.rule.next_due(latest.place, now) or now
+        return self._rule.next_due(latest.place, now) or now
 
     def due_after(self, now: float, *, failed: bool, begun: bool) -> float:
-        """Return the start of the next cycle; a source that could not start is tried again after a minute."""
+        """Return the start of the next cycle; a source that failed rests for a minute at least."""
         if not begun:
             return now + REST_AFTER_FAILURE
         if self.source.refresh.when_idle:
             return now + max(REST_AFTER_FAILURE if failed else REST, self.source.politeness.delay)
         latest = self.latest()
-        return now if latest is None else self.source.refresh.rule.next_due(latest.place, now) or now
+        due = now if latest is None else self._rule.next_due(latest.place, now) or now
+        return max(due, now + REST_AFTER_FAILURE) if failed else due
 
-    def over_at(self, now: float) -> float | None:
-        """Return the end of the cycle that starts or continues now."""
-        rule = self.source.refresh.rule
-        latest = self.latest()
-        if latest is None or latest.finished or rule.is_over(latest.place, now):
-            place = rule.following(latest.place if latest else None, now, nothing_stored=latest is None)
-        else:
-            place = latest.place
-        return rule.next_due(place, now)
+    def over_at(self, begun: float) -> float | None:
+        """Return the end of the cycle that begins or goes on then; None for a source without an interval of its own."""
+        if self.default is not None:
+            return None
+        rule, latest = self._rule, self.latest()
+        if latest is None or latest.finished or rule.is_over(latest.place, latest.started, begun):
+            place = rule.following(latest.place if latest else None, begun, nothing_stored=latest is None)
+            return rule.ends(place, begun)
+        return rule.ends(latest.place, min(latest.started, begun))
 
     def stale_after(self, success: float) -> float | None:
         """Return two intervals later."""
-        interval = self.source.refresh.interval
+        interval = self.default or self.source.refresh.interval
         return None if interval is None else success + 2 * interval
 
 

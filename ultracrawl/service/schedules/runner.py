@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import ScheduleStatus
-from ultracrawl.service.orders import Clock, CrawlEnd, EventKind, EventStream, Launcher, ScheduleState
+from ultracrawl.service.orders import Clock, CrawlEnd, Event, EventKind, EventStream, Launcher, ScheduleState
 from ultracrawl.service.schedules.managed_plan import ManagedPlan
 from ultracrawl.service.schedules.plan_crawls import NEVER, RunnerPorts
 from ultracrawl.service.schedules.plans import Plan
@@ -128,12 +128,7 @@ class ScheduleRunner:
 
     def next_runs(self) -> dict[str, float]:
         """Return the next due time of each source that waits for one."""
-        return {
-            source: managed.next_run
-            for managed in self._plans.values()
-            if managed.next_run is not None
-            for source in managed.plan.sources
-        }
+        return {source: at for managed in self._plans.values() for source, at in managed.next_runs().items()}
 
     @property
     def busy(self) -> bool:
@@ -154,7 +149,7 @@ class ScheduleRunner:
 
     async def run(self, until: Callable[[], bool] = lambda: False) -> None:
         """Launch plans when they are due, until `end_crawls` is called or `until` returns True."""
-        listening = asyncio.ensure_future(_listen_for_starts(self._events, self.note_begun))
+        listening = asyncio.ensure_future(_listen(self._events, self.note_event))
         try:
             while not (self._ending or until()):
                 seconds = min(self._check() - self._clock.now(), self._max_sleep)
@@ -172,7 +167,7 @@ class ScheduleRunner:
         for key in [key for key in self._removed if not self._plans[key].busy]:
             self._removed.discard(key)
             del self._plans[key]
-        by_due = sorted(self._plans.values(), key=lambda managed: managed.row.due or NEVER)
+        by_due = sorted(self._plans.values(), key=lambda managed: managed.due_since)
         return min((managed.check(now) for managed in by_due), default=NEVER)
 
     async def _sleep(self, seconds: float) -> None:
@@ -189,10 +184,11 @@ class ScheduleRunner:
                 wake.cancel()
         self._wake.clear()
 
-    def note_begun(self, source: str) -> None:
-        """Record that the crawl of a source has started; it may have waited in the queue of the launcher."""
-        if (plan := self._plan_of(source)) is not None:
-            plan.note_begun()
+    def note_event(self, event: Event) -> None:
+        """Record that a crawl starts, or waits in the queue of the launcher."""
+        plan = self._plan_of(event.source)
+        if plan is not None and event.kind in {EventKind.RUN_BEGAN, EventKind.RUN_WAITS}:
+            plan.note_begun(event.source, begun=event.kind is EventKind.RUN_BEGAN)
 
     def begin_end(self) -> list[asyncio.Task[None]]:
         """Launch nothing more and end all crawls cleanly; returns the tasks to wait for."""
@@ -207,9 +203,11 @@ class ScheduleRunner:
         self._writer.write_pending()
 
     def replace_plans(self, plans: Iterable[Plan]) -> None:
-        """Replace the plans; the active run of a removed plan continues to its end."""
+        """Replace the plans; the crawls of a removed plan continue to their end."""
         wanted = {plan.key: plan for plan in plans}
         active = {key: managed for key, managed in self._plans.items() if key not in wanted and managed.busy}
+        for managed in active.values():
+            managed.replace_plan(None)
         self._plans = {key: self._managed(key, plan) for key, plan in wanted.items()} | active
         self._removed = set(active)
         self._wake.set()
@@ -241,7 +239,9 @@ class ScheduleRunner:
         return self._plans[name]
 
     def _plan_of(self, source: str) -> ManagedPlan | None:
-        return next((managed for managed in self._plans.values() if source in managed.plan.sources), None)
+        """Return the plan that crawls a source, else the one that will."""
+        plans = [managed for managed in self._plans.values() if source in managed.plan.sources]
+        return next((managed for managed in plans if managed.is_crawling(source)), next(iter(plans), None))
 
     def pause_source(self, source: str) -> None:
         """Do not start a source until it is resumed; its active crawl is not affected. Raises `StateError`."""
@@ -269,11 +269,10 @@ class ScheduleRunner:
         self._wake.set()
 
 
-async def _listen_for_starts(events: EventStream, began: Callable[[str], None]) -> None:
+async def _listen(events: EventStream, note: Callable[[Event], None]) -> None:
     subscription = events.subscribe()
     try:
         async for event in subscription:
-            if event.kind is EventKind.RUN_BEGAN:
-                began(event.source)
+            note(event)
     finally:
         subscription.close()

@@ -13,8 +13,8 @@ from ultracrawl.model import ScheduleStatus
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.schedules.status import BUSY
 from ultracrawl.service.orders import ScheduleState
-from ultracrawl.service.schedules.managed_plan import schedule_state, still_due
 from ultracrawl.service.schedules.optimisation import all_plans
+from ultracrawl.service.schedules.plan_state import next_launch, schedule_state, still_due
 from ultracrawl.service.schedules.plans import Plan, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
@@ -73,11 +73,12 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
         status = ScheduleStatus.SCHEDULED
     if not plan.enabled and status not in BUSY:
         status = ScheduleStatus.DISABLED
-    waits = status not in BUSY | {ScheduleStatus.DISABLED, ScheduleStatus.STOPPED}
-    due = row.due if row.left else still_due(plan, time.time(), row.due)
-    due = plan.window.opens(due) if waits and due is not None else None
+    now = time.time()
+    row = replace(row, status=status, error=error)
+    if not row.left:
+        row = replace(row, due=still_due(plan, now, row.due))
     logs = [latest_log(project, source) for source in row.left] if status in BUSY else [row.log]
-    return schedule_state(plan, replace(row, status=status, error=error), due, logs)
+    return schedule_state(plan, row, next_launch(plan, row, now), logs)
 
 
 def next_run_of(project: Project, source: str) -> float | None:
@@ -102,6 +103,7 @@ def state_as_json(state: ScheduleState) -> dict[str, Any]:
         "name": state.name,
         "sources": list(state.sources),
         "status": state.status.value,
+        "left": list(state.left),
         "error": state.error or None,
         "next_run": _text(state.next_run),
         "last_begin": _text(state.last_begin),

@@ -7,7 +7,7 @@ import time
 from contextlib import closing, suppress
 
 from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
-from ultracrawl.rules.schedules.status import ScheduleEvent, next_status
+from ultracrawl.rules.schedules.status import BUSY, ScheduleEvent, next_status
 from ultracrawl.service.control import POLL_INTERVAL, SteerResult, running_crawl, steer
 from ultracrawl.service.orders import Clock, CrawlHandle, CrawlOrder, WallClock
 from ultracrawl.service.schedules.plans import plans_of
@@ -132,6 +132,9 @@ def _check_possible(project: Project, order: ScheduleOrder) -> None:
         raise UserError(f"the schedule {order.name!r} has no source whose definition is without mistakes")
     by_definition = not project.schedules[order.name].enabled
     if by_definition and order.command is not ScheduleCommand.ENABLE:
+        return
+    launches_others = order.command is ScheduleCommand.LAUNCH and state.status in BUSY
+    if launches_others and not set(state.sources) <= set(state.left):
         return
     if next_status(state.status, _EVENTS[order.command]) is None:
         raise UserError(

@@ -41,7 +41,7 @@ def default_jobs() -> int:
 
 
 class CrawlPool:
-    """A launcher that runs at most `jobs` crawls of another launcher at a time, first in, first out.
+    """A launcher that runs at most `jobs` crawls of another launcher at a time, in the order in which they were due.
 
     A crawl that lasts longer than `turn` seconds while others wait is stopped cleanly and queued again; a paused crawl
     releases its slot. A crawl that died is restarted up to `restarts` times.
@@ -94,7 +94,8 @@ class CrawlPool:
         """Wait until a crawl has a slot; a crawl on another machine needs none."""
         if crawl.order.profile:
             return
-        self._waiting.append(crawl)
+        place = sum(other.due <= crawl.due for other in self._waiting)
+        self._waiting.insert(place, crawl)
         try:
             self._assign_slots()
             if not crawl.has_slot.is_set():
@@ -154,6 +155,8 @@ class PooledCrawl:
 
     def __init__(self, order: CrawlOrder, pool: CrawlPool) -> None:
         self.order = order
+        self.due = order.due or pool.clock.now()
+        """Its place in the queue: since when it has been due, or waits again."""
         self.begun = 0.0
         self.has_slot = asyncio.Event()
         self.current: CrawlHandle | None = None
@@ -201,6 +204,7 @@ class PooledCrawl:
                     return CrawlEnd(self.order.source, None, "stopped before its turn came")
                 end, turn_over = await self._crawl_once()
                 self._pool.release_slot(self)
+                self.due = self._pool.clock.now()
                 if self.stopped or not (turn_over or end.died):
                     return self._publish_end(end)
                 if end.died:
@@ -208,6 +212,7 @@ class PooledCrawl:
                     if not await self._wait_for_restart(end, deaths):
                         await self._complete(end)
                         return self._publish_end(end)
+                    self.due = self._pool.clock.now()
         finally:
             self._pool.remove_crawl(self)
 

@@ -88,7 +88,7 @@ class SqliteStore:
             latest
             and not latest.finished
             and latest.scope == scope
-            and not rule.is_over(latest.place, started)
+            and not rule.is_over(latest.place, latest.started, started)
         ):
             self.sites.resume_run()
             self.queue.dequeue_removed()
