@@ -17,6 +17,8 @@ class FindingCode(StrEnum):
     """A source has no start URL, so it would crawl nothing."""
     SECRET_IN_CLEAR = "secret-in-clear"  # noqa: S105 - the name of a kind
     """A definition contains a secret in clear text."""
+    NEVER_DUE = "never-due"
+    """Nothing crawls a source by time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.destinations import DestinationStatus, destination_status
 from ultracrawl.service.metrics.holdings import Holdings, failure_after, read_holdings
-from ultracrawl.service.schedules.schedule_status import next_run_of, runner_of, waits_for_slot
+from ultracrawl.service.schedules.schedule_status import due_of, runner_of, waits_for_slot
 from ultracrawl.sources import DataSource, Project
 
 
@@ -18,11 +18,13 @@ def source_status(
     project: Project, source: DataSource, read: Callable[[Project, str], Holdings] = read_holdings
 ) -> dict[str, Any]:
     """Return the status of a source; `feeding` has `DestinationStatus` objects, which `status_json` converts."""
-    due = next_run_of(project, source.name)
+    due = due_of(project, source.name)
     return {
         **_live(project, _status(project, source.name, read(project, source.name))),
         "feeding": _destinations(project, source),
-        "next_run": None if due is None else as_text(due),
+        "next_run": None if due.at is None else as_text(due.at),
+        "due_by": due.by,
+        "never_due": due.never or None,
         "schedule": project.schedule_of(source.name) or None,
         "kept": runner_of(project, source.name, of_source=True) is not None,
         "waits": waits_for_slot(project, source.name),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.settings.locations import (
     ENVIRONMENT,
     data_folder,
@@ -38,7 +39,10 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     if location is not None:
         loaded = read_definitions(location)
         return with_data_folder(usable_project(loaded), data), [
-            finding for finding in loaded.findings if not finding.fatal
+            finding
+            for finding in loaded.findings
+            if not finding.fatal
+            and finding.code is not FindingCode.NEVER_DUE  # `lint`, `serve` and `status` say it
         ]
     settings = scrapy_settings() if plain and not config else None
     plain_spiders = None if settings is None else plain_project(settings)

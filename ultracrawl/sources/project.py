@@ -177,6 +177,17 @@ class Project(DefinitionHead):
         schedule = self.schedules.get(self.schedule_of(source))
         return schedule.profile if schedule is not None else ""
 
+    def default_interval_of(self, source: DataSource) -> float | None:
+        """Return the seconds between two crawls of a source by `serve` if it has no times of its own.
+
+        None if a schedule names it, even one that is disabled, if it has `refresh.interval` or `when_idle`, or if there
+        is no default.
+        """
+        has_times = source.refresh.interval is not None or source.refresh.when_idle
+        if has_times or self.schedule_of(source.name):
+            return None
+        return self.processes.default_interval
+
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The data groups by name, each with its sources (Ultra Search 2.5)."""

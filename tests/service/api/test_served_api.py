@@ -35,7 +35,12 @@ class ServedApi:
         sources = {name: {"start_urls": [url], **options} for name, url in zip(NAMES, urls, strict=True)}
         schedule = {"sources": ["two"], "cron": "0 3 1 1 *"}
         notices = {"to": {"file": {"command": str(program)}}, "certificate_days": 0}
-        self.workspace.write({"sources": sources, "schedules": {"yearly": schedule}, "notices": notices})
+        self.workspace.write({
+            "processes": {"default_interval": None},
+            "sources": sources,
+            "schedules": {"yearly": schedule},
+            "notices": notices,
+        })  # fmt: skip
         self.token = self._token("administrator")
         with self.log.open("w") as log:
             self.process = subprocess.Popen(

@@ -63,6 +63,7 @@ def scrapyd() -> Iterator[FakeScrapyd]:
 def project_of(folder: Path, fake: FakeScrapyd, **profile: str) -> Project:
     source = {"start_urls": ["http://127.0.0.1:1/"]}
     definition = {
+        "processes": {"default_interval": None},
         "sources": {"handbook": source, "news": source, "local": source},
         "profiles": {"north": {"scrapyd": fake.url, "project": PROJECT, **profile}},
         "schedules": {

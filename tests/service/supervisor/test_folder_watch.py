@@ -33,6 +33,8 @@ from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.stores.opening import open_schedules
 
 PATIENCE = 40.0
+ON_CHANGE = {"processes": {"default_interval": None}}
+"""A source without times is crawled when its folder changes, and not every day too."""
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +57,7 @@ class Share:
     def write(self, **options: Any) -> None:
         source = {"type": "file", "paths": ["docs"], "exclude": ["private"], **options}
         file = self.folder / "ultracrawl.yaml"
-        file.write_text(yaml.safe_dump({"sources": {"share": source}, "logs": "docs/log"}))
+        file.write_text(yaml.safe_dump({**ON_CHANGE, "sources": {"share": source}, "logs": "docs/log"}))
 
     def play(self, scene: Callable[[Share], Awaitable[None]]) -> None:
         asyncio.run(self._play(scene))

@@ -102,6 +102,16 @@ def test_it_crawls_what_is_due_and_ends_cleanly(served: Served) -> None:
     assert len(served.workspace.search("needle")) == 2 * PAGES
 
 
+def test_it_crawls_a_source_that_has_no_times_by_default(served: Served) -> None:
+    for source in served.definition["sources"].values():
+        del source["refresh"]
+    served.workspace.write(served.definition)
+    process = served.start()
+    until(lambda: served.log.count(" 7 indexed") == 2, process)
+    served.end(process)
+    assert "without a schedule or an interval: busy, quiet; crawled every 24 h" in served.log
+
+
 def test_a_child_that_is_killed_is_begun_again_and_nothing_is_lost(served: Served) -> None:
     held = served.sites["busy"].hold("/3")
     process = served.start()

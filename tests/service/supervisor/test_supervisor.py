@@ -32,6 +32,7 @@ def source(**options: Any) -> dict[str, Any]:
 
 
 DEFINITION: dict[str, Any] = {
+    "processes": {"default_interval": None},
     "sources": {
         "hourly": source(refresh={"interval": "1 h"}),
         "quiet": source(),
@@ -178,7 +179,7 @@ async def test_a_source_that_is_paused_is_not_begun_until_it_is_resumed(
 async def test_changed_definitions_count_and_a_bad_file_changes_nothing(
     service: Service, supervisor: Supervisor
 ) -> None:
-    service.write({"sources": {**DEFINITION["sources"], "further": source()}})
+    service.write({**DEFINITION, "sources": {**DEFINITION["sources"], "further": source()}, "schedules": {}})
     found = await supervisor.reload_definitions()
     assert not [one for one in found if one.fatal]
     assert list(service.phases()) == ["hourly", "quiet", "nightly", "further"]

@@ -23,6 +23,7 @@ from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.site_view import SiteView, view_site
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import readable_sign
+from ultracrawl.service.schedules.schedule_status import DueBy
 from ultracrawl.service.source_status import source_status, status_json
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.opening import open_sites, state_to_read
@@ -95,10 +96,7 @@ def _print_status(row: dict[str, Any]) -> None:
         click.echo(
             f"  crawled on another machine (profile {row['profile']}): only the ends of its crawls are known here"
         )
-    if row["next_run"]:
-        schedule = f" by the schedule {row['schedule']}" if row["schedule"] else ""
-        unkept = "" if row.get("kept") else ", if `serve` or `crawl --continuous` runs then; neither runs now"
-        click.echo(f"  next run {row['next_run']}{schedule}{unkept}")
+    _print_due(row)
     if row["failure"]:
         at = row["failure"]["time"]
         print_line(f"  the last crawl failed{f', {at}' if at else ''}: {row['failure']['problem']}")
@@ -106,6 +104,18 @@ def _print_status(row: dict[str, Any]) -> None:
         print_line(f"  cannot be crawled: {first_and_count(row['mistakes'])}")
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")
+
+
+def _print_due(row: dict[str, Any]) -> None:
+    """Print when a source is due, or why it is not."""
+    if row["next_run"]:
+        schedule = f" by the schedule {row['schedule']}" if row["schedule"] else ""
+        unkept = ", if `serve` or `crawl --continuous` runs then; neither runs now"
+        if row["due_by"] == DueBy.DEFAULT:
+            schedule, unkept = " by the default interval", ", if `serve` runs then; it does not run now"
+        click.echo(f"  next run {row['next_run']}{schedule}{'' if row.get('kept') else unkept}")
+    if row["never_due"]:
+        print_line(f"  not due: {row['never_due']}")
 
 
 def show_site(project: Project, name: str, as_json: bool) -> None:

@@ -59,6 +59,8 @@ class Source(_Shape):
     pid: int | None
     feeding: list[dict[str, Any]]  # word: the name in `status --json`
     next_run: str | None
+    due_by: str | None
+    never_due: str | None
     schedule: str | None
     kept: bool
     waits: bool

@@ -102,7 +102,7 @@ def interval_of(project: Project, source: DataSource, now: float) -> float | Non
     """Return the seconds between two crawls of a source; None if it is crawled manually or on another machine."""
     name = project.schedule_of(source.name)
     if not name:
-        return source.refresh.interval
+        return source.refresh.interval or project.default_interval_of(source)
     schedule = project.schedules[name]
     if not schedule.enabled or schedule.profile:
         return None

@@ -43,9 +43,9 @@ def optimisation_plan(project: Project) -> Plan | None:
 
 
 def all_plans(project: Project) -> list[Plan]:
-    """Return all plans of a project: schedules, intervals, and the optimisation of its index."""
+    """Return all plans of a service: schedules, intervals, and the optimisation of the index."""
     optimisation = optimisation_plan(project)
-    return [*plans_of(project), *([optimisation] if optimisation else [])]
+    return [*plans_of(project, by_default=True), *([optimisation] if optimisation else [])]
 
 
 @dataclass(frozen=True, slots=True)

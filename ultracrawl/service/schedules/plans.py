@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,6 +18,8 @@ from ultracrawl.stores.opening import state_to_read
 
 MISSED_AFTER = 120.0
 """Seconds after which a due time counts as missed: no process ran the schedule, or the machine was suspended."""
+_MAX_NAMES = 10
+"""Names of sources in one line."""
 REST = 1.0
 """Seconds between two runs of a source that is crawled continuously (`refresh.when_idle`)."""
 REST_AFTER_FAILURE = 60.0
@@ -142,8 +144,9 @@ class Plan:
 
 
 def own_interval(project: Project, source: DataSource) -> OwnInterval:
-    """Return the timing of a source, based on the runs in its state."""
-    return OwnInterval(source, lambda: _latest_run(project, source.name))
+    """Return the timing of a source by its own interval or the default, based on the runs in its state."""
+    default = project.default_interval_of(source)
+    return OwnInterval(source, lambda: _latest_run(project, source.name), default)
 
 
 def _latest_run(project: Project, source: str) -> RunMark | None:
@@ -154,10 +157,13 @@ def _latest_run(project: Project, source: str) -> RunMark | None:
         return None  # the crawl will report the error
 
 
-def plans_of(project: Project, names: Collection[str] | None = None) -> list[Plan]:
+def plans_of(
+    project: Project, names: Collection[str] | None = None, *, by_default: bool = False
+) -> list[Plan]:
     """Return the plans for these sources, or for all that have a schedule or an interval.
 
-    Sources whose definitions have mistakes are left out, also of schedules.
+    With `by_default` also for those that have neither, at the default interval of the project. Sources whose
+    definitions have mistakes are left out, also of schedules.
     """
     wanted = [name for name in project.sources if names is None or name in names]
     plans = [
@@ -167,10 +173,41 @@ def plans_of(project: Project, names: Collection[str] | None = None) -> list[Pla
     ]
     scheduled = {source for plan in plans for source in plan.sources}
     for name in wanted:
-        refresh = project.sources[name].refresh
-        if name not in scheduled and (refresh.interval is not None or refresh.when_idle):
-            plans.append(Plan(name, (name,), own_interval(project, project.sources[name]), own=True))
+        source = project.sources[name]
+        has_times = source.refresh.interval is not None or source.refresh.when_idle
+        has_default = by_default and project.default_interval_of(source) is not None
+        if name not in scheduled and (has_times or has_default):
+            plans.append(Plan(name, (name,), own_interval(project, source), own=True))
     return plans
+
+
+def never_due(project: Project, source: str) -> str:
+    """Return why `serve` never crawls a source by its definition; empty if it does."""
+    schedule = project.schedule_of(source)
+    if schedule:
+        return "" if project.schedules[schedule].enabled else f"its schedule {schedule} has `enabled: false`"
+    if plans_of(project, [source], by_default=True):
+        return ""
+    return "it has neither a schedule nor an interval, and no default applies to it"
+
+
+def due_lines(project: Project) -> list[str]:
+    """Return what a service says at its start: which sources are due by default, and which never are."""
+    by_default = [name for name, one in project.sources.items() if project.default_interval_of(one)]
+    lines = []
+    if by_default and (interval := project.processes.default_interval):
+        every = f"every {interval / 3600:g} h, the default of `processes.default_interval`"
+        lines.append(f"without a schedule or an interval: {_names(by_default)}; crawled {every}")
+    reasons: dict[str, list[str]] = {}
+    for name in project.sources:
+        if reason := never_due(project, name):
+            reasons.setdefault(reason, []).append(name)
+    return [*lines, *(f"never due: {_names(names)}: {reason}" for reason, names in reasons.items())]
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    return f"{', '.join(names[:_MAX_NAMES])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _scheduled(name: str, section: ScheduleSection, sources: tuple[str, ...]) -> Plan:

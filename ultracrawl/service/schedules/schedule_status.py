@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from ultracrawl.crawl.logs.run_log import run_logs
@@ -15,7 +16,7 @@ from ultracrawl.rules.schedules.status import BUSY
 from ultracrawl.service.orders import ScheduleState
 from ultracrawl.service.schedules.optimisation import all_plans
 from ultracrawl.service.schedules.plan_state import next_launch, schedule_state, still_due
-from ultracrawl.service.schedules.plans import Plan, plans_of
+from ultracrawl.service.schedules.plans import Plan, never_due, plans_of
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_schedules, schedules_folder, state_to_read
 from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleRun, ScheduleStore
@@ -81,14 +82,48 @@ def _state(project: Project, plan: Plan, store: ScheduleStore) -> ScheduleState:
     return schedule_state(plan, row, next_launch(plan, row, now), logs)
 
 
-def next_run_of(project: Project, source: str) -> float | None:
-    """Return when a source is due, by its schedule or its own interval, even if no process runs it."""
-    for plan in plans_of(project, [source]):
-        if plan.own:
-            return plan.timing.first_due(time.time(), None)
-        with suppress(StateError), closing(open_schedules(project, read_only=True)) as store:
-            return _state(project, plan, store).next_run
-    return None
+class DueBy(StrEnum):
+    """What crawls a source by time."""
+
+    SCHEDULE = "schedule"
+    INTERVAL = "interval"
+    DEFAULT = "default-interval"
+    """`processes.default_interval`, for sources with neither of the two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """When a source is due, or why it is not."""
+
+    at: float | None = None
+    by: DueBy | None = None
+    """None if nothing crawls it by time."""
+    never: str = ""
+    """Why it is not due until somebody changes that; empty if it is due, or being crawled."""
+
+
+def due_of(project: Project, source: str) -> Due:
+    """Return when a source is due, by its schedule or an interval, even if no process runs it."""
+    plans = plans_of(project, [source], by_default=True)
+    if not plans:
+        return Due(never=never_due(project, source))
+    plan = plans[0]
+    by_default = plan.own and project.default_interval_of(project.sources[source]) is not None
+    own = DueBy.DEFAULT if by_default else DueBy.INTERVAL
+    by = own if plan.own else DueBy.SCHEDULE
+    with suppress(StateError), closing(open_schedules(project, read_only=True)) as store:
+        if source in store.paused_sources():
+            return Due(by=by, never=f"it is paused; `ultracrawl resume {source}`")
+        row = store.get_schedule(plan.key)
+        if plan.own and row is not None and row.status is ScheduleStatus.STOPPED:
+            return Due(by=by, never=f"it is stopped; `ultracrawl resume {source}`")
+        if not plan.own:
+            state = _state(project, plan, store)
+            at = None if state.status in BUSY and source in state.left else state.next_run
+            held = state.status in {ScheduleStatus.STOPPED, ScheduleStatus.DISABLED}
+            reason = f"its schedule {plan.name} is {state.status}"
+            return Due(at, by, (never_due(project, source) or reason) if held else "")
+    return Due(plan.timing.first_due(time.time(), None) if plan.own else None, by)
 
 
 def history(project: Project, name: str, limit: int) -> list[ScheduleRun]:

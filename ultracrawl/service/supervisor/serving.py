@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.errors import MissingExtraError, WorkError
 from ultracrawl.service.notices.noticing import Noticing
 from ultracrawl.service.orders import WallClock
+from ultracrawl.service.schedules.plans import due_lines
 from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import notify_reloading, notify_systemd, watchdog_seconds
@@ -91,6 +92,8 @@ class _Service:
                     running = asyncio.ensure_future(supervisor.run())
                     notify_systemd("READY=1")
                     logger.info("running the crawls of the %s; Ctrl-C or SIGTERM ends the service", project)
+                    for line in due_lines(project):
+                        logger.info("%s", line)
                     ending = asyncio.ensure_future(self._ending.wait())
                     await asyncio.wait((running, ending), return_when=asyncio.FIRST_COMPLETED)
                     notify_systemd("STOPPING=1")

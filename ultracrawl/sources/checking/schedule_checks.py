@@ -7,11 +7,13 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.rules.schedules.times import WEEKDAYS, Unit
 from ultracrawl.sources.checking.checks import FOLLOWING_TYPES
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import format_names, format_value, suggestion
+from ultracrawl.sources.project import DefinitionHead
 from ultracrawl.sources.reading.tree import Data, PathFinding
 from ultracrawl.sources.sections.profiles import ProfileSection
 from ultracrawl.sources.sections.schedules import ScheduleSection, TimesSection
@@ -110,6 +112,23 @@ def check_refresh_conflicts(
             yield PathFinding(
                 ("refresh", option), problem, "remove it, or take the source out of the schedule"
             )
+
+
+def check_due(source: DataSource, head: DefinitionHead) -> Iterator[PathFinding]:
+    """Yield a hint for a source that `serve` never crawls, because neither a time nor a default applies to it."""
+    if source.refresh.interval is not None or source.refresh.when_idle:
+        return
+    name = next((name for name, schedule in head.schedules.items() if source.name in schedule.sources), None)
+    if name is not None and not head.schedules[name].enabled:
+        problem = f"`serve` never crawls it: its schedule {format_value(name)} has `enabled: false`"
+        instead = "remove that line, or crawl it by `ultracrawl crawl` or `schedule launch`"
+    elif name is None and head.processes.default_interval is None:
+        default = "`processes.default_interval`"
+        problem = f"`serve` never crawls it: it has neither a schedule nor an interval, and {default} is off"
+        instead = "write for example `refresh: {interval: 24 h}`, or crawl it by `ultracrawl crawl`"
+    else:
+        return
+    yield PathFinding((), problem, instead, fatal=False, code=FindingCode.NEVER_DUE)
 
 
 def _check_sources(schedule: ScheduleSection, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:

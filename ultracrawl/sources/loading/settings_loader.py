@@ -85,7 +85,10 @@ def load_settings(
     findings.begin_file(tree.file)
     findings.add_below(tree, (), _check_steps(tree))
     attributes = read_mapped_attributes(tree, findings)
-    head = findings.validated(DefinitionHead, {"index": _index(tree), "cache": _CACHE}, tree, ())
+    processes = {"default_interval": None}  # `serve` does not crawl spiders without a definition
+    head = findings.validated(
+        DefinitionHead, {"index": _index(tree), "cache": _CACHE, "processes": processes}, tree, ()
+    )
     if head is not None:
         # Standalone components do not record anchor texts.
         index = head.index.model_copy(update={"anchors": False})

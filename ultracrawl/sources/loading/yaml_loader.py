@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 from ultracrawl.sources.checking.access_checks import check_kept_sessions, check_secrets
 from ultracrawl.sources.checking.checks import (
@@ -23,6 +24,7 @@ from ultracrawl.sources.checking.checks import (
     check_value_lists,
 )
 from ultracrawl.sources.checking.schedule_checks import (
+    check_due,
     check_profiles,
     check_refresh_conflicts,
     check_schedules,
@@ -84,8 +86,18 @@ def load_tree(tree: Tree, base: Path, key_file: Path | None = None) -> tuple[Loa
     """
     reading = _DefinitionReader(base)
     reading.read_tree(tree)
-    head = DefinitionHead.model_validate({"key_file": key_file, "indexes": tree.get("indexes") or {}})
-    return reading.finish(head, base), tuple(reading.findings.fatal)
+    head = DefinitionHead.model_validate(
+        {
+            "key_file": key_file,
+            "indexes": tree.get("indexes") or {},
+            "processes": {
+                "default_interval": None
+            },  # collections have intervals, and robots times of their own
+        }
+    )
+    loaded = reading.finish(head, base)
+    findings = tuple(one for one in loaded.findings if one.code is not FindingCode.NEVER_DUE)
+    return replace(loaded, findings=findings), tuple(reading.findings.fatal)
 
 
 def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[PathFinding]:
@@ -303,6 +315,7 @@ class _DefinitionReader:
                 *check_destinations(source, head.indexes, head.destinations),
                 *check_refresh_conflicts(source, head.schedules),
                 *check_kept_sessions(source, has_key=head.key_file is not None),
+                *check_due(source, head),
             )
             with self.findings.for_source(name):
                 self.findings.add_below(entry.tree, entry.path, found)

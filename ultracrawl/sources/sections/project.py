@@ -185,6 +185,8 @@ class ProcessesSection(Section):
     only."""
     turn: Interval = Field(default=900.0, examples=["2 h"])
     """Maximum time that a crawl runs while others wait; then it is paused. None: until it ends."""
+    default_interval: Interval = Field(default=86_400.0, examples=["6 h"])
+    """How often `serve` crawls a source with neither a schedule nor an interval of its own. None: never."""
 
     @property
     def longest_turn(self) -> float:
