@@ -115,6 +115,30 @@ class Marks:
         self.latest[source] = replace(self.latest[source], finished=self.clock.now())
 
 
+class SlowCrawl(Crawl):
+    """A crawl that needs some seconds to end when it is stopped."""
+
+    def __init__(self, order: CrawlOrder, begun: float, seconds: float) -> None:
+        super().__init__(order, begun)
+        self._seconds = seconds
+        self._stop: asyncio.Future[None] | None = None
+
+    async def stop_crawl(self) -> None:
+        if self._stop is None:
+            self._stop = asyncio.ensure_future(self._stop_later())
+
+    async def _stop_later(self) -> None:
+        await asyncio.sleep(self._seconds)
+        await super().stop_crawl()
+
+
+def pool_of(
+    launcher: Launcher, clock: VirtualClock, events: EventStream, *, jobs: int, turn: float, restarts: int = 0
+) -> CrawlPool:
+    """Return a pool of some slots."""
+    return CrawlPool(launcher, clock, events, jobs=jobs, turn=turn, restarts=restarts)
+
+
 @dataclass(slots=True)
 class World:
     """A launcher whose crawls last as long as they are told to, and end as they are told to."""
@@ -125,6 +149,8 @@ class World:
     crawls: list[Lasted] = field(default_factory=list)
     going: dict[str, Crawl] = field(default_factory=dict)
     refuses: set[str] = field(default_factory=set)
+    stops: Callable[[CrawlOrder], float] = lambda _: 0.0
+    """How many seconds a crawl needs to end when it is stopped."""
     marks: Marks | None = None
 
     async def launch(self, order: CrawlOrder) -> CrawlHandle:
@@ -134,7 +160,9 @@ class World:
         marked = self.marks if self.marks is not None and order.source in self.marks.rules else None
         if marked is not None:
             marked.begin(order.source)
-        crawl = Crawl(order, self.clock.now())
+        seconds = self.stops(order)
+        now = self.clock.now()
+        crawl = SlowCrawl(order, now, seconds) if seconds else Crawl(order, now)
         lasted = Lasted(order, crawl.begun)
         self.going[order.source] = crawl
         self.crawls.append(lasted)
@@ -210,7 +238,7 @@ class Kept:
     def _launcher(self, events: EventStream) -> Launcher:
         if self.jobs is None:
             return self.world
-        return CrawlPool(self.world, self.clock, events, jobs=self.jobs, turn=self.turn)
+        return pool_of(self.world, self.clock, events, jobs=self.jobs, turn=self.turn)
 
     def hours(self, source: str) -> list[float]:
         """Return when the crawls of a source began, in hours since the beginning."""

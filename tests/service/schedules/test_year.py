@@ -12,7 +12,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.schedules import Dice, Marks, VirtualClock, World, report, run_virtual
+from support.schedules import Dice, Marks, VirtualClock, World, pool_of, report, run_virtual
 
 from ultracrawl.errors import StateError
 from ultracrawl.rules.schedules.times import (
@@ -126,7 +126,7 @@ class Year:
 
     async def _one_process(self) -> None:
         store, events = UnreliableStore(self.folder / "schedules.sqlite"), EventStream()
-        pool = CrawlPool(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR)
+        pool = pool_of(self.world, self.clock, events, jobs=4, restarts=5, turn=HOUR)
         runner = ScheduleRunner(
             self.plans, pool, store, self.clock, events=events, crawl_ended=self._note_end, max_sleep=HOUR
         )
