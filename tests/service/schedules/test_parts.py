@@ -231,6 +231,7 @@ def test_what_is_put_off_at_the_end_of_its_window_does_not_hold_the_others(
             ("endless",),
         )
         assert (kept.hours("endless"), kept.hours("a")) == ([10, 34, 58], [10, 34, 58])
+        assert [dict(run.sources) for run in store.runs("nightly", 5)] == [{"a": ""}] * 3
         assert all(window.is_open(one.begun) for one in kept.world.crawls)
 
     run_virtual(run())

@@ -108,8 +108,7 @@ class PlanRun:
 
     def _launch(self, now: float, sources: Collection[str], due: float) -> None:
         """Begin a run of these sources, beside those of the run before that are left: these go on."""
-        left, run = self.row.left, self._ended_run(now)[1] if self.busy and self._crawls.results else None
-        ended = {"ended": now, "error": run.error, "log": run.log} if run else {}
+        left, (run, ended) = self.row.left, self._done(now) if self.busy else (None, {})
         self._due = {source: self._due.get(source, self.row.begun) for source in left} | {
             source: due for source in sources if source not in left
         }
@@ -132,7 +131,9 @@ class PlanRun:
         if not left:
             self._finish(now)
         elif not crawls.active and (source in left or not self.plan.window.is_open(now)):
-            self._change(ScheduleEvent.PUT_OFF, ended=now, left=left)
+            run, ended = self._done(now)
+            self._crawls.begin_run()
+            self._change(ScheduleEvent.PUT_OFF, run=run, left=left, **{"ended": now, **ended})
         else:
             self._change(left=left)
         self._ports.wake()
@@ -147,6 +148,13 @@ class PlanRun:
         status = next_status(self.row.status, event)
         assert status is not None
         return event, ScheduleRun(self.row.begun, now, status, error, log, dict(results))
+
+    def _done(self, now: float) -> tuple[ScheduleRun | None, dict[str, Any]]:
+        """Return the run of the sources that are done before the others, and what it changes; None if none is."""
+        if not self._crawls.results:
+            return None, {}
+        run = self._ended_run(now)[1]
+        return run, {"ended": now, "error": run.error, "log": run.log}
 
     def _finish(self, now: float) -> None:
         """Finish the run after all its sources are done."""
