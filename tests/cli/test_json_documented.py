@@ -15,7 +15,7 @@ PARTS = {"record", "before", "after"}
 """Fields with an object of a shape that another verb has, too."""
 OPTIONAL = {
     "search": {"anchor", "completions", "text"},
-    "status": {"time", "problem"},
+    "status": {"time", "problem", "documents", "same_start"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
     "approve-deletions": {"cause", "url"},
     "index dump": {"acl", "section_anchors", "sections"},

@@ -119,3 +119,41 @@ def test_documents_without_readers_are_for_everybody(engine: IndexEngine, found:
     engine.apply([readable("/a"), readable("/b")])
     assert set(found("heron", principals=())) == {"/a", "/b"}
     assert engine.search(SearchQuery("heorn", principals=())).suggestion == "heron"
+
+
+OF_TWO = [
+    readable("/kept", text="egret at the water", Author=["Cid"]),
+    replace(readable("/kept", text="egret at the water", Author=["Ann"]), source="old"),
+    replace(readable("/gone", text="kingfisher at the water", Author=["Ann"]), source="old"),
+]
+
+
+@pytest.mark.parametrize("principals", [None, ()], ids=["administrator", "everybody"])
+def test_documents_of_excluded_sources_are_as_if_they_were_not_there(
+    engine: IndexEngine, principals: tuple[str, ...] | None
+) -> None:
+    engine.apply(OF_TWO)
+    asked = SearchQuery("water", principals=principals, excluded_sources=("old",), facets=("Author",))
+    result = engine.search(asked)
+    assert [(hit.source, hit.url) for hit in result] == [("s", "/kept")]
+    assert result.total == 1
+    assert [(one.value, one.count) for one in result.facets["Author"]] == [("Cid", 1)]
+    for text, suggested in (("kingfishre", ""), ("egert", "egret")):
+        assert engine.search(replace(asked, text=text)).suggestion == suggested
+    with pytest.raises(UserError, match="no document /gone"):
+        engine.search(replace(asked, text="", like="/gone"))
+    assert engine.search(replace(asked, text="kingf", completing=True)).total == 0
+    assert engine.search(replace(asked, text="", where=(("Author", "Ann"),))).total == 0
+    assert engine.search(replace(asked, excluded_sources=())).total == 3
+
+
+def test_an_index_says_whose_documents_it_has(engine: IndexEngine) -> None:
+    assert engine.sources() == ()
+    engine.apply(OF_TWO[:1])
+    assert engine.sources() == ("s",)
+    engine.apply(OF_TWO[1:])
+    assert engine.sources() == ("old", "s")
+    engine.apply([Deletion("old", "/kept"), Deletion("old", "/gone")])
+    assert engine.sources() == ("s",)
+    engine.optimise()
+    assert engine.sources() == ("s",)

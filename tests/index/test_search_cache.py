@@ -174,7 +174,7 @@ def test_what_was_crawled_by_url_is_kept_too(
     add_adhoc_source(("https://b.example/",), tmp_path)
     assert set(find_searchable_project()[0].readable) == {"a.example", "b.example"}
     (tmp_path / "ultracrawl.yaml").write_text("sources: {one: {start_urls: ['https://c.example/']}}")
-    assert set(find_searchable_project()[0].readable) == {"one"}
+    assert set(find_searchable_project()[0].readable) == {"a.example", "b.example", "one"}
     assert len(reads) == 3
 
 
@@ -210,7 +210,7 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
     find_searchable_project(str(folder))
     kept = json.loads((folder / FILE).read_text())["project"]
     assert (FORMAT, kept) == (
-        3,
+        4,
         {
             "indexes": {"default": ["whoosh", str(folder / "var" / "index")]},
             "destinations": {},
@@ -224,6 +224,8 @@ def test_what_is_kept_of_a_small_definition_is_what_the_number_of_the_form_stand
             "groups": {},
             "boosts": {},
             "kinds": {"one": 900},
+            "state": ["sqlite", str(folder / "var" / "state")],
+            "definitions": str(folder / "ultracrawl.yaml"),
             "language": "",
             "synonyms": {},
             "pins": [],

@@ -255,6 +255,18 @@ def test_adhoc_bounds_a_source_to_the_hosts_of_its_urls(tmp_path):
     rules = compile_source(source, project)
     assert rules.boundary.rejects("https://b.example/x") is None
     assert rules.boundary.rejects("https://c.example/x") is not None
+    assert rules.boundary.rejects("http://127.0.0.1:8000/x") is None
+    assert rules.boundary.rejects("http://127.0.0.1:8001/x") is not None
+    assert rules.boundary.rejects("http://127.0.0.1/x") is not None
+    assert rules.boundary.rejects("http://b.example/x") is None, "both default ports are one site"
+    assert rules.boundary.rejects("https://b.example:8443/x") is not None
+
+
+def test_adhoc_bounds_a_source_to_the_port_of_an_address_of_version_6(tmp_path):
+    (source,) = adhoc_project(["http://[::1]:8000/a"], tmp_path).sources.values()
+    rejects = compile_source(source).boundary.rejects
+    assert rejects("http://[::1]:8000/x") is None
+    assert rejects("http://[::1]:8001/x") is not None
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ class MemoryIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`; what may not be seen is left out before anything is counted."""
+        if query.excluded_sources:
+            return self._without(query.excluded_sources).search(replace(query, excluded_sources=()))
         if query.principals is not None:
             return self._visible(query.principals).search(replace(query, principals=None))
         node = build_query_tree(query, self._attributes, self)
@@ -144,6 +146,10 @@ class MemoryIndex:
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
         return len(self.urls(source))
+
+    def sources(self) -> tuple[str, ...]:
+        """See `IndexEngine.sources`."""
+        return tuple(sorted({source for source, _ in self._entries}))
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """See `IndexEngine.urls`."""
@@ -197,6 +203,11 @@ class MemoryIndex:
             for key, entry in self._entries.items()
             if not entry.document.acl or asking.intersection(entry.document.acl)
         }
+        return view
+
+    def _without(self, sources: Sequence[str]) -> MemoryIndex:
+        view = MemoryIndex(self._attributes)
+        view._entries = {key: entry for key, entry in self._entries.items() if key[0] not in sources}
         return view
 
     def _entry(self, document: IndexDocument) -> _Entry:

@@ -50,6 +50,8 @@ VERBS = {
     "queue": Verb("look.queue", "Show which URLs are next, in which order and why."),
     "reindex": Verb("crawl.reindex", "Index stored documents again, without requests."),
     "restore": Verb("manage.backup", "Put the contents of a backup back in place.", "restore"),
+    "remove": Verb("manage.remove", "Remove a source with all that is stored of it.", "remove"),
+    "rename": Verb("manage.remove", "Give a source another name, and fetch nothing again.", "rename"),
     "resume": Verb("crawl.steering", "Resume paused crawls.", "resume"),
     "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
     "schedule": Verb("serve.schedule", "Show schedules, launch and stop them."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import click
 
 from ultracrawl.cli.terminal import print_line
+from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
 from ultracrawl.settings.projects import find_project
 
@@ -63,6 +65,15 @@ def jobs_option(function: F) -> F:
         metavar="N",
         help="Crawl N sources at a time, each in a process of its own. Default: one a core.",
     )(function)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask a question unless it was answered by `--yes`. Raises `UserError` if nobody can be asked."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UserError(f"{question} Nobody can be asked here; write --yes")
+    click.confirm(question, abort=True)
 
 
 def open_project(config: str | None, *, plain: bool = False) -> Project:

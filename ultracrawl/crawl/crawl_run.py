@@ -32,6 +32,8 @@ class CrawlRun:
         """Whether all pages are made into documents again, changed or not."""
         self.rescan = False
         """Whether every page is fetched and parsed, changed or not: forced, or the scope of the source changed."""
+        self.narrowed = False
+        """Whether a changed scope admits no URL that it excluded before, so that no page is parsed for it."""
         self.recipe_changed = False
         """Whether the definition makes other documents of the same pages than in the previous run."""
         self.replay = replay

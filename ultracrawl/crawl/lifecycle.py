@@ -18,9 +18,12 @@ from ultracrawl.crawl.logs import job_report
 from ultracrawl.crawl.run.control import STOPPED
 from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.refusal import leave_note, refuse, refuse_late
+from ultracrawl.crawl.source_data.takeover import TakeOver, take_over
 from ultracrawl.errors import UltracrawlError, WorkError
+from ultracrawl.settings.adhoc import is_adhoc
 from ultracrawl.settings.ineffective import REMARKS_SETTING
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores.definition_note import note_definition
 from ultracrawl.stores.failure_note import forget_failure
 from ultracrawl.stores.opening import migrate_sites, open_sites, open_state, state_file
 from ultracrawl.system.files import restrict_umask
@@ -99,12 +102,16 @@ class CrawlLifecycle:
         context, features = self.context, self.features
         restrict_umask()
         renew = not context.run.replay
+        taken = TakeOver() if context.run.replay else take_over(context.project, context.source)
+        context.run.narrowed = taken.is_narrower
+        if self._file is not None and not is_adhoc(context.project, context.source.name):
+            note_definition(self._file, context.project.definitions)
         context.ports.store = open_state(context.project, context.source.name, renew=renew)
         context.ports.sites = open_sites(context.project, read_only=context.run.replay, renew=renew)
         if not context.run.replay:
             migrate_sites(context.store, context.sites, unshared_key(context.rules))
         resumed = features.begin_run()
-        for remark in self._crawler.settings.getlist(REMARKS_SETTING):
+        for remark in (*taken.remarks, *self._crawler.settings.getlist(REMARKS_SETTING)):
             context.counters.add_remark(remark)
         writer = features.open_documents()
         lost = context.store.documents.refetch_lost(writer.recover())

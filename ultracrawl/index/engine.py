@@ -108,6 +108,8 @@ class SearchQuery:
     with the factor by which the score is multiplied. With `suggest` the result has a spelling suggestion if nothing was
     found, or if the reading is not the strictest.
 
+    `excluded_sources` are sources whose documents count as if the index did not have them, in suggestions too.
+
     `principals` are the users and groups of the searcher: only documents that are public or visible to one of them are
     returned. None (administration) returns all documents.
 
@@ -142,6 +144,7 @@ class SearchQuery:
     synonyms: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = field(default_factory=dict)
     weights: RankingWeights = RankingWeights()
     completing: bool = False
+    excluded_sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +234,9 @@ class IndexEngine(Protocol):
 
     def count(self, source: str = "") -> int:
         """Return the number of documents, of one source if it is given."""
+
+    def sources(self) -> tuple[str, ...]:
+        """Return the sources that have documents, sorted; read once for each commit, so that every search may ask."""
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """Return (source, display URL) of every document, sorted; for reconciliation and tests."""

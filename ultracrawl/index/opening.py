@@ -34,12 +34,12 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
         indexes={**own, **{name: (index.engine, index.path) for name, index in project.indexes.items()}},
         destinations={name: section.type for name, section in project.destinations.items()},
         attributes={name: attribute.type for name, attribute in project.schema_attributes.items()},
-        readable={
-            name: tuple(readable_indexes(project, source)) for name, source in project.known_sources.items()
-        },
+        readable=_readable(project),
         groups=project.groups,
         boosts={**boosts.factors, **project.index.boosts},
         kinds=hit_codes(project.known_sources.values()),
+        state=None if project.has_mistakes else (project.state.engine, project.state.path),
+        definitions=project.definitions,
         search=SearchOptions(
             search.language,
             files | dict(search.source_synonyms),
@@ -48,6 +48,17 @@ def _searchable_with_boosts(project: Project, boosts: Boosts) -> SearchableProje
         ),
         load_project=lambda: project,
     )
+
+
+def _readable(project: Project) -> dict[str, tuple[str, ...]]:
+    """Return the indexes that each source feeds; those of `crawl --url` do not decide which one is searched."""
+    readable = {
+        name: tuple(readable_indexes(project, source)) for name, source in project.known_sources.items()
+    }
+    defined = [indexes for name, indexes in readable.items() if name not in project.adhoc_sources]
+    if any(indexes[:1] == (PROJECT_INDEX,) for indexes in defined):
+        return readable
+    return {name: () if name in project.adhoc_sources else indexes for name, indexes in readable.items()}
 
 
 def readable_indexes(project: Project, source: DataSource) -> list[str]:

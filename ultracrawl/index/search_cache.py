@@ -21,7 +21,7 @@ from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.reading.locations import Version, file_version, tracked_files
 from ultracrawl.system.files import replace_file
 
-FORMAT = 3
+FORMAT = 4
 """Version of the cache format; increase it when other values are stored, or when the default of a stored option
 changes."""
 FILE = Path("var", "state", "searched.json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -44,6 +44,11 @@ class SearchableProject:
     boosts: Mapping[str, float]
     kinds: Mapping[str, int]
     """The number that stands for the kind of each source in hits."""
+    state: tuple[str, Path] | None
+    """Engine and folder of the states of the sources; None if the definitions have mistakes, so that it is not known
+    which sources they define."""
+    definitions: str
+    """The path that the project was read from; empty if it is none."""
     search: SearchOptions
     load_project: Callable[[], Project] = field(compare=False, repr=False)
     """Returns the complete project."""
@@ -83,6 +88,19 @@ class SearchableProject:
         names = ", ".join(sorted(first))
         raise UserError(f"the sources feed several indexes; choose one with --index: {names}")
 
+    def left_over(self, sources: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the sources that this project has crawled, and defines no longer.
+
+        What others wrote to the index, as spiders without a definition or another project, is no such source; neither
+        is what another definition file with the same state crawled.
+        """
+        undefined = [name for name in sources if name not in self.readable]
+        if not undefined or self.state is None:
+            return ()
+        from ultracrawl.stores.opening import is_left_over  # noqa: PLC0415 - slow, and few searches need it
+
+        return tuple(name for name in undefined if is_left_over(*self.state, name, self.definitions))
+
     def to_json(self) -> dict[str, Any]:
         """Return everything except `load_project` as JSON values."""
         return {
@@ -93,6 +111,8 @@ class SearchableProject:
             "groups": self.groups,
             "boosts": self.boosts,
             "kinds": self.kinds,
+            "state": self.state and [self.state[0], str(self.state[1])],
+            "definitions": self.definitions,
             "language": self.search.language,
             "synonyms": {source: str(path) for source, path in self.search.synonyms.items()},
             "pins": self.search.pins,
@@ -110,6 +130,8 @@ class SearchableProject:
             {name: tuple(sources) for name, sources in values["groups"].items()},
             values["boosts"],
             values["kinds"],
+            values["state"] and (values["state"][0], Path(values["state"][1])),
+            values["definitions"],
             SearchOptions(
                 values["language"],
                 {source: Path(path) for source, path in values["synonyms"].items()},

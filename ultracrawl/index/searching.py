@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, Hit, SearchQuery, SearchResult
@@ -31,12 +31,34 @@ from ultracrawl.rules.attributes.schema import (
 if TYPE_CHECKING:
     from ultracrawl.sources import Project
 
+T = TypeVar("T")
+
 COMPLETION_CANDIDATES = 100
 """Documents whose titles are considered as completions."""
 _NO_WORDS = '""'
 """A query without words: only pinned documents match."""
 DEDUPLICATION_LIMIT = 1000
 """Hits up to which duplicate URLs of several sources are removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSources:
+    """The sources whose documents an index has."""
+
+    searched: frozenset[str]
+    """Those that searches find."""
+    excluded: tuple[str, ...]
+    """Those that the project has crawled and defines no longer: searches leave them out."""
+
+    @classmethod
+    def of(cls, held: tuple[str, ...], project: SearchableProject) -> Self:
+        """Return the sources of an index that a project searches."""
+        excluded = project.left_over(held)
+        return cls(frozenset(held).difference(excluded), excluded)
+
+    def are_several(self, chosen: tuple[str, ...]) -> bool:
+        """Return whether a search of the chosen sources (none: of all) finds documents of more than one."""
+        return len(self.searched.intersection(chosen) if chosen else self.searched) > 1
 
 
 class Searcher:
@@ -101,19 +123,20 @@ class Searcher:
         `SearchResult.reading` is the one that was used. Raises `UserError` for an invalid query, `IndexStoreError` if
         the index cannot be read.
         """
+        held = self._held()
         query = SearchQuery(
             self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, language=language,
             sources=self._sources(sources, groups), filters=tuple(_parsed_filters(filters)),
             boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
+            excluded_sources=held.excluded,
         )  # fmt: skip
-        is_single_source = len(query.sources or self._project.readable) < 2
         search = self._index.search
-        if not is_single_source and query.limit:
+        if query.limit and held.are_several(query.sources):
             search = partial(without_duplicate_urls, search=search)
         attributes = self._project.schema
-        result = self._checked_search(
-            self._tuning.apply_to(query), lambda asked: search_with_relaxation(asked, attributes, search)
+        result = self._checked(
+            lambda: search_with_relaxation(self._tuning.apply_to(query), attributes, search)
         )
         hits = tuple(
             replace(hit, attributes=with_fields(hit.attributes))
@@ -143,9 +166,9 @@ class Searcher:
         """
         query = SearchQuery(
             text, sources=self._sources(sources, groups), limit=COMPLETION_CANDIDATES, completing=True,
-            suggest=False, principals=self._principals,
+            suggest=False, principals=self._principals, excluded_sources=self._held().excluded,
         )  # fmt: skip
-        return completions(text, self._checked_search(query, self._index.search).hits, limit)
+        return completions(text, self._checked(lambda: self._index.search(query)).hits, limit)
 
     def document(self, source: str, url: str) -> Hit | None:
         """Return the document of a source with this URL, without a snippet; None if it is unknown or not visible.
@@ -156,7 +179,7 @@ class Searcher:
             _NO_WORDS, pinned=(url,), sources=self._sources([source], ()), limit=1, suggest=False,
             principals=self._principals,
         )  # fmt: skip
-        found = self._checked_search(query, self._index.search).hits
+        found = self._checked(lambda: self._index.search(query)).hits
         return next((replace(hit, attributes=with_fields(hit.attributes)) for hit in found), None)
 
     def expanded(self, text: str) -> str:
@@ -215,12 +238,14 @@ class Searcher:
     ) -> None:
         self.close()
 
-    def _checked_search(
-        self, query: SearchQuery, search: Callable[[SearchQuery], SearchResult]
-    ) -> SearchResult:
-        """Return the result of a search; mark the index as suspect if the search finds damage."""
+    def _held(self) -> HeldSources:
+        """Return whose documents the index has. Raises `IndexStoreError`."""
+        return HeldSources.of(self._checked(self._index.sources), self._project)
+
+    def _checked(self, read: Callable[[], T]) -> T:
+        """Return what is read from the index; mark the index as suspect if that finds damage."""
         try:
-            return search(query)
+            return read()
         except IndexDamagedError as error:
             mark_suspect(self._path, error.problem)
             raise

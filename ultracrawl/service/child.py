@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TextIO
 
 from pydantic import TypeAdapter
@@ -20,8 +19,7 @@ from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.parent_watch import exit_on_close
 from ultracrawl.service.run import run_sources
-from ultracrawl.settings.adhoc import add_adhoc_source
-from ultracrawl.settings.projects import find_project
+from ultracrawl.settings.projects import find_project, project_of_urls
 from ultracrawl.sources import Catalog
 
 
@@ -50,7 +48,7 @@ def _reserve_stdout() -> TextIO:
 def _crawl(where: str | None, sources: Iterable[str], *, force: bool) -> list[RunReport]:
     settings = {"LOG_LEVEL": "ERROR"}
     if where is not None and "://" in where:
-        project, source = add_adhoc_source((where,), Path.cwd())
+        project, source = project_of_urls((where,))
         return run_sources(project, [source], force=force, settings=settings, asked=(where,))
     project, _ = find_project(where)
     chosen, refused = Catalog(project).select_for_crawl(sources)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ultracrawl.sources.reading.locations import PROJECT_FILE
+
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
@@ -17,6 +19,13 @@ ENVIRONMENT = "ULTRACRAWL_DATA"
 ADHOC_FILE = Path("var", "adhoc.yaml")
 """The definition file of sources created by `crawl --url`, relative to the working directory."""
 _MODULE = "SCRAPY_SETTINGS_MODULE"
+
+
+def with_location(project: Project, location: str | Path) -> Project:
+    """Return the project with the path of the file or folder that it was read from; unchanged for a package."""
+    path = Path(location).absolute()
+    main = path / PROJECT_FILE if (path / PROJECT_FILE).is_file() else path
+    return project.model_copy(update={"definitions": str(main)}) if main.exists() else project
 
 
 def with_data_folder(project: Project, folder: str | Path | None = None) -> Project:

@@ -16,29 +16,35 @@ from ultracrawl.settings.locations import (
     scrapy_locations,
     scrapy_settings,
     with_data_folder,
+    with_location,
 )
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.sources import Project
+    from ultracrawl.sources import DataSource, Project
 
 
 def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Project, Iterable[Finding]]:
     """Return the project that `config`, the environment, the Scrapy project or the working directory names, and hints.
 
-    Without a definition file, the sources of `crawl --url` in ./var/ are the project. Sources with mistakes are kept
+    Without a definition file, the sources of `crawl --url` in ./var/ are the project; beside one, those that share its
+    state are its `adhoc_sources`. Sources with mistakes are kept
     apart in `Project.mistaken`. With `plain`, the project may also be the read-only one of the spiders without a
     definition that write to an index by settings of the Scrapy project. Raises `UserError`.
     """
     location, data = locate_project(config)
-    from ultracrawl.settings.adhoc import load_adhoc_project  # noqa: PLC0415 - only to read definitions
+    from ultracrawl.settings.adhoc import (  # noqa: PLC0415 - only to read definitions
+        load_adhoc_project,
+        with_adhoc_sources,
+    )
     from ultracrawl.sources import usable_project  # noqa: PLC0415 - as above
 
     if location is not None:
         loaded = read_definitions(location)
-        return with_data_folder(usable_project(loaded), data), [
+        project = with_data_folder(usable_project(loaded), data)
+        return with_adhoc_sources(with_location(project, location)), [
             finding
             for finding in loaded.findings
             if not finding.fatal
@@ -55,6 +61,33 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
             "with -c, or crawl without any by `ultracrawl crawl --url URL`"
         )
     return adhoc, ()
+
+
+def project_of_urls(urls: tuple[str, ...]) -> tuple[Project, DataSource]:
+    """Return the source that `crawl --url` crawls, which is stored, and its project.
+
+    In a folder with definitions it is crawled into their index. Raises `UserError` for an invalid URL, and if sources
+    of these definitions crawl its site already.
+    """
+    from ultracrawl.settings.adhoc import add_adhoc_source, sites_of  # noqa: PLC0415 - as above
+
+    here = Path.cwd()
+    location = locate_project()[0]
+    project = find_project()[0] if location is not None else None
+    if project is None or project.base.absolute() != here:
+        return add_adhoc_source(urls, here)
+    wanted = sites_of(urls)
+    known, adhoc = project.known_sources, project.adhoc_sources
+    defined = [name for name in known if name not in adhoc and wanted & sites_of(known[name].seed_urls)]
+    if defined:
+        verbs = " or ".join(f"`ultracrawl crawl {name}`" for name in defined)
+        raise UserError(f"{location} has this site already, in {', '.join(defined)}; write {verbs}")
+    remembered, source = add_adhoc_source(urls, here)
+    if remembered.state.path != project.state.path:
+        return remembered, source
+    return project.model_copy(
+        update={"adhoc_sources": {**project.adhoc_sources, source.name: source}}
+    ), source
 
 
 def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:

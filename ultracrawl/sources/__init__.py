@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ultracrawl.sources.catalog import Catalog, adhoc_project
+    from ultracrawl.sources.catalog import Catalog, adhoc_boundary, adhoc_project
     from ultracrawl.sources.compilation.pace import compile_level_selector
     from ultracrawl.sources.compilation.source import CompiledSource, compile_source
     from ultracrawl.sources.definition import DataSource
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _LAZY_NAMES = {
     "Catalog": "catalog",
+    "adhoc_boundary": "catalog",
     "adhoc_project": "catalog",
     "compile_level_selector": "compilation.pace",
     "CompiledSource": "compilation.source",
@@ -66,6 +67,7 @@ __all__ = [
     "PathFinding",
     "Place",
     "Project",
+    "adhoc_boundary",
     "adhoc_project",
     "compile_level_selector",
     "compile_source",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
-from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, site_of, split
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, host_of, same_site_ports, site_of, split
 from ultracrawl.sources.definition import DataSource, to_source_name
 from ultracrawl.sources.mistakes import closest_match, format_value
 from ultracrawl.sources.project import DefinitionHead, Project, make_project
@@ -21,7 +22,7 @@ class Catalog:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._sources = project.sources
+        self._sources = {**project.adhoc_sources, **project.sources}
 
     def find(self, name: str) -> DataSource:
         """Return the source of a name. Raises `UserError` if it is unknown, `DefinitionError` if it has mistakes."""
@@ -42,14 +43,18 @@ class Catalog:
         return valid
 
     def partition(self, names: Iterable[str]) -> tuple[list[DataSource], dict[str, DefinitionError]]:
-        """Return the valid ones of the named sources (without names: of all), and an error for each invalid one.
+        """Return the valid ones of the named sources, and an error for each invalid one.
+
+        Without names these are all sources of the definitions; those of `crawl --url` beside them are only named ones.
 
         Raises `UserError` for unknown names, and `DefinitionError` for mistakes that affect all sources.
         """
         if self._project.mistakes:
             raise DefinitionError(self._project.mistakes)
-        wanted = self.select_known(names)
-        names_wanted = [source.name for source in wanted]
+        adhoc, named = self._project.adhoc_sources, tuple(names)
+        names_wanted = [
+            source.name for source in self.select_known(named) if named or source.name not in adhoc
+        ]
         invalid = self._project.invalid_sources
         return (
             [self._sources[name] for name in names_wanted if name in self._sources],
@@ -109,9 +114,20 @@ def adhoc_project(urls: Sequence[str], base: Path) -> Project:
     source = DataSource(
         name=to_source_name(origin, "adhoc"),
         start_urls=tuple(canonical),
-        boundary=BoundarySection(start_redirects=True),
+        boundary=BoundarySection.model_validate(adhoc_boundary(canonical)),
     )
     return make_project(DefinitionHead(), {source.name: source}, base)
+
+
+def adhoc_boundary(urls: Iterable[str]) -> dict[str, Any]:
+    """Return the `boundary` section, as it is written, of a source that crawls the sites of some URLs."""
+    ports: dict[str, set[int]] = {}
+    for url in urls:
+        ports.setdefault(host_of(url), set()).update(same_site_ports(split(url).port))
+    return {
+        "ports": {host: {"include": sorted(numbers)} for host, numbers in ports.items()},
+        "start_redirects": True,
+    }
 
 
 def _canonical(url: str) -> str:

@@ -153,10 +153,15 @@ class Project(DefinitionHead):
 
     base: Path = Field()
     """The folder that relative paths are relative to."""
+    definitions: str = Field(default="")
+    """The absolute path of the file or folder that the project was read from; empty if it was made otherwise."""
     sources: Mapping[str, DataSource] = Field(default={})
     """The data sources by name."""
     invalid_sources: Mapping[str, InvalidSource] = Field(default={})
     """Sources with mistakes in their definitions, by name; they are not in `sources`."""
+    adhoc_sources: Mapping[str, DataSource] = Field(default={})
+    """Sources of `crawl --url` with the same state, by name, which the definitions do not name; they are not in
+    `sources`, and are crawled only when they are named."""
     mistakes: tuple[Finding, ...] = Field(default=())
     """Mistakes that affect all sources; if there is any, none is crawled."""
 
@@ -164,9 +169,15 @@ class Project(DefinitionHead):
         return f"project in {self.base} ({len(self.sources)} sources)"
 
     @property
+    def has_mistakes(self) -> bool:
+        """Whether a definition has mistakes, so that sources may be missing in `known_sources`."""
+        return bool(self.mistakes or self.invalid_sources)
+
+    @property
     def known_sources(self) -> dict[str, DataSource]:
         """All sources by name, invalid ones with their valid options only: to inspect their stored data."""
-        return {**{name: invalid.known for name, invalid in self.invalid_sources.items()}, **self.sources}
+        invalid = {name: source.known for name, source in self.invalid_sources.items()}
+        return {**self.adhoc_sources, **invalid, **self.sources}
 
     def schedule_of(self, source: str) -> str:
         """Return the name of the schedule that a source belongs to; empty if there is none."""

@@ -15,7 +15,8 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl import context_of
 from ultracrawl.errors import UserError
-from ultracrawl.settings.locations import with_data_folder
+from ultracrawl.settings.adhoc import with_adhoc_sources
+from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.sources import Catalog, DataSource, Project, usable_project
 from ultracrawl.sources.checking.checks import check_crawling_mode
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
@@ -66,7 +67,9 @@ class SourceSpiderLoader(SpiderLoader):
         if self._location is None:
             return None
         try:
-            project = with_data_folder(usable_project(read_definitions(self._location)), self._data)
+            read = usable_project(read_definitions(self._location))
+            project = with_location(with_data_folder(read, self._data), self._location)
+            project = with_adhoc_sources(project)
             if project.mistakes or not project.sources:
                 Catalog(project).select(())  # raises the `UserError` that names the mistake
         except UserError as error:
@@ -102,8 +105,10 @@ class SourceSpiderLoader(SpiderLoader):
         return [*matching, *(name for name in super().find_by_request(request) if name not in sources)]
 
     def list(self) -> list[str]:
-        """Return the names of all spiders, sorted. Raises `SpiderDefinitionError`."""
-        names = sorted({*super().list(), *(self._project.known_sources if self._project else ())})
+        """Return the names of all spiders but those of `crawl --url`, sorted. Raises `SpiderDefinitionError`."""
+        project = self._project
+        own = project.known_sources.keys() - project.adhoc_sources if project else set[str]()
+        names = sorted({*super().list(), *own})
         if not names:
             warning = (
                 "No definitions here: write ultracrawl.yaml, or name a file or folder in ULTRACRAWL_CONFIG"

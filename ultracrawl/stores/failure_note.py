@@ -18,13 +18,14 @@ class FailureNote:
     problem: str
 
 
-def _path(state_file: Path) -> Path:
+def note_path(state_file: Path) -> Path:
+    """Return the path of the note beside a state file."""
     return state_file.with_name(state_file.name + ".failed")
 
 
 def note_failure(state_file: Path, note: FailureNote) -> None:
     """Write a note beside a state file, replacing an older one; does nothing if the folder is not writable."""
-    path = _path(state_file)
+    path = note_path(state_file)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +36,7 @@ def note_failure(state_file: Path, note: FailureNote) -> None:
 def failure_note(state_file: Path) -> FailureNote | None:
     """Return the note beside a state file, None if the last crawl started and did not fail."""
     try:
-        match json.loads(_path(state_file).read_text(encoding="utf-8")):
+        match json.loads(note_path(state_file).read_text(encoding="utf-8")):
             case {"at": float() | int() as at, "problem": str(problem)}:
                 return FailureNote(float(at), problem)
     except (OSError, ValueError):
@@ -46,4 +47,4 @@ def failure_note(state_file: Path) -> FailureNote | None:
 def forget_failure(state_file: Path) -> None:
     """Delete the note, because a crawl has started."""
     with suppress(OSError):
-        _path(state_file).unlink()
+        note_path(state_file).unlink()

@@ -11,25 +11,30 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.stores import SiteStore, Store
 from ultracrawl.stores.boost_store import BoostStore
+from ultracrawl.stores.definition_note import is_defined_elsewhere
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
-from ultracrawl.stores.port.engine import ScheduleEngine, StoreEngine
+from ultracrawl.stores.port.engine import NamedStoreEngine, ScheduleEngine, StoreEngine
 from ultracrawl.stores.port.schedule_store import ScheduleStore
 from ultracrawl.stores.sqlite.answers.response_blocks import BlockStore
 from ultracrawl.stores.sqlite.engine import SqliteEngine
 from ultracrawl.system.plugins import STORES
 
 
-def _engine(project: Project) -> StoreEngine:
-    """Return the storage engine of a project. Raises `UserError` if it cannot be used."""
-    plugin = STORES.load(project.state.engine)
+def store_engine(name: str) -> StoreEngine:
+    """Return a storage engine by its name. Raises `UserError` if it cannot be used."""
+    plugin = STORES.load(name)
     engine = plugin() if callable(plugin) else None
     if not isinstance(engine, StoreEngine):
-        raise STORES.find(project.state.engine).wrong_type_error(
+        raise STORES.find(name).wrong_type_error(
             "a class that is an ultracrawl.stores.port.engine.StoreEngine"
         )
     return engine
+
+
+def _engine(project: Project) -> StoreEngine:
+    return store_engine(project.state.engine)
 
 
 def state_file(project: Project, source: str) -> Path | None:
@@ -52,6 +57,27 @@ def robot_file(project: Project, source: str) -> Path | None:
 def state_exists(project: Project, source: str) -> bool:
     """Return whether a source was ever crawled."""
     return _engine(project).has_store(project.state.path, source)
+
+
+def named_stores(project: Project) -> NamedStoreEngine | None:
+    """Return the storage engine if it can list and rename stores, else None. Raises `UserError`."""
+    engine = _engine(project)
+    return engine if isinstance(engine, NamedStoreEngine) else None
+
+
+def stored_sources(project: Project) -> list[str]:
+    """Return the sources that were ever crawled, defined or not; none if the storage engine cannot list them."""
+    engine = named_stores(project)
+    return [] if engine is None else engine.stored_sources(project.state.path)
+
+
+def is_left_over(engine: str, folder: Path, source: str, definitions: str) -> bool:
+    """Return whether a source that these definitions do not name has a store, and no other file defines it."""
+    stores = store_engine(engine)
+    file = stores.control_file(folder, source)
+    return stores.has_store(folder, source) and not (
+        file is not None and is_defined_elsewhere(file, definitions)
+    )
 
 
 def remove_state(project: Project, source: str) -> None:
@@ -109,8 +135,9 @@ def migrate_sites(store: Store, sites: SiteStore, shown: str) -> None:
         store.sites.delete_former_sites()
 
 
-def _documents_path(project: Project, source: DataSource) -> Path:
-    return project.documents.path / source.name
+def documents_folder(project: Project, source: str) -> Path:
+    """Return the folder of the stored responses of a source; it need not exist."""
+    return project.documents.path / source
 
 
 def open_documents(project: Project, source: DataSource, *, renew: bool = False) -> DocumentStore:
@@ -124,12 +151,12 @@ def open_documents(project: Project, source: DataSource, *, renew: bool = False)
             else BlockStore(folder, options.compact_below, renew=renew)
         )
 
-    return open_clusters(_documents_path(project, source), options.clusters, open_part)
+    return open_clusters(documents_folder(project, source.name), options.clusters, open_part)
 
 
 def stored_documents_exist(project: Project, source: DataSource) -> bool:
     """Return whether a source stores documents, and its store exists."""
-    return source.storage.keep and _documents_path(project, source).exists()
+    return source.storage.keep and documents_folder(project, source.name).exists()
 
 
 def open_lists(project: Project) -> ListStore:

@@ -91,6 +91,25 @@ def test_other_ports_are_other_sources(site: Site, url: str, workspace: Workspac
     assert site.count("/") == 1
 
 
+def test_a_link_to_another_port_of_the_host_is_not_followed(
+    site: Site, url: str, workspace: Workspace, elsewhere: tuple[Site, str]
+) -> None:
+    port = elsewhere[1].rpartition(":")[2]
+    site.page("/", title="Home", links=["/a", f"http://127.0.0.1:{port}/"])
+    site.page("/a", title="A", text="heron")
+    assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["outcomes"] == {"NEW": 2}
+    assert elsewhere[0].paths() == []
+
+
+def test_the_start_url_takes_the_port_along_that_it_redirects_to(
+    site: Site, url: str, workspace: Workspace, elsewhere: tuple[Site, str]
+) -> None:
+    port = elsewhere[1].rpartition(":")[2]
+    site.redirect("/", f"http://127.0.0.1:{port}/")
+    ended = workspace.crawl("--url", f"{url}/", "--delay", "0")
+    assert ended.run["outcomes"] == {"REDIRECTED": 1, "NEW": 2}
+
+
 def test_a_source_that_had_another_name_keeps_it(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="heron")
     (workspace.directory / "var").mkdir()

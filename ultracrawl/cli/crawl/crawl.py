@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +21,7 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.settings.adhoc import add_adhoc_source
+from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def _select_sources(
 ) -> tuple[Project, list[DataSource], list[RunReport]]:
     """Return the project, the sources to crawl, and a report for each source that cannot be crawled."""
     if urls:
-        project, source = add_adhoc_source(urls, Path.cwd())
+        project, source = project_of_urls(urls)
         return project, [source], []
     project = open_project(config)
     return project, *Catalog(project).select_for_crawl(sources)

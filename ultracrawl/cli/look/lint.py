@@ -11,10 +11,13 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.crawl.listing.setup import check_listed
 from ultracrawl.crawl.portal_filters.filtering import Filtering
+from ultracrawl.crawl.source_data.left_over import left_over_sources
 from ultracrawl.errors import UserError
 from ultracrawl.index.writing.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.settings.adhoc import with_adhoc_sources
 from ultracrawl.settings.ineffective import replacement_advice
+from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
@@ -41,7 +44,7 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
       ultracrawl lint ultracrawl.yaml sources/*.yaml
       ultracrawl lint --connect
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    default, _ = locate_project()
+    default, data = locate_project()
     locations = files or ((default,) if default else ())
     if not locations:
         raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")
@@ -56,6 +59,9 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
         findings += [*ineffective_settings(project), *former_destinations(project)]
         findings += unwatched_sources(project)
         findings += check_listed(project, connect=connect)
+    for location, result in zip(locations, loaded, strict=True):
+        if result.project:
+            findings += left_over(with_location(with_data_folder(result.project, data), location))
     for finding in findings:
         if as_json:
             print_json(finding.as_json())
@@ -103,6 +109,13 @@ def former_destinations(project: Project) -> Iterator[Finding]:
             instead = f"name it again, or remove what is left of it below {folder}"
             key = f"sources.{source.name}.feeding.destinations"
             yield Finding(str(project.base), 0, key, problem, instead, fatal=False)
+
+
+def left_over(project: Project) -> Iterator[Finding]:
+    """Yield a hint for each source that has stored data and that no file defines."""
+    for source in left_over_sources(with_adhoc_sources(project)):
+        key, place = f"sources.{source.source}", project.definitions or str(project.base)
+        yield Finding(place, 0, key, source.problem, f"write {source.instead}", fatal=False)
 
 
 def _of_filters(location: str, loaded: Loaded) -> Iterator[Finding]:

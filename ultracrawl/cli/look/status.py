@@ -21,6 +21,7 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.crawl.inspection.site_view import SiteView, view_site
+from ultracrawl.crawl.source_data.left_over import left_over_sources
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import readable_sign
 from ultracrawl.service.schedules.schedule_status import DueBy
@@ -53,10 +54,18 @@ def command(project: Project, site: str | None, as_json: bool) -> None:
         show_site(project, site, as_json)
         return
     rows = [source_status(project, source) for source in known_sources(project, [])]
+    left_over = left_over_sources(project)
     if as_json:
-        print_json({"sources": [status_json(row) for row in rows]})
+        print_json(
+            {
+                "sources": [status_json(row) for row in rows],
+                "left_over": [source.as_json() for source in left_over],
+            }
+        )
     else:
         print_rows(rows)
+        for source in left_over:
+            print_line(f"left over: {source.source}: {source.problem}; {source.instead}")
     raise SystemExit(exit_code(rows))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ import click
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
-from ultracrawl.index.opening import open_index
+from ultracrawl.index.opening import open_index, searchable_project
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
 from ultracrawl.index.values import attributes_to_json, extras_to_json
 from ultracrawl.service import repair
@@ -76,8 +76,7 @@ def info(name: str, project: Project, as_json: bool) -> None:
         click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")
     if facts.reclaimed:
         click.echo(f"  {facts.reclaimed:>9,}  times such space was freed automatically")
-    for source, count in facts.sources.items():
-        click.echo(f"  {count:>9,}  {source}")
+    _print_sources(project, facts.sources)
 
 
 @command.command("check", short_help="Read the whole index, and report errors.")
@@ -129,7 +128,8 @@ def rebuild(name: str, project: Project, as_json: bool) -> None:
     """Make a new index from the documents stored in the old one, without any request.
 
     It repairs a damaged index. Documents that cannot be read in it are made again from stored responses
-    (`storage: {keep: true}`); the others are fetched by the next crawl. The index can be searched meanwhile.
+    (`storage: {keep: true}`); the others are fetched by the next crawl. The index can be searched meanwhile. Documents
+    of sources that no file defines any more are kept; `ultracrawl remove SOURCE` removes them.
 
     \b
     Example:
@@ -137,7 +137,10 @@ def rebuild(name: str, project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     before, started = _facts_if_readable(project, name), time.monotonic()
     done = repair.rebuild(project, name)
-    _print_result("rebuilt", before, _facts(project, name), time.monotonic() - started, done, as_json=as_json)
+    after = _facts(project, name)
+    _print_result("rebuilt", before, after, time.monotonic() - started, done, as_json=as_json)
+    if not as_json:
+        _print_sources(project, after.sources, only_left_over=True)
 
 
 @command.command("dump", short_help="Print every document as one line of JSON.")
@@ -170,6 +173,17 @@ def dump(name: str, project: Project) -> None:
         raise IndexStoreError(
             f"{lost:,} documents cannot be read; `ultracrawl index rebuild` repairs the index"
         )
+
+
+def _print_sources(project: Project, counts: Mapping[str, int], *, only_left_over: bool = False) -> None:
+    """Print the number of documents of each source, and how to remove those that no file defines any more."""
+    left_over = searchable_project(project).left_over(counts)
+    for source, count in counts.items():
+        if source in left_over:
+            advice = f"no file defines it, and searches leave it out; `ultracrawl remove {source}`"
+            click.echo(f"  {count:>9,}  {source} (left over: {advice})")
+        elif not only_left_over:
+            click.echo(f"  {count:>9,}  {source}")
 
 
 def _count_if_readable(index: IndexEngine) -> int:

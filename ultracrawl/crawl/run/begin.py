@@ -70,7 +70,7 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
     run = context.run
     run.recipe_changed = change.recipe
     run.force = run.force or change.recipe
-    run.rescan = run.force or (change.scope and not context.rules.listed)
+    run.rescan = run.force or (change.scope and not context.rules.listed and not run.narrowed)
     if change.recipe and not context.counters.resumed:
         _reset_off_focus_hops(context)
     if change.scope and not context.rules.listed:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord, status_text
-from ultracrawl.rules.urls.canonical import host_of, site_of, url_key
+from ultracrawl.rules.urls.canonical import host_of, site_of, split, url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -70,7 +70,7 @@ def admit_redirect_hosts(source: DataSource, rules: CompiledSource, store: Store
 
 def _admit_host(boundary: Boundary, url: str) -> None:
     if boundary.rejects(url) is not None:
-        boundary.admit(host_of(url))
+        boundary.admit(host_of(url), split(url).port)
 
 
 def report_unreadable_urls(context: CrawlContext, requested_urls: Iterable[str]) -> None:

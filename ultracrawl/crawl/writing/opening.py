@@ -27,10 +27,12 @@ def open_writer(
     crawling: bool = False,
     destinations: DestinationQueues | None = None,
     kind: type[IndexWriter] = IndexWriter,
+    pauses: bool = True,
 ) -> IndexWriter:
     """Return the writer of a source, which counts commits in `counters`; call its `recover` before anything else.
 
-    The options about waiting time and crawl phases apply only if `crawling`.
+    The options about waiting time and crawl phases apply only if `crawling`. Without `pauses` destinations that are
+    paused are written to as well.
     """
     return kind(
         source.name,
@@ -42,20 +44,21 @@ def open_writer(
         two_phases=crawling and project.cache.phases == "two",
         backlog=source.feeding.backlog,
         anchors=project.index.anchors,
-        pauses=Pauses(source.feeding, pause_switch(project, source.name)),
+        pauses=Pauses(source.feeding, pause_switch(project, source.name)) if pauses else None,
     )
 
 
 @contextmanager
 def idle_writer(
-    project: Project, source: DataSource, state: Store
+    project: Project, source: DataSource, state: Store, *, pauses: bool = True
 ) -> Iterator[tuple[IndexWriter, RunCounters]]:
     """Provide the writer of a source that is not being crawled, and its counters; at the end all changes are indexed.
 
-    Raises `WorkError` if an index could not be updated: the changes stay in the document cache for the next writer.
+    Without `pauses` paused destinations get them too. Raises `WorkError` if an index could not be updated: the changes
+    stay in the document cache for the next writer.
     """
     counters = RunCounters(source.name)
-    writer = open_writer(project, source, state, counters)
+    writer = open_writer(project, source, state, counters, pauses=pauses)
     try:
         state.documents.refetch_lost(writer.recover())
         yield writer, counters

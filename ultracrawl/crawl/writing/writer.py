@@ -112,26 +112,27 @@ class IndexWriter:
             self._links.submitted_without_texts(key)
             if document.anchors or document.section_anchors:
                 document = replace(document, anchors=(), section_anchors=())
-        self._append(key, document)
+        self.append(key, document)
         self._segments.open[key] = document.url
 
     def delete(self, key: int, url: str) -> None:
         """Delete a document."""
         if self._links is not None:
             self._links.note_document_removed(key)
-        self._append(key, Deletion(self._source, url))
+        self.append(key, Deletion(self._source, url))
         self._segments.open[key] = ""
 
     def remove_unknown(self, urls: Iterable[str]) -> None:
         """Delete documents that the document table does not have."""
         for url in urls:
-            self._append(0, Deletion(self._source, url))
+            self.append(0, Deletion(self._source, url))
 
     def replace_anchors(self, key: int, url: str, texts: LinkTexts) -> None:
         """Replace the anchor texts of a document that is in the index, or on its way there."""
-        self._append(key, NewAnchors(self._source, url, *texts))
+        self.append(key, NewAnchors(self._source, url, *texts))
 
-    def _append(self, key: int, change: Change) -> None:
+    def append(self, key: int, change: Change) -> None:
+        """Add a change, of any source; with key 0 the document table does not change."""
         if not self._cache.size:
             for destination in self._destinations.all:
                 destination.prepare()
@@ -189,9 +190,8 @@ class IndexWriter:
 
     @property
     def _is_overdue(self) -> bool:
-        if not self._every or not self._cache.size or self._clock() - self._since < self._every:
-            return False
-        return any(destination.is_active for destination in self._destinations.all)
+        waits = self._every and self._cache.size and self._clock() - self._since >= self._every
+        return bool(waits) and any(destination.is_active for destination in self._destinations.all)
 
     def _apply_pauses(self) -> None:
         if self._pauses is not None:

@@ -64,8 +64,8 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
         wanted.setdefault(name.casefold(), []).append(named_condition(given, known))
     nodes += [tree.any_of(choices) for choices in wanted.values()]
     nodes += [named_condition(given, known) for given in query.filters]
-    if query.principals is not None:
-        nodes.append(visible_to(query.principals))
+    if query.principals is not None or query.excluded_sources:
+        nodes.append(visible_to(query.principals, query.excluded_sources))
     return tree.all_of(nodes)
 
 

@@ -56,7 +56,7 @@ def build_query_tree(
     node = parse_query(query, attributes)
     if not query.like:
         return _with_language_boost(node, query) if "Language" in attributes else node
-    known = AllOf((HasUrl(query.like), visible_to(query.principals)))
+    known = AllOf((HasUrl(query.like), visible_to(query.principals, query.excluded_sources)))
     sources = any_of([FromSource(source) for source in (query.source, *query.sources) if source])
     document = statistics.find_document(AllOf((known, sources))) or statistics.find_document(known)
     if document is None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from tantivy import Index, TextAnalyzerBuilder, Tokenizer
+from tantivy import Index, Query, TextAnalyzerBuilder, Tokenizer
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.index.stored_fields import SCHEMA_VERSION
@@ -48,6 +48,8 @@ class Generations:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._open: Generation | None = None
+        self._sources: tuple[object, tuple[str, ...]] = (None, ())
+        """The commit that was looked at last, and its sources."""
 
     def current(self) -> Generation | None:
         """Return the current generation; None if nothing was ever written."""
@@ -91,6 +93,13 @@ class Generations:
             return name, (self.path / name / _META_FILE).read_bytes()
         except (OSError, ValueError):
             return name, b""
+
+    def sources(self) -> tuple[str, ...]:
+        """Return the sources that have documents, sorted; read once for each commit."""
+        commit = self.state()
+        if commit != self._sources[0]:
+            self._sources = commit, self.read(_living_sources, ())
+        return self._sources[1]
 
     def _current_name(self) -> str | None:
         """Return the name of the current folder."""
@@ -195,6 +204,11 @@ def empty_generation(attributes: Mapping[str, SearchAttribute]) -> Generation:
     """Return an empty generation in memory."""
     index = with_tokenizer(Index(new_schema(attributes)))
     return Generation(Path(), index, attributes, SCHEMA_VERSION)
+
+
+def _living_sources(generation: Generation) -> tuple[str, ...]:
+    terms = generation.index.searcher().terms_with_prefix("source", "", filter_query=Query.all_query())
+    return tuple(sorted(name for name, count in terms if count))
 
 
 def _opened(folder: Path) -> Generation:

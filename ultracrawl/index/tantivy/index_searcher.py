@@ -38,9 +38,9 @@ class IndexSearcher:
         self,
         generation: Generation,
         attributes: Mapping[str, SearchAttribute],
-        principals: tuple[str, ...] | None = None,
+        query: SearchQuery,
     ) -> None:
-        self._principals = principals
+        self._query = query
         self._read: dict[tuple[int, int], IndexDocument] = {}
         self._version = generation.schema
         self._searcher: Searcher = generation.index.searcher()
@@ -54,8 +54,9 @@ class IndexSearcher:
         ]
         self._compiler = QueryCompiler(self._schema, self._searcher, self._indexed, generation.schema)
 
-    def run(self, query: SearchQuery) -> SearchResult:
+    def run(self) -> SearchResult:
         """Return the result; raises `UserError`."""
+        query = self._query
         node = build_query_tree(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
@@ -107,11 +108,13 @@ class IndexSearcher:
 
     @cached_property
     def _hidden(self) -> Query | None:
-        """The query of documents hidden from the principals; None if there are none."""
-        if self._principals is None or self._version < FIRST_VERSION_WITH_ACL:
+        """The query of documents hidden from the searcher; None if there are none."""
+        has_acl = self._query.principals is not None and self._version >= FIRST_VERSION_WITH_ACL
+        restricted = has_acl and self._searcher.doc_freq("acl", RESTRICTED) > 0
+        if not restricted and not self._query.excluded_sources:
             return None
-        has_no_restricted = not self._searcher.doc_freq("acl", RESTRICTED)
-        return None if has_no_restricted else self._compiler.compile_node(hidden_from(self._principals))
+        node = hidden_from(self._query.principals if restricted else None, self._query.excluded_sources)
+        return self._compiler.compile_node(node)
 
     def _document(self, address: DocAddress) -> IndexDocument:
         """Return a stored document, cached because reranked documents are read again for their hits."""

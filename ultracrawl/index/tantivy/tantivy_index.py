@@ -61,7 +61,7 @@ class TantivyIndex:
             return 0
         with write_lock(self._path, self._lock_seconds):
             generation = self._writable()
-            fields = self._fields(generation)
+            fields = {name: one for name, one in self._attributes.items() if name in generation.attributes}
             with self._writer(generation) as writer:
                 for key, change in last.items():
                     made = (
@@ -82,7 +82,7 @@ class TantivyIndex:
 
         generation = self._generations.current() or empty_generation(self._attributes)
         with self._generations.errors("read"):
-            return IndexSearcher(generation, self._attributes, query.principals).run(query)
+            return IndexSearcher(generation, self._attributes, query).run()
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -95,6 +95,10 @@ class TantivyIndex:
                 return searcher.num_docs
             wanted = Query.term_query(generation.index.schema, "source", source)
             return searcher.search(wanted, limit=1).count or 0  # type: ignore[attr-defined]  # not in its stubs
+
+    def sources(self) -> tuple[str, ...]:
+        """See `IndexEngine.sources`."""
+        return self._generations.sources()
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """See `IndexEngine.urls`."""
@@ -224,9 +228,6 @@ class TantivyIndex:
         self._generations.adopt(fresh)
         fresh.index.reload()
         return fresh
-
-    def _fields(self, generation: Generation) -> dict[str, SearchAttribute]:
-        return {name: one for name, one in self._attributes.items() if name in generation.attributes}
 
     @contextmanager
     def _writer(self, generation: Generation) -> Iterator[IndexWriter]:

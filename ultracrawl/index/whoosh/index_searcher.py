@@ -46,14 +46,15 @@ class IndexSearcher:
         self,
         snapshot: Snapshot,
         attributes: Mapping[str, SearchAttribute],
-        principals: tuple[str, ...] | None = None,
+        query: SearchQuery,
     ) -> None:
         self._snapshot = snapshot
         self._attributes = attributes
-        self._principals = principals
+        self._query = query
 
-    def run(self, query: SearchQuery) -> SearchResult:
+    def run(self) -> SearchResult:
         """Return the result; raises `UserError`."""
+        query = self._query
         node = build_query_tree(query, self._attributes, self)
         order = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
@@ -105,14 +106,19 @@ class IndexSearcher:
 
     @cached_property
     def _hidden(self) -> dict[OpenSegment, AbstractSet[int]]:
-        """Hidden and deleted documents by segment; empty where the principals may see all documents."""
+        """Hidden and deleted documents by segment; empty where the searcher may see all documents."""
         found: dict[OpenSegment, AbstractSet[int]] = {segment: set() for segment in self._snapshot.segments}
-        if self._principals is not None:
-            evaluation, node = Evaluation(self._snapshot, self._attributes), hidden_from(self._principals)
-            for segment in self._snapshot.segments:
-                if segment.frequency("acl", RESTRICTED):
-                    found[segment] = segment.deleted | evaluation.run(node, segment).keys()
+        evaluation = Evaluation(self._snapshot, self._attributes)
+        node = hidden_from(self._query.principals, self._query.excluded_sources)
+        for segment in self._snapshot.segments:
+            if self._has_hidden(segment):
+                found[segment] = segment.deleted | evaluation.run(node, segment).keys()
         return found
+
+    def _has_hidden(self, segment: OpenSegment) -> bool:
+        if self._query.principals is not None and segment.frequency("acl", RESTRICTED):
+            return True
+        return any(segment.frequency("source", source) for source in self._query.excluded_sources)
 
     def find_document(self, wanted: Node) -> IndexDocument | None:
         """See `IndexStatistics.find_document`."""

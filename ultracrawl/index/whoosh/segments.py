@@ -72,6 +72,10 @@ class OpenSegment:
         """The sources of the documents of the segment."""
         return [term.decode() for term, _ in self.terms("source")]
 
+    def count(self, source: str) -> int:
+        """Return the number of living documents of a source."""
+        return len(set(self.postings("source", source).ids) - self.deleted)
+
     def in_language(self, language: str) -> frozenset[int]:
         """Return the documents whose words were stemmed by the rules of this language."""
         if language not in self._languages:
@@ -121,6 +125,14 @@ class Snapshot:
     def living(self) -> int:
         """The number of living documents."""
         return sum(segment.documents - len(segment.deleted) for segment in self.segments)
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """The sources of living documents, sorted; a single one is not checked for living documents."""
+        names = sorted({name for segment in self.segments for name in segment.sources})
+        if len(names) > 1:
+            names = [name for name in names if any(segment.count(name) for segment in self.segments)]
+        return tuple(names)
 
     @cached_property
     def languages(self) -> frozenset[str]:

@@ -63,7 +63,7 @@ class WhooshIndex:
 
         snapshot = self._directory.snapshot()
         with self._directory.errors("read"):
-            return IndexSearcher(snapshot, self._attributes, query.principals).run(query)
+            return IndexSearcher(snapshot, self._attributes, query).run()
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -71,9 +71,12 @@ class WhooshIndex:
         if not source:
             return snapshot.living
         with self._directory.errors("read"):
-            found = (segment.postings("source", source).ids for segment in snapshot.segments)
-            opened = zip(found, snapshot.segments, strict=True)
-            return sum(len(set(ids) - segment.deleted) for ids, segment in opened)
+            return sum(segment.count(source) for segment in snapshot.segments)
+
+    def sources(self) -> tuple[str, ...]:
+        """See `IndexEngine.sources`."""
+        with self._directory.errors("read"):
+            return self._directory.snapshot().sources
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """See `IndexEngine.urls`; read from the terms of the unique field, without opening documents."""
@@ -123,10 +126,7 @@ class WhooshIndex:
         return find_damage(self._directory) or self._check_writing()
 
     def rebuild(self) -> int:
-        """See `IndexEngine.rebuild`; the old index is searched until the new one replaces it.
-
-        The lock is held meanwhile.
-        """
+        """See `IndexEngine.rebuild`; meanwhile the lock is held, and the old index is searched."""
         with self._directory.lock():
             return self._rebuild()
 

@@ -9,9 +9,9 @@ from ultracrawl.model import Decision, LinkKind
 from ultracrawl.model.candidate import Candidate, Stage
 from ultracrawl.rules.boundary.matcher import Addresses, AreaRules, no_addresses
 from ultracrawl.rules.boundary.origin import Origin, OriginJudge
-from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind
+from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind, PortRules
 from ultracrawl.rules.boundary.stages import NO_RULE, REDIRECTS, LinkRule, StageRules, build_stages
-from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy, host_of, path_of
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy, host_of, path_of, same_site_ports
 from ultracrawl.rules.urls.recursion import repeats
 
 MAX_ORIGINS = 20_000
@@ -42,9 +42,15 @@ class Boundary(StageRules):
         self.stages: tuple[Stage, ...] = build_stages(self, self._origin_of)
         """The stages in their order, each with its decision; `rejects` is the fast form without decisions."""
 
-    def admit(self, host: str) -> None:
-        """Include a host like a domain rule; rules that exclude it still apply."""
-        self.rules = replace(self.rules, domains=(*self.rules.domains, DomainRule(Kind.EXACT, host)))
+    def admit(self, host: str, port: int) -> None:
+        """Include a host like a domain rule; rules that exclude it still apply.
+
+        If the boundary names the ports of any host, of this host the port is included, and no other one.
+        """
+        domains, ports = (*self.rules.domains, DomainRule(Kind.EXACT, host)), self.rules.ports
+        if any(rule.include for rule in ports):
+            ports = (*ports, PortRules(host, same_site_ports(port)))
+        self.rules = replace(self.rules, domains=domains, ports=ports)
         self.judge = OriginJudge(self.rules, self._addresses)
         self._origins.clear()
 

@@ -70,6 +70,12 @@ def site_of(url: str) -> str:
     return url[start:end] if end >= 0 and start > 2 else _authority(url)[0]
 
 
+def same_site_ports(port: int) -> frozenset[int]:
+    """Return the ports that belong to one site (`site_of`): the port itself; of the default ones both."""
+    default = frozenset({DEFAULT_PORTS["http"], DEFAULT_PORTS["https"]})
+    return default if port in default else frozenset({port})
+
+
 def on_site(url: str, site: str) -> str:
     """Return a canonical URL with another site."""
     start = url.find("://") + 3

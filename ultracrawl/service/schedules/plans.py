@@ -15,6 +15,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.opening import state_to_read
+from ultracrawl.stores.port.schedule_store import own_key
 
 MISSED_AFTER = 120.0
 """Seconds after which a due time counts as missed: no process ran the schedule, or the machine was suspended."""
@@ -139,8 +140,8 @@ class Plan:
 
     @property
     def key(self) -> str:
-        """The key in the schedule store; names of schedules have no slash."""
-        return f"source/{self.name}" if self.own else self.name
+        """The key in the schedule store."""
+        return own_key(self.name) if self.own else self.name
 
 
 def own_interval(project: Project, source: DataSource) -> OwnInterval:

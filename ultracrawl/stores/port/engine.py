@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -52,4 +53,24 @@ class ScheduleEngine(Protocol):
         """Open the store of schedules; with `read_only` a missing store is empty. Raises `StateError`.
 
         With `renew`, a damaged store is set aside and a new one created.
+        """
+
+
+@runtime_checkable
+class NamedStoreEngine(Protocol):
+    """A store engine that can list and rename the stores of sources; others cannot tell which sources are left over."""
+
+    def stored_sources(self, folder: Path) -> list[str]:
+        """Return the sources that have a store, sorted."""
+
+    def lock_source(self, folder: Path, source: str) -> AbstractContextManager[object]:
+        """Hold the write lock of a source, which need not have a store.
+
+        Raises `UserError` if another process writes to its store, `StateError`.
+        """
+
+    def rename_store(self, folder: Path, source: str, new: str) -> None:
+        """Give the store of a source another name, in one step; the caller holds both locks.
+
+        Nobody has the store open for writing. Does nothing if there is none. Raises `StateError`.
         """

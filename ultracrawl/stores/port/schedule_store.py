@@ -10,6 +10,11 @@ from typing import Protocol
 from ultracrawl.model import ScheduleStatus
 
 
+def own_key(source: str) -> str:
+    """Return the name under which the store keeps a source that has an interval of its own; no schedule has a slash."""
+    return f"source/{source}"
+
+
 @dataclass(frozen=True, slots=True)
 class KeptSchedule:
     """The last stored status of a schedule; times are seconds since the epoch, 0 for never."""
@@ -84,6 +89,9 @@ class ScheduleStore(Protocol):
 
     def set_paused(self, source: str, *, paused: bool) -> None:
         """Store whether a source is paused."""
+
+    def rename_source(self, source: str, new: str = "") -> None:
+        """Give everything that is stored of a source another name; without one all of it but the history is deleted."""
 
     def leave_order(self, order: ScheduleOrder, at: float) -> None:
         """Store an order for the process that runs what it names."""

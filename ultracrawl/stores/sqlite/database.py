@@ -134,6 +134,14 @@ def _open_unmigrated(path: str) -> sqlite3.Connection:
         return db
 
 
+def checkpoint_file(path: Path) -> None:
+    """Write everything into the file itself, so that it can be renamed alone; its lock is held. Raises `StateError`."""
+    db = _open(str(path), read_only=False)
+    with contextlib.closing(db), translated(db):
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.execute("PRAGMA journal_mode=DELETE")
+
+
 def connect_read_only(path: Path, remedy: str = _REMEDY) -> sqlite3.Connection:
     """Open a SQLite file without writing anything; `remedy` is as in `translated`. Raises `StateError`."""
     uri = path.absolute().as_uri()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import IO
 
-from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY
+from ultracrawl.stores.control_channel import state_errors
+from ultracrawl.stores.sqlite.database import COMPANIONS, MEMORY, checkpoint_file, lock_file
 from ultracrawl.stores.sqlite.shared.schedule_store import SqliteScheduleStore
 from ultracrawl.stores.sqlite.shared.site_store import SqliteSiteStore
 from ultracrawl.stores.sqlite.store import SqliteStore
 
 
 class SqliteEngine:
-    """Keeps each store in a SQLite file of its own; see `StoreEngine` and `ScheduleEngine`."""
+    """Keeps each store in a SQLite file of its own; see `StoreEngine`, `ScheduleEngine` and `NamedStoreEngine`."""
 
     def open_store(
         self, folder: Path, source: str, *, read_only: bool = False, renew: bool = False
@@ -45,6 +47,25 @@ class SqliteEngine:
     def control_file(self, folder: Path, source: str) -> Path:
         """Return the file of a source."""
         return folder / f"{source}.sqlite"
+
+    def stored_sources(self, folder: Path) -> list[str]:
+        """Return the sources that have a file."""
+        pattern = self.control_file(folder, "*").name
+        before, after = map(len, pattern.split("*", 1))
+        return sorted(path.name[before : len(path.name) - after] for path in folder.glob(pattern))
+
+    def lock_source(self, folder: Path, source: str) -> closing[IO[str]]:
+        """Hold the lock file of a source."""
+        return closing(lock_file(self.control_file(folder, source), source))
+
+    def rename_store(self, folder: Path, source: str, new: str) -> None:
+        """Rename the file of a source."""
+        file = self.control_file(folder, source)
+        if not file.exists():
+            return
+        checkpoint_file(file)
+        with state_errors(file):
+            file.rename(self.control_file(folder, new))
 
     def state_version(self, folder: Path, source: str) -> object | None:
         """Return a value that changes with every write to the store; None if there is no store."""

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.model import ScheduleStatus
-from ultracrawl.stores.port.schedule_store import KeptSchedule, ScheduleCommand, ScheduleOrder, ScheduleRun
+from ultracrawl.stores.port.schedule_store import (
+    KeptSchedule,
+    ScheduleCommand,
+    ScheduleOrder,
+    ScheduleRun,
+    own_key,
+)
 from ultracrawl.stores.sqlite.database import transaction, translated
 from ultracrawl.stores.sqlite.shared.tables import SharedDatabase, open_tables
 
@@ -111,6 +117,31 @@ class SqliteScheduleStore:
         """Store whether a source is paused."""
         insert = "INSERT OR IGNORE INTO paused (source) VALUES (?)"
         self._read(insert if paused else "DELETE FROM paused WHERE source=?", source)
+
+    def rename_source(self, source: str, new: str = "") -> None:
+        """Give everything that is stored of a source another name, or delete it."""
+        own, other = own_key(source), own_key(new)
+        rows = self._read("SELECT name, left FROM schedule")
+        runs = self._read("SELECT number, sources FROM run") if new else []
+        with self._translated, transaction(self._db):
+            run = self._db.execute
+            run("DELETE FROM schedule WHERE name=?", (other,))
+            if new:
+                run("INSERT OR IGNORE INTO paused SELECT ? FROM paused WHERE source=?", (new, source))
+                run("UPDATE schedule SET name=? WHERE name=?", (other, own))
+                run("UPDATE run SET schedule=? WHERE schedule=?", (other, own))
+                run("UPDATE command SET name=? WHERE of_source AND name=?", (new, source))
+            run("DELETE FROM schedule WHERE name=?", (own,))
+            run("DELETE FROM run WHERE schedule=?", (own,))
+            run("DELETE FROM paused WHERE source=?", (source,))
+            run("DELETE FROM command WHERE of_source AND name=?", (source,))
+            for name, left in rows:
+                names = [new if one == source else one for one in json.loads(left)]
+                row = (json.dumps(list(dict.fromkeys(filter(None, names)))), other if name == own else name)
+                run("UPDATE schedule SET left=? WHERE name=?", row)
+            for number, kept in runs:
+                sources = {new if one == source else one: error for one, error in json.loads(kept).items()}
+                run("UPDATE run SET sources=? WHERE number=?", (json.dumps(sources), number))
 
     def leave_order(self, order: ScheduleOrder, at: float) -> None:
         """Store an order."""

@@ -1,0 +1,106 @@
+"""`ultracrawl remove` and `ultracrawl rename`: all that is stored of a source, under its name."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from itertools import chain
+
+import click
+
+from ultracrawl.cli.options import confirm, json_option, print_json, project_option
+from ultracrawl.cli.terminal import print_line
+from ultracrawl.crawl.source_data.places import require_idle
+from ultracrawl.crawl.source_data.removing import RemovedSource, remove_source
+from ultracrawl.crawl.source_data.renaming import rename_source, unfinished_renames
+from ultracrawl.errors import UltracrawlError, UserError
+from ultracrawl.index.opening import open_index
+from ultracrawl.settings.adhoc import is_adhoc
+from ultracrawl.sources import Project
+from ultracrawl.sources.definition import to_source_name
+from ultracrawl.sources.mistakes import closest_match
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
+from ultracrawl.stores.opening import stored_sources
+
+
+@click.command("remove", short_help="Remove a source with everything that is stored of it.")
+@click.argument("source")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@project_option
+@json_option
+def remove(source: str, yes: bool, project: Project, as_json: bool) -> None:
+    """Remove SOURCE: its documents in the indexes and other destinations, and all that is stored of it.
+
+    It is meant for a source that no file defines any more. A source that is still defined loses everything too; its
+    next crawl starts anew. A source of `crawl --url` is forgotten.
+
+    \b
+    Examples:
+      ultracrawl remove members
+      ultracrawl remove members --yes --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    _require_known(project, source)
+    confirm(f"Remove {source}, its documents and all that is stored of it?", yes=yes)
+    removed = remove_source(project, source)
+    if as_json:
+        print_json(removed.as_json())
+    else:
+        print_removed(removed)
+
+
+def print_removed(removed: RemovedSource) -> None:
+    """Print what was removed."""
+    print_line(
+        f"{removed.source}: removed; {removed.documents:,} documents left the index, "
+        f"{removed.urls:,} URLs are forgotten"
+    )
+    if removed.defined:
+        click.echo("  its definition is still there: the next crawl starts anew")
+
+
+@click.command("rename", short_help="Give a source another name; nothing is fetched again.")
+@click.argument("source")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@project_option
+@json_option
+def rename(source: str, name: str, yes: bool, project: Project, as_json: bool) -> None:
+    """Give everything that is stored of SOURCE the name NAME: its state, documents, stored responses and logs.
+
+    Write the new name into the definition file as well, before or after. The next crawl goes on where the last one
+    ended. NAME must not have been crawled itself.
+
+    \b
+    Examples:
+      ultracrawl rename members mitglieder
+      ultracrawl rename members mitglieder --yes --json
+    """  # noqa: D301 - as above
+    _require_known(project, source)
+    if not name or name != to_source_name(name, ""):
+        raise UserError(f"{name!r} cannot be the name of a source; write letters, digits, `.`, `_` and `-`")
+    if source == name:
+        raise UserError(f"{name!r} is the name that it has")
+    confirm(f"Give everything that is stored of {source} the name {name}?", yes=yes)
+    require_idle(project, name)
+    renamed = rename_source(project, source, name)
+    if as_json:
+        print_json(renamed.as_json())
+        return
+    print_line(f"{source}: is {name} now; {renamed.documents:,} documents have its name in the index")
+    if name not in project.known_sources and not is_adhoc(project, source):
+        print_line(
+            f"  write {name} into the definition file, too; until then searches leave its documents out"
+        )
+
+
+def _require_known(project: Project, name: str) -> None:
+    """Raise `UserError` for a name that neither the definitions, nor the state, nor an index has."""
+    known = {*project.known_sources, *stored_sources(project), *chain(*unfinished_renames(project))}
+    if name in known:
+        return
+    for index in (PROJECT_INDEX, *project.indexes):
+        with suppress(UltracrawlError), closing(open_index(project, index)) as opened:
+            known.update(opened.sources())
+    if name not in known:
+        guess = closest_match(name, known)
+        listed = f"did you mean {guess!r}?" if guess else f"there are {', '.join(sorted(known)) or 'none'}"
+        raise UserError(f"no source is named {name!r}, in the definitions, the state or the index; {listed}")
