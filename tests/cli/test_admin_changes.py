@@ -22,6 +22,9 @@ LOGIN = (
 )
 
 
+SUB = '<attrib name="prefix" type="list-string"><member>{url}/a</member></attrib>'
+
+
 def admin(workspace: Workspace, *words: str, code: int = 0) -> Ended:
     ended = workspace.command("admin", *words, "-c", "all.xml")
     assert ended.code == code, ended.err
@@ -151,3 +154,32 @@ def test_a_collection_without_a_start_uri_is_said_to_have_none(handbook: Workspa
     admin(handbook, "add", "later.xml")
     told = admin(handbook, verb, "later", code=2).err
     assert "the collection `later` has no start URI, so there is nothing to crawl" in told
+
+
+def test_a_collection_that_is_removed_leaves_nothing(
+    site: Site, url: str, workspace: Workspace, tmp_path: Path
+) -> None:
+    site.page("/", title="Home", text="heron", links=["/a"])
+    site.page("/a", title="A", text="heron")
+    options = {"start_uris": (f"{url}/",), "delay": 0.0}
+    inside = f'<SubDomain name="sub"><section name="include_uris">{SUB.format(url=url)}</section></SubDomain>'
+    one, two = (fast_xml(options, inside=inside, name=name) for name in ("A", "B"))
+    write(workspace, "networks.txt", "127.0.0.0/8\n")
+    write(workspace, "all.xml", one)
+    admin(workspace, "add", str(write(workspace, "b.xml", two)))
+    workspace.crawl("-c", "all.xml")
+
+    def documents() -> dict[str, int]:
+        info = workspace.command("index", "info", "--json", "-c", "all.xml").json
+        return dict(info["sources"])
+
+    assert set(documents()) == {"A", "A.sub", "B", "B.sub"}
+    out = admin(workspace, "remove", "B", "--yes").out
+    assert "B: removed" in out
+    assert set(documents()) == {"A", "A.sub"}
+    workspace.crawl("-c", "all.xml")
+    assert set(documents()) == {"A", "A.sub"}
+    kept = [
+        path.name for path in (workspace.directory / "var").rglob("B*") if not path.name.endswith(".lock")
+    ]
+    assert kept == []

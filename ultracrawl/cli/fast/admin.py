@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ import click
 from ultracrawl.cli.crawl import crawl, reindex, steering
 from ultracrawl.cli.fast import collection_file
 from ultracrawl.cli.fast.collection_file import (
+    all_parts,
     collections_in,
     file_of,
     find,
@@ -19,7 +21,10 @@ from ultracrawl.cli.fast.collection_file import (
 from ultracrawl.cli.look import explain, status
 from ultracrawl.cli.look import lint as lint_verb
 from ultracrawl.cli.manage import secret
-from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.cli.manage.remove import print_removed
+from ultracrawl.cli.options import confirm, json_option, print_json
+from ultracrawl.crawl.source_data.places import require_idle
+from ultracrawl.crawl.source_data.removing import remove_source
 from ultracrawl.sources.dialects.fast_xml.collection import merge_layers
 from ultracrawl.sources.dialects.fast_xml.forms.masks import unmasked
 from ultracrawl.sources.dialects.fast_xml.reader import KEY_FILE
@@ -114,12 +119,15 @@ def export(name: str, config: str | None) -> None:
     click.echo(collections_xml([find(name, collections_in(file_of(config)))], masked=True), nl=False)
 
 
-@command.command("remove")
+@command.command("remove", short_help="Remove a collection with everything that was crawled.")
 @_NAME
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_CONFIG
 def remove(name: str, yes: bool, config: str | None) -> None:
-    """Remove the collection NAME from the file. What was crawled stays until its data are deleted.
+    """Remove the collection NAME from the file, and everything that is stored of it and its sub-collections.
+
+    Their documents leave the index and other destinations, as `ultracrawl remove` says. If one of them is being
+    crawled, nothing is removed.
 
     \b
     Example:
@@ -127,8 +135,12 @@ def remove(name: str, yes: bool, config: str | None) -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
     known = collections_in(file_of(config))
     find(name, known)
-    if not yes:
-        click.confirm(f"Remove the collection {name}?", abort=True)
+    confirm(f"Remove the collection {name} and everything that is stored of it?", yes=yes)
+    project, parts = all_parts(name, config)
+    for part in parts:
+        require_idle(project, part)
+    for part in parts:
+        print_removed(replace(remove_source(project, part), defined=False))
     collection_file.write(file_of(config), [scope for scope in known if scope.name != name])
     click.echo(f"{name}: removed")
 

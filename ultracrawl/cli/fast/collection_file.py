@@ -10,7 +10,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.finding import FindingCode, refuse_fatal
 from ultracrawl.service.control import running_crawl
-from ultracrawl.settings.locations import with_data_folder
+from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import Project, usable_project
 from ultracrawl.sources.dialects import read_definitions
@@ -65,9 +65,19 @@ def stored_parts(name: str, config: str | None) -> tuple[str, ...]:
     return tuple(found) or parts[:1]
 
 
-def _parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
+def all_parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
+    """Return the project, and the sources of a collection, those included that cannot be crawled."""
+    return _project(config), sources_of(file_of(config)).get(name, ())
+
+
+def _project(config: str | None) -> Project:
     file = file_of(config)
     project = with_data_folder(usable_project(read_definitions(file)), locate_project(config)[1])
+    return with_location(project, file)
+
+
+def _parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
+    file, project = file_of(config), _project(config)
     if project.mistakes:
         raise DefinitionError(project.mistakes)
     found = sources_of(file)
