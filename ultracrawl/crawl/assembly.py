@@ -46,12 +46,14 @@ from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.rendering.page_parts import PartFetcher
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
 from ultracrawl.crawl.rewriters import SourceRewriter
+from ultracrawl.crawl.run.activity import Activity
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import CrawlControl
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
+from ultracrawl.crawl.run.silent_requests import SilentRequests
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.run_counters import RunCounters
@@ -152,9 +154,11 @@ class CrawlFeatures:
         self.verdict = FilterVerdict(context, restarts, self.limits.end_run, self.logs.log_robot_error)
         if self.filtering is not None:
             self.filtering.on_verdict = self.verdict.follow_answer
-        self.running = RunningCrawl(context, self.control, self.verdict)
         retry = self.retry_policy
         self.watch = VisitWatch(context, crawler, lambda: self.limits.is_overdue, retry.handle_failure)
+        self.silent = SilentRequests(crawler, self.robots.abandon_requests, self.watch.suspend_visit)
+        self.activity = Activity(context, lambda: self.statistics.answers)
+        self.running = RunningCrawl(context, self.control, self.verdict, self.activity)
         self.items = ItemTracker(context, crawler.signals, retry.handle_exception)
 
     def _make_reading(self) -> None:
@@ -175,7 +179,7 @@ class CrawlFeatures:
         self.control.open(ControlChannel(file) if file else None)
         self.reconciler = IndexReconciler(context)
         self.filling = Filling(context)
-        context.hooks.add(self.control, self.watch, self.statistics)
+        context.hooks.add(self.control, self.watch, self.silent, self.statistics)
         self.start_chain.open()
         chooser = AdaptiveChooser(context.store, context.source, context.clock)
         chooser.log = self.logs.events.scores

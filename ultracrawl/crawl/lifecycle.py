@@ -168,6 +168,7 @@ class CrawlLifecycle:
             context.counters.note_interruption()
         elif reason not in _NO_LIMIT and not features.limits.reached:  # sentence: close reasons of Scrapy
             context.counters.note_limit(reason)
+        features.activity.note_end()
         features.control.publish_ending(interrupted=context.counters.interrupted)
         if self._ticking.running:
             self._ticking.stop()

@@ -78,6 +78,8 @@ class Visit:
     """Set if the URL is read as a sitemap instead of a page."""
     attempts: int = 0
     """Number of failed requests that were retried."""
+    answering: bool = False
+    """Whether the response to its request has begun."""
     fetch: FetchResult = NOT_FETCHED
     checksum: bytes = b""
     """Checksum of the document, or of the body until there is one; the next visit compares with it."""
@@ -129,6 +131,10 @@ class Visit:
 
     # ---- results
 
+    def note_answer_begun(self) -> None:
+        """Record that the response to its request has begun."""
+        self.answering = True
+
     def note_answer(self, fetch: FetchResult) -> None:
         """Set the result of the request."""
         self.fetch = fetch
@@ -177,6 +183,7 @@ class Visit:
     def count_attempt(self) -> None:
         """Prepare for a retry of the request, which failed."""
         self.attempts += 1
+        self.answering = False
         self.fetch = self.fetch._replace(status=0, size=0, error="")
         self.deferred_links = None
 

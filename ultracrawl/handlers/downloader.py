@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
+from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.spidermiddlewares.metacopy import MetaCopyDetectionMiddleware
 from scrapy.spidermiddlewares.start import StartSpiderMiddleware
@@ -17,6 +19,8 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from ultracrawl.crawl import feature_of
+from ultracrawl.crawl.run.silent_requests import SilentRequests
 from ultracrawl.crawl.visit import HANDLED_KEY
 from ultracrawl.handlers.download_control import has_receivers
 from ultracrawl.settings.log_formatter import QuietLogFormatter
@@ -44,6 +48,10 @@ class DirectDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         methods = self.middleware.methods
+        self._fetches: dict[Request, asyncio.Task[Response | Request]] = {}
+        self._abandoned: set[Request] = set()
+        with suppress(NotConfigured):  # a spider without a definition
+            feature_of(crawler, SilentRequests).connect_downloader(self.abandon)
         self._request_methods = _with_async_flag(methods["process_request"])
         self._response_methods = _with_async_flag(methods["process_response"])
         self._exception_methods = _with_async_flag(methods["process_exception"])
@@ -54,15 +62,32 @@ class DirectDownloader(Downloader):
     def fetch(self, request: Request) -> Deferred[Response | Request]:  # type: ignore[override]  # without the spider, as Scrapy asks
         """Pass a request through the middlewares; the result is a response or another request."""
         self.active.add(request)
-        fetched = Deferred.fromFuture(asyncio.ensure_future(self._fetch(request)))
-        return fetched.addBoth(self._forget_request, request)
+        task = self._fetches[request] = asyncio.ensure_future(self._fetch(request))
+        return Deferred.fromFuture(task).addBoth(self._forget_request, request)
+
+    def abandon(self, request: Request) -> None:
+        """Cancel a request; to Scrapy it is handled, and its visit has no result."""
+        if (task := self._fetches.get(request)) is not None:
+            self._abandoned.add(request)
+            task.cancel()
 
     def _forget_request(self, result: Result, request: Request) -> Result:
         """Forget a request just when the engine gets its result; earlier, the engine could seem idle."""
         self.active.discard(request)
+        self._fetches.pop(request, None)
+        self._abandoned.discard(request)
         return result
 
     async def _fetch(self, request: Request) -> Response | Request:
+        try:
+            return await self._fetch_and_handle(request)
+        except asyncio.CancelledError:
+            if request not in self._abandoned:
+                raise
+            request.meta[HANDLED_KEY] = True
+            return request
+
+    async def _fetch_and_handle(self, request: Request) -> Response | Request:
         if not self._all_trusted:
             result = await self.middleware.download_async(self._send_request, request)
         else:

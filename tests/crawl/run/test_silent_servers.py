@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -108,3 +110,51 @@ def test_silent_servers_do_not_hold_up_the_others(
         assert silent.given_up == 0, "no time-out had to end for that"
     finally:
         kill_group(crawl)
+
+
+@pytest.fixture
+def few(site: Site, url: str, workspace: Workspace) -> Workspace:
+    """A site of few pages, for which a crawl would wait for five minutes."""
+    site.page("/", title="Home", links=["/1", "/2", "/3"], text="needle")
+    for number in (1, 2, 3):
+        site.page(f"/{number}", title=str(number), text=f"needle {number}")
+    site.robots("User-agent: *\nDisallow: /private\n")
+    workspace.define(f"{url}/", limits={"timeout": 300}, robots={"timeout": 300})
+    return workspace
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", "/2"])
+def test_a_crawl_that_is_stopped_does_not_wait_for_silent_servers(
+    site: Site, few: Workspace, path: str
+) -> None:
+    answer = site.hold(path)
+    crawl = few.start("crawl", "--json")
+    try:
+        until(lambda: site.count(path), crawl)
+        crawl.send_signal(signal.SIGTERM)
+        out, err = crawl.communicate(timeout=60)
+        assert not answer.is_set()
+    finally:
+        answer.set()
+        if crawl.poll() is None:
+            kill_group(crawl)
+    (run,) = json.loads(out)["runs"]
+    assert (crawl.returncode, run["interrupted"], run["problems"], err) == (1, True, [], "")
+    assert "NETWORK_ERROR" not in run["outcomes"]
+    resumed = few.crawl().run
+    assert resumed["resumed"] is True
+    assert (site.count(path), len(few.search("needle"))) == (2, 4), "nothing is taken for broken"
+
+
+def test_but_for_an_answer_that_has_begun(site: Site, few: Workspace) -> None:
+    site.drip("/2", b"<p>needle</p>", pause=0.5, times=14)
+    crawl = few.start("crawl", "--json")
+    try:
+        until(lambda: site.count("/2"), crawl)
+        crawl.send_signal(signal.SIGTERM)
+        crawl.communicate(timeout=60)
+    finally:
+        if crawl.poll() is None:
+            kill_group(crawl)
+    assert few.outcomes()["/2"] == "NEW"
+    assert site.count("/2") == 1

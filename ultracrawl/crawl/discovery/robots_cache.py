@@ -145,6 +145,11 @@ class RobotsCache:
             self._credential_free[origin] = asyncio.ensure_future(self._fetch_uncached(origin))
         return self._credential_free[origin]
 
+    def abandon_requests(self) -> None:
+        """Stop waiting for responses, without judging their origins: the crawl ends."""
+        for task in (*self._tasks.values(), *self._credential_free.values()):
+            task.cancel()
+
     async def _fetch_uncached(self, origin: str) -> RobotsRules:
         return self._judge(
             await self._fetch_with_retries(f"{origin}/robots.txt", has_turn=False, anonymous=True)

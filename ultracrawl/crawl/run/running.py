@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.portal_filters.verdict import FilterVerdict
+    from ultracrawl.crawl.run.activity import Activity
     from ultracrawl.crawl.run.control import CrawlControl
     from ultracrawl.errors import UltracrawlError
     from ultracrawl.stores.control_channel import Command
@@ -15,14 +16,22 @@ if TYPE_CHECKING:
 class RunningCrawl:
     """One crawl of one source; report and visits in flight are in its context."""
 
-    def __init__(self, context: CrawlContext, control: CrawlControl, verdict: FilterVerdict) -> None:
+    def __init__(
+        self, context: CrawlContext, control: CrawlControl, verdict: FilterVerdict, activity: Activity
+    ) -> None:
         self.context = context
+        self._activity = activity
         self._control = control
         self._verdict = verdict
         self.opened = False
         """Whether the crawl has begun; before that there is no report."""
         self.refused: UltracrawlError | None = None
         """The error because of which it could not begin."""
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Seconds since the last answer, or other work than waiting."""
+        return self._activity.quiet_seconds()
 
     @property
     def paused(self) -> bool:

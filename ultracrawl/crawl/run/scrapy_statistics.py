@@ -46,6 +46,11 @@ class ScrapyStatistics(Feature):
         self._errors = Counter[tuple[str, str]]()
         self._items = 0
 
+    @property
+    def answers(self) -> int:
+        """The number of responses to requests of any kind."""
+        return self._answers.total()
+
     def count_answer(self, method: str, status: int) -> None:
         """Count a response to a request of any kind."""
         self._answers[method, status] += 1

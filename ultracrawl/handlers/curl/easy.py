@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.crawl.visit import visit_of
+
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.exceptions import StopDownload
@@ -84,8 +86,15 @@ class EasyTransfer:
         self._sockets.append(connection)  # libcurl uses a duplicate; this one is closed with the transfer
         return connection
 
+    def _note_answer(self) -> None:
+        """Tell the visit of the request that its response has begun."""
+        if self._request is not None and (visit := visit_of(self._request)) is not None:
+            visit.note_answer_begun()
+
     def _append_chunk(self, chunk: bytes, largest: int) -> int | None:
         """Append a chunk of the body (at most `largest` bytes in all, 0 for no limit); -1 aborts the transfer."""
+        if not self.size:
+            self._note_answer()
         self.size += len(chunk)
         if 0 < largest < self.size:
             self.too_large = f"more than {largest} bytes came"

@@ -146,6 +146,7 @@ class Transfer(EasyTransfer):
             self._tunnelling = False
             self.head = ResponseHead()
             return None
+        self._note_answer()
         return -1 if self._should_abort(self.head.length) else None
 
     def _should_abort(self, length: int | None) -> bool:
