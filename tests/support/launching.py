@@ -6,13 +6,14 @@ import asyncio
 from typing import Any
 
 from ultracrawl.model import RunReport
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress
 
 
 class Crawl:
-    def __init__(self, order: CrawlOrder, begun: float = 1.0) -> None:
+    def __init__(self, order: CrawlOrder, begun: float = 1.0, *, starting: bool = False) -> None:
         self.order, self.begun = order, begun
-        self.starting = False
+        self.progress = CrawlProgress("" if starting else "1")
+        self.starting = starting
         """Whether it has nothing to report yet, if it is stopped."""
         self.end: asyncio.Future[CrawlEnd] = asyncio.get_running_loop().create_future()
 
@@ -41,9 +42,11 @@ class Crawl:
 class Launcher:
     def __init__(self) -> None:
         self.launched: list[Crawl] = []
+        self.starting = False
+        """Whether further crawls tell nothing yet."""
 
     async def launch(self, order: CrawlOrder) -> Crawl:
-        self.launched.append(Crawl(order))
+        self.launched.append(Crawl(order, starting=self.starting))
         return self.launched[-1]
 
     @property

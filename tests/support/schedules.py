@@ -19,6 +19,7 @@ from ultracrawl.service.orders import CrawlEnd, CrawlHandle, CrawlOrder, EventSt
 from ultracrawl.service.schedules.plans import OwnInterval, Plan, ScheduleTiming
 from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.supervisor.pool import CrawlPool
+from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.port.schedule_store import ScheduleStore
@@ -136,7 +137,8 @@ def pool_of(
     launcher: Launcher, clock: VirtualClock, events: EventStream, *, jobs: int, turn: float, restarts: int = 0
 ) -> CrawlPool:
     """Return a pool of some slots."""
-    return CrawlPool(launcher, clock, events, jobs=jobs, turn=turn, restarts=restarts)
+    limits = SlotLimits(jobs, starts=jobs, turn=turn)
+    return CrawlPool(launcher, clock, events, limits=limits, restarts=restarts, check_interval=10.0)
 
 
 @dataclass(slots=True)

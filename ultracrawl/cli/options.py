@@ -63,7 +63,8 @@ def jobs_option(function: F) -> F:
         type=click.IntRange(1, 1000),
         envvar="ULTRACRAWL_JOBS",
         metavar="N",
-        help="Crawl N sources at a time, each in a process of its own. Default: one a core.",
+        help="Crawl N sources at a time, besides those that only wait, each in a process of its own. "
+        "Default: free memory / 100 MB, from 8 to 64.",
     )(function)
 
 

@@ -100,12 +100,33 @@ class CrawlEnd:
         return "; ".join(self.report.problems) or ("it was interrupted" if self.report.interrupted else "")
 
 
+@dataclass(frozen=True, slots=True)
+class CrawlProgress:
+    """The progress of a crawl."""
+
+    run: str = ""
+    """The number of its run; empty until it has opened its files."""
+    paused: bool = False
+    site: str = ""
+    """A site with a request in flight."""
+    quiet: float = 0.0
+    """Seconds since the last answer, or other work than waiting."""
+    start: float = 0.0
+    """Seconds that it took to open its files."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Counters: fetched, indexed, deleted, queued, done, failed."""
+
+
 class CrawlHandle(Protocol):
     """An ordered crawl: queued, running or ended."""
 
     order: CrawlOrder
     begun: float
     """When it started (seconds since 1970); 0 while it is queued."""
+
+    @property
+    def progress(self) -> CrawlProgress:
+        """What it last told; nothing for a crawl that tells nothing on its way."""
 
     async def finished(self) -> CrawlEnd:
         """Wait for the end and return it; does not raise if the crawl died. May be awaited several times."""

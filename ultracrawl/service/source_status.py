@@ -18,16 +18,16 @@ def source_status(
     project: Project, source: DataSource, read: Callable[[Project, str], Holdings] = read_holdings
 ) -> dict[str, Any]:
     """Return the status of a source; `feeding` has `DestinationStatus` objects, which `status_json` converts."""
-    due = due_of(project, source.name)
+    due, waits = due_of(project, source.name), waits_for_slot(project, source.name)
     return {
-        **_live(project, _status(project, source.name, read(project, source.name))),
+        **_live(project, _status(project, source.name, read(project, source.name)), waits=waits),
         "feeding": _destinations(project, source),
         "next_run": None if due.at is None else as_text(due.at),
         "due_by": due.by,
         "never_due": due.never or None,
         "schedule": project.schedule_of(source.name) or None,
         "kept": runner_of(project, source.name, of_source=True) is not None,
-        "waits": waits_for_slot(project, source.name),
+        "waits": waits,
         "profile": project.profile_of(source.name) or None,
     }
 
@@ -76,7 +76,9 @@ def _destinations(project: Project, source: DataSource) -> list[DestinationStatu
     return rows if len(rows) > 1 or is_notable else []
 
 
-def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
-    """Set the state of a source that is being crawled to the phase of its crawl."""
+def _live(project: Project, row: dict[str, Any], *, waits: bool) -> dict[str, Any]:
+    """Set the state of a source that is being crawled to the phase of its crawl; one that waits for a slot waits."""
     sign = readable_sign(project, row["source"])
-    return {**row, "state": sign.phase.value, "pid": sign.pid} if sign else {**row, "pid": None}
+    if sign is None:
+        return {**row, "state": "waiting" if waits else row["state"], "pid": None}
+    return {**row, "state": sign.phase.value, "pid": sign.pid}

@@ -25,6 +25,7 @@ from ultracrawl.service.scrapyd.crawls import PATIENCE
 from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_crawl
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.pool import CrawlPool
+from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.settings.projects import find_project
 from ultracrawl.sources import Project
@@ -406,7 +407,7 @@ def test_the_sign_of_a_crawl_here_keeps_no_crawl_from_being_found_again(
 def test_a_pool_gives_the_places_to_crawls_here() -> None:
     async def play() -> None:
         launcher = Launcher()
-        pool = CrawlPool(launcher, WallClock(), EventStream(), jobs=1)
+        pool = CrawlPool(launcher, WallClock(), EventStream(), limits=SlotLimits(1))
         for order in (CrawlOrder("a"), CrawlOrder("b", profile="north"), CrawlOrder("c")):
             await pool.launch(order)
         await settle()

@@ -64,9 +64,10 @@ def runs_of(out: str) -> dict[str, dict[str, Any]]:
     return {run["source"]: run for run in json.loads(out)["runs"]}
 
 
-def test_sources_are_crawled_at_the_same_time(three: Three) -> None:
+@pytest.mark.parametrize("jobs", ["3", ""], ids=["asked", "default"])
+def test_sources_are_crawled_at_the_same_time(three: Three, jobs: str) -> None:
     held = {name: site.hold("/3") for name, site in three.sites.items()}
-    process = three.workspace.start("crawl", "--jobs", "3", "--json")
+    process = three.workspace.start("crawl", "--json", ULTRACRAWL_JOBS=jobs)
     until(lambda: all(site.count("/3") for site in three.sites.values()), process)
     for event in held.values():
         event.set()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from math import inf
 from typing import Any
 
 import pytest
 from support.launching import Crawl, Launcher, settle
 
 from ultracrawl.errors import WorkError
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, Event, EventKind, EventStream
-from ultracrawl.service.supervisor.pool import FIRST_RESTART_DELAY, CrawlPool
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, Event, EventKind, EventStream
+from ultracrawl.service.supervisor.pool import FIRST_RESTART_DELAY, MAX_START, CrawlPool
+from ultracrawl.service.supervisor.slots import LEND_AFTER, SlotLimits
 
 
 class Leaping:
@@ -32,18 +34,19 @@ class Leaping:
 
 
 class Scene:
-    def __init__(self, jobs: int = 2, restarts: int = 0, turn: float = float("inf")) -> None:
+    def __init__(self, jobs: int = 2, restarts: int = 0, turn: float = inf, starts: int = 9) -> None:
         self.launcher, self.clock, self.events = Launcher(), Leaping(), EventStream()
         self.seen = self.events.subscribe()
         self.completed: list[Crawl] = []
+        self.told_waiting: list[list[str]] = []
         self.pool = CrawlPool(
             self.launcher,
             self.clock,
             self.events,
-            jobs=jobs,
+            limits=SlotLimits(jobs, starts, turn),
             restarts=restarts,
-            turn=turn,
             complete_dead=self.complete,
+            waiting_changed=lambda sources: self.told_waiting.append(list(sources)),
         )
 
     async def complete(self, order: CrawlOrder, death: str) -> Crawl:
@@ -56,6 +59,12 @@ class Scene:
         ends = [asyncio.ensure_future(crawl.finished()) for crawl in crawls]
         await settle()
         return ends
+
+    async def until_begun(self, *names: str) -> None:
+        """Let time go by until these have begun, each time they did."""
+        while self.launcher.names != list(names):
+            assert self.launcher.names == list(names)[: len(self.launcher.names)]
+            await asyncio.sleep(0)
 
     def heard(self) -> list[Event]:
         waiting = self.seen._queue
@@ -116,10 +125,7 @@ async def test_one_that_died_is_begun_again_later_each_time_and_then_given_up() 
     assert not end.done(), "what the source wants done then is not done"
     scene.completed[0].finish()
     assert (await end).died
-    assert [rest for rest in scene.clock.slept if rest < float("inf")] == [
-        FIRST_RESTART_DELAY,
-        2 * FIRST_RESTART_DELAY,
-    ]
+    assert scene.clock.slept == [FIRST_RESTART_DELAY, 2 * FIRST_RESTART_DELAY]
     assert scene.kinds().count(EventKind.CHILD_DIED) == 3
 
 
@@ -127,7 +133,7 @@ async def test_one_that_died_is_begun_again_later_each_time_and_then_given_up() 
 async def test_more_places_are_given_at_once() -> None:
     scene = Scene(jobs=1)
     await scene.order("a", "b", "c")
-    scene.pool.set_limits(2, float("inf"))
+    scene.pool.set_limits(SlotLimits(2, 9))
     await settle()
     assert scene.launcher.names == ["a", "b"]
     await scene.pool.kill_crawls()
@@ -229,9 +235,122 @@ async def test_whose_turn_is_over_before_it_has_begun_goes_on_later_too() -> Non
 async def test_one_that_is_paused_leaves_its_place() -> None:
     scene = Scene(jobs=1)
     await scene.order("a", "b")
-    scene.pool.crawls["a"].note_pause(paused=True)
+    scene.launcher.launched[0].progress = CrawlProgress("1", paused=True)
+    await scene.until_begun("a", "b")
+
+
+@played
+async def test_one_without_answers_lends_its_place_and_goes_on() -> None:
+    scene = Scene(jobs=1)
+    ends = await scene.order("silent", "b", "c")
+    scene.launcher.launched[0].progress = CrawlProgress("1", quiet=LEND_AFTER)
+    await scene.until_begun("silent", "b")
+    assert scene.pool.waiting == ["c"]
+    scene.launcher.launched[0].progress = CrawlProgress("1", quiet=0.0)
+    scene.launcher.launched[1].finish()
     await settle()
-    assert scene.launcher.names == ["a", "b"]
+    assert scene.pool.waiting == ["c"], "it has an answer, and its place again"
+    scene.launcher.launched[0].finish()
+    await scene.until_begun("silent", "b", "c")
+    assert ends[0].done()
+
+
+@played
+async def test_too_many_that_lend_make_the_first_of_them_wait_for_its_next_turn() -> None:
+    scene = Scene(jobs=1)
+    ends = await scene.order("silent", "deaf", "c")
+    for number, names in enumerate((["silent", "deaf"], ["silent", "deaf", "c"])):
+        scene.launcher.launched[number].progress = CrawlProgress("1", quiet=LEND_AFTER)
+        await scene.until_begun(*names)
+    assert scene.pool.waiting == ["silent"]
+    assert not any(end.done() for end in ends), "nobody wanted it to end"
+    assert scene.kinds().count(EventKind.RUN_FAILED) == 0
+    scene.launcher.launched[2].finish()
+    await scene.until_begun("silent", "deaf", "c", "silent")
+
+
+@played
+async def test_only_so_many_start_at_a_time_unless_one_takes_too_long() -> None:
+    scene = Scene(jobs=3, starts=1)
+    scene.launcher.starting = True
+    await scene.order("a", "b", "c")
+    assert scene.launcher.names == ["a"]
+    scene.launcher.launched[0].progress = CrawlProgress("1")
+    await scene.until_begun("a", "b")
+    begun = scene.clock.time
+    await scene.until_begun("a", "b", "c")
+    assert scene.clock.time - begun >= MAX_START - 1
+    assert EventKind.RUN_WAITS not in scene.kinds(), "there is a place for each"
+
+
+@played
+async def test_a_turn_ends_as_soon_as_somebody_waits() -> None:
+    scene = Scene(jobs=1, turn=900.0)
+    await scene.order("long")
+    scene.clock.time += 901.0
+    begun = scene.clock.time
+    await scene.order("short")
+    assert scene.launcher.names == ["long", "short"]
+    assert scene.clock.time == begun
+
+
+@played
+async def test_a_turn_begins_when_its_crawl_has_started() -> None:
+    scene = Scene(jobs=1, turn=60.0)
+    await scene.order("slow")
+    scene.launcher.launched[0].progress = CrawlProgress("1", start=5.0)
+    scene.clock.time += 61.0
+    await scene.order("short")
+    assert scene.launcher.names == ["slow"]
+    scene.clock.time += 4.0
+    await scene.until_begun("slow", "short")
+
+
+@played
+async def test_a_clock_that_is_set_back_prolongs_no_turn() -> None:
+    scene = Scene(jobs=1, turn=60.0)
+    await scene.order("long")
+    scene.clock.time -= 172_800.0
+    await scene.order("short")
+    scene.clock.time += 61.0
+    await scene.until_begun("long", "short")
+
+
+@played
+async def test_who_waits_is_told_with_every_change() -> None:
+    scene = Scene(jobs=1, turn=900.0)
+    await scene.order("a", "b")
+    assert scene.told_waiting == [["b"]]
+    scene.clock.time += 901.0
+    await scene.until_begun("a", "b")
+    await settle()
+    assert scene.told_waiting == [["b"], [], ["a"]], "also after its turn"
+    scene.launcher.launched[1].finish()
+    await settle()
+    assert scene.told_waiting[-1] == []
+
+
+@played
+async def test_an_order_that_waits_can_be_withdrawn_and_a_crawl_cannot() -> None:
+    scene = Scene(jobs=1, restarts=5)
+    ends = await scene.order("a", "b")
+    scene.pool.withdraw("a")
+    scene.pool.withdraw("b")
+    scene.pool.withdraw("nobody")
+    await settle()
+    assert (ends[0].done(), ends[1].done()) == (False, True)
+    scene.launcher.launched[0].finish()
+    await settle()
+    assert scene.launcher.names == ["a"]
+
+
+@played
+async def test_one_that_has_opened_nothing_yet_is_withdrawn_too() -> None:
+    scene = Scene()
+    scene.launcher.starting = True
+    (end,) = await scene.order("a")
+    scene.pool.withdraw("a")
+    assert (await end).report is None
 
 
 @played

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.service.orders import CrawlOrder
+from ultracrawl.service.orders import CrawlOrder, CrawlProgress
 from ultracrawl.service.supervisor import child, processes
-from ultracrawl.service.supervisor.messages import ChildOrder, CrawlProgress
+from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.service.supervisor.processes import ChildCrawl
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -25,6 +26,7 @@ from ultracrawl.service.supervisor.serving import ServeOptions, serve
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.settings.projects import find_project
 from ultracrawl.stores.opening import open_schedules
+from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder
 
 
 def source(**options: Any) -> dict[str, Any]:
@@ -74,6 +76,12 @@ class Service:
 
     def phases(self) -> dict[str, SourcePhase]:
         return {one.name: one.phase for one in self.supervisor.sources()}
+
+    def waiting(self) -> list[str]:
+        """Return the sources that wait for a slot, as another process sees them."""
+        project = self.supervisor.project
+        states = {name: source_status(project, one)["state"] for name, one in project.sources.items()}
+        return [name for name, state in states.items() if state == "waiting"]
 
     def kinds(self) -> list[EventKind]:
         waiting = self.events._queue
@@ -126,17 +134,85 @@ async def test_other_processes_see_who_waits_for_a_free_place(
 ) -> None:
     await supervisor.start_source("quiet")
     await settle()
-    await supervisor._check_once()
-
-    def waits() -> list[str]:
-        project = supervisor.project
-        return [name for name, one in project.sources.items() if source_status(project, one)["waits"]]
-
-    assert waits() == ["quiet"]
+    assert service.waiting() == ["quiet"]
     service.launcher.launched[0].finish()
     await settle()
-    await supervisor._check_once()
-    assert "quiet" not in waits()
+    assert "quiet" not in service.waiting()
+
+
+@played(jobs=1)
+async def test_one_that_had_its_turn_waits_and_is_not_unfinished(
+    service: Service, supervisor: Supervisor
+) -> None:
+    service.write({**DEFINITION, "processes": {"turn": "0.01 s"}})
+    await supervisor.reload_definitions()
+    await supervisor.start_source("quiet")
+    async with asyncio.timeout(60):
+        while "quiet" not in service.launcher.names:
+            await asyncio.sleep(0.01)
+    assert service.waiting() == ["hourly"]
+
+
+async def pause_while_it_waits(service: Service, supervisor: Supervisor) -> None:
+    await settle()
+    assert service.phases()["nightly"] is SourcePhase.QUEUED
+    await supervisor.pause_source("nightly")
+    await settle()
+    assert service.waiting() == []
+    service.launcher.launched[0].finish()
+    await settle()
+    assert "nightly" not in service.launcher.names
+    await supervisor.resume_source("nightly")
+    await settle()
+
+
+@played(jobs=1)
+async def test_one_that_waits_and_is_paused_is_taken_out_of_the_queue(
+    service: Service, supervisor: Supervisor
+) -> None:
+    await supervisor.launch_schedule("night")
+    await pause_while_it_waits(service, supervisor)
+    assert service.phases()["nightly"] is SourcePhase.QUEUED, "its schedule still wants it"
+
+
+@played(jobs=1)
+async def test_so_is_one_that_a_person_has_ordered(service: Service, supervisor: Supervisor) -> None:
+    await supervisor.start_source("nightly")
+    await pause_while_it_waits(service, supervisor)
+    assert service.phases()["nightly"] is SourcePhase.IDLE
+
+
+@played(jobs=1)
+async def test_another_process_takes_it_out_of_the_queue_too(
+    service: Service, supervisor: Supervisor
+) -> None:
+    for command in (ScheduleCommand.STOP, ScheduleCommand.PAUSE):
+        await supervisor.start_source("nightly")
+        await settle()
+        assert service.waiting() == ["nightly"]
+        supervisor._store.leave_order(ScheduleOrder("nightly", command, of_source=True), time.time())
+        async with asyncio.timeout(60):
+            while "nightly" in supervisor._pool.crawls:
+                await asyncio.sleep(0.01)
+    assert service.launcher.names == ["hourly"]
+
+
+@played(jobs=2)
+async def test_one_that_is_paused_while_its_process_starts_is_not_crawled(
+    service: Service, supervisor: Supervisor
+) -> None:
+    service.launcher.starting = True
+    await supervisor.launch_schedule("night")
+    await settle()
+    assert service.launcher.names == ["hourly", "nightly"]
+    await supervisor.pause_source("nightly")
+    await settle()
+    assert service.phases()["nightly"] is SourcePhase.IDLE
+    assert supervisor.schedules()[0].status is not ScheduleStatus.STOPPED, "it goes on when it is resumed"
+    service.launcher.starting = False
+    await supervisor.resume_source("nightly")
+    await settle()
+    assert service.launcher.names == ["hourly", "nightly", "nightly"]
 
 
 @played(jobs=3)

@@ -25,7 +25,7 @@ from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
 if TYPE_CHECKING:
-    from ultracrawl.service.supervisor.messages import CrawlProgress
+    from ultracrawl.service.orders import CrawlProgress
 
 
 @click.command("crawl")
@@ -57,9 +57,10 @@ def command(
     """Crawl SOURCES (all of the definition file if none is named) and bring the index up to date.
 
     A later run requests only what may have changed, and removes from the index what is gone. A run that was
-    stopped or killed is resumed. Several sources are crawled at the same time, as many as the machine has cores
-    or --jobs says; with --jobs 1 one after the other, in this process. With --continuous the command stays and begins
-    the next cycle of each source when `refresh` of its definition says so; --json then prints one object for each run.
+    stopped or killed is resumed. Several sources are crawled at the same time: --jobs of them, besides those that only
+    wait for answers or delays. With --jobs 1 they are crawled one after the other, in this process. With --continuous
+    the command stays and begins the next cycle of each source when `refresh` of its definition says so; --json then
+    prints one object for each run.
 
     \b
     Examples:
@@ -108,9 +109,9 @@ def _parallel_jobs(project: Project, sources: int, jobs: int | None) -> int:
     """Return how many sources are crawled in parallel."""
     if sources < 2:
         return sources
-    from ultracrawl.service.supervisor.pool import default_jobs  # noqa: PLC0415 - a single one needs no pool
+    from ultracrawl.service.supervisor.slots import default_slots  # noqa: PLC0415 - a single one needs none
 
-    return min(jobs or project.processes.jobs or default_jobs(), sources)
+    return min(jobs or project.processes.jobs or default_slots(), sources)
 
 
 def _log_settings(verbose: bool) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def _crawl_continuously(
 
     for report in refused:
         print_run(report)
-    if jobs > 1:
+    if len(chosen) > 1:
         from ultracrawl.service.supervisor.continuous import crawl_continuously  # noqa: PLC0415 - as above
 
         level = settings["LOG_LEVEL"]

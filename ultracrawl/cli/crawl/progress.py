@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from ultracrawl.crawl import RunningCrawl
-    from ultracrawl.service.supervisor.messages import CrawlProgress
+    from ultracrawl.service.orders import CrawlProgress
 
 
 class ProgressLine:

@@ -38,9 +38,10 @@ from ultracrawl.stores.opening import open_sites, state_to_read
 def command(project: Project, site: str | None, as_json: bool) -> None:
     """Show, for each source, how many URLs are known, waiting and indexed, and the last run.
 
-    A source that is being crawled is running, pausing, paused, stopping or finishing; else it is idle, indexing
-    pending (documents wait for `ultracrawl approve`), unfinished (the next crawl resumes its run), failed (the last
-    crawl could not begin or go on; its reason is shown), unreadable (its state is damaged) or never crawled.
+    A source that is being crawled is running, pausing, paused, stopping or finishing; else it is waiting (for a slot,
+    as others are being crawled), idle, indexing pending (documents wait for `ultracrawl approve`), unfinished (the
+    next crawl resumes its run), failed (the last crawl could not begin or go on; its reason is shown), unreadable (its
+    state is damaged) or never crawled.
 
     With a SITE (a host, with its port if that is not the usual one): when the next request is due and why not earlier,
     its delay, errors and robots.txt.
@@ -99,8 +100,8 @@ def _print_status(row: dict[str, Any]) -> None:
         )
     elif row["state"] == "unfinished":
         click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
-    if row.get("waits"):
-        click.echo("  waits for a free slot: other sources are being crawled")
+    if row["state"] == "waiting":
+        click.echo("  waits for a slot: other sources are being crawled")
     if row.get("profile"):
         click.echo(
             f"  crawled on another machine (profile {row['profile']}): only the ends of its crawls are known here"

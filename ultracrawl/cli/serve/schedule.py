@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from ultracrawl.cli.crawl.report import print_report
-from ultracrawl.cli.options import json_option, print_all, print_json, project_option
+from ultracrawl.cli.options import jobs_option, json_option, print_all, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport, ScheduleStatus
@@ -89,13 +89,13 @@ def show(name: str, project: Project, as_json: bool) -> None:
 
 @command.command("launch", short_help="Run a schedule now.")
 @click.argument("name")
+@jobs_option
 @project_option
 @json_option
-def launch(name: str, project: Project, as_json: bool) -> None:
+def launch(name: str, jobs: int | None, project: Project, as_json: bool) -> None:
     """Run a schedule now.
 
-    The process that runs the schedule gets the order; if there is none, its sources are crawled in this process, one
-    after the other.
+    The process that runs the schedule gets the order; if there is none, this command crawls its sources.
 
     \b
     Example:
@@ -103,15 +103,20 @@ def launch(name: str, project: Project, as_json: bool) -> None:
     """  # noqa: D301 - as above
     if runner_of(project, name) is not None:
         _order(project, name, ScheduleCommand.LAUNCH, as_json)
-    from ultracrawl.service.schedules.continuous import launch_here  # noqa: PLC0415 - it loads the crawler
-
-    _state(project, name)
+    sources = _state(project, name).sources
 
     def print_run(report: RunReport) -> None:
         print_all("runs", [report], print_report, as_json=as_json)
         sys.stdout.flush()
 
-    launch_here(project, name, told=print_run, settings={"LOG_LEVEL": "ERROR"})
+    if len(sources) > 1:
+        from ultracrawl.service.supervisor.continuous import launch_together  # noqa: PLC0415 - as below
+
+        launch_together(project, name, jobs, told=print_run)
+    else:
+        from ultracrawl.service.schedules.continuous import launch_here  # noqa: PLC0415 - it loads the crawler
+
+        launch_here(project, name, told=print_run, settings={"LOG_LEVEL": "ERROR"})
     status = _state(project, name).status
     raise SystemExit(0 if status in {ScheduleStatus.SCHEDULED, ScheduleStatus.INDEXING_PENDING} else 1)
 

@@ -96,7 +96,7 @@ def _run_in_process(
         show=watcher or (lambda _: None),
         interrupted=end_soon,
     )
-    with open_command_store(project, plans) as store:
+    with open_command_store(project, plans) as (store, _):
         launcher.runner = CrawlRunner(project, settings, launcher.look)
         profile_launcher = ProfileLauncher(launcher, lambda: project, WallClock())
         command = RunnerCommand(

@@ -12,7 +12,7 @@ from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import RunReport
 from ultracrawl.service.completion import complete
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, Event, EventKind, EventStream
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, Event, EventKind, EventStream
 from ultracrawl.service.run import CrawlRunner, Watcher
 from ultracrawl.sources import DataSource
 
@@ -94,6 +94,7 @@ class InProcessCrawl:
     def __init__(self, order: CrawlOrder, launcher: InProcessLauncher) -> None:
         self.order = order
         self.begun = 0.0
+        self.progress = CrawlProgress()
         self.stopped = False
         """Whether it is to end, or not to start."""
         self._work = asyncio.ensure_future(launcher.crawl(self))

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress
 from ultracrawl.service.parent_watch import exit_with_parent
 from ultracrawl.service.schedules.plans import Plan, ScheduleTiming, plans_of
 from ultracrawl.sources import Project
@@ -72,6 +72,7 @@ class Optimisation:
     def __init__(self, order: CrawlOrder, process: BaseProcess, pipe: Connection) -> None:
         self.order = order
         self.begun = time.time()
+        self.progress = CrawlProgress()
         self._process = process
         self._end_reason = ""
         """Why this process has ended it."""

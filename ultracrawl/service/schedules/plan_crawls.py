@@ -203,7 +203,8 @@ class PlanCrawls:
         source, reason, stopped = crawl.source, crawl.stopped_for, _was_stopped(crawl, end)
         del self._crawls[source]
         self._ports.crawl_ended(end)
-        if not (stopped and reason in {Reason.WINDOW, Reason.RUNNER_ENDS}):
+        withdrawn = reason is None and end.report is None and self._ports.is_paused(source)
+        if not (stopped and (withdrawn or reason in {Reason.WINDOW, Reason.RUNNER_ENDS})):
             self.begun = self.begun or end.report is None or end.report.begun
             if stopped and reason in {None, Reason.PERSON}:
                 self.stopped.add(source)

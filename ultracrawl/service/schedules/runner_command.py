@@ -14,12 +14,12 @@ from ultracrawl.service.orders import CrawlEnd, EventStream, Launcher, WallClock
 from ultracrawl.service.schedules.optimisation import optimisation_plan
 from ultracrawl.service.schedules.plans import Plan, plans_of, require_plans
 from ultracrawl.service.schedules.runner import ScheduleRunner
-from ultracrawl.service.schedules.runner_claim import open_runner_claim
+from ultracrawl.service.schedules.runner_claim import RunnerClaim, open_runner_claim
 from ultracrawl.service.schedules.schedule_status import has_pending, latest_log
 from ultracrawl.service.schedules.steering import obey_orders
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_schedules
-from ultracrawl.stores.port.schedule_store import ScheduleStore
+from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
 
 logger = logging.getLogger(__name__)
 ANNOUNCE_INTERVAL = 1.0
@@ -41,8 +41,13 @@ def wanted_plans(
 
 
 @contextmanager
-def open_command_store(project: Project, plans: Sequence[Plan]) -> Iterator[ScheduleStore]:
-    """Claim the plans, and open the schedule store. Raises `UserError` if another process has claimed some."""
+def open_command_store(
+    project: Project, plans: Sequence[Plan]
+) -> Iterator[tuple[ScheduleStore, RunnerClaim]]:
+    """Claim the plans, and open the schedule store; yields store and claim.
+
+    Raises `UserError` if another process has claimed some.
+    """
     names = [plan.name for plan in plans if not plan.own]
     sources = [source for plan in plans for source in plan.sources]
     with closing(open_schedules(project, renew=True)) as store, open_runner_claim(project) as runner_claim:
@@ -53,7 +58,7 @@ def open_command_store(project: Project, plans: Sequence[Plan]) -> Iterator[Sche
         for plan in plans:
             for source in plan.sources:
                 store.set_paused(source, paused=False)  # a pause ends with its process
-        yield store
+        yield store, runner_claim
 
 
 class RunnerCommand:
@@ -70,7 +75,10 @@ class RunnerCommand:
         say: Callable[[str], None] = lambda _: None,
         crawl_ended: Callable[[CrawlEnd], None] = lambda _: None,
         is_crawled: Callable[[str], bool],
+        pause_crawl: Callable[[str], bool] = lambda _: False,
     ) -> None:
+        """`pause_crawl` pauses the crawl of a source; False if it has not begun: then its order is withdrawn."""
+        self._pause_crawl = pause_crawl
         self._store = store
         self._say = say
         self.runner = ScheduleRunner(
@@ -86,11 +94,15 @@ class RunnerCommand:
             has_pending=lambda source: has_pending(project, source),
         )
 
+    def _pause_source(self, source: str) -> None:
+        if not self._pause_crawl(source):
+            self.runner.pause_source(source)
+
     async def run(self, *, once: str = "") -> None:
         """Run the plans; with `once` launch that schedule, and return when its run has ended."""
-        runner = self.runner
+        runner, commands = self.runner, {ScheduleCommand.PAUSE: self._pause_source}
         background = [
-            asyncio.ensure_future(obey_orders(runner, self._store, WallClock())),
+            asyncio.ensure_future(obey_orders(runner, self._store, WallClock(), commands)),
             asyncio.ensure_future(self._announce_next_run()),
         ]
         try:

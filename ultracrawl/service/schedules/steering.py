@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 
 from ultracrawl.errors import StateError, UltracrawlError, UserError, WorkError
@@ -26,14 +27,20 @@ _ORDER_LIFETIME = 600.0
 """Seconds after which an order that no process has taken expires."""
 
 
-def obey(runner: ScheduleRunner, order: ScheduleOrder) -> None:
+SourceCommands = Mapping[ScheduleCommand, Callable[[str], None]]
+"""Functions that carry out orders for sources instead of those of the runner."""
+
+
+def obey(runner: ScheduleRunner, order: ScheduleOrder, own: SourceCommands | None = None) -> None:
     """Carry out an order. Raises `UserError`, `WorkError`."""
     if order.of_source:
-        {
+        commands = {
             ScheduleCommand.PAUSE: runner.pause_source,
             ScheduleCommand.RESUME: runner.resume_source,
             ScheduleCommand.STOP: runner.stop_source,
-        }[order.command](order.name)
+            **(own or {}),
+        }
+        commands[order.command](order.name)
         return
     schedule = runner.find_schedule(order.name)
     {
@@ -45,7 +52,9 @@ def obey(runner: ScheduleRunner, order: ScheduleOrder) -> None:
     }[order.command]()
 
 
-async def obey_orders(runner: ScheduleRunner, store: ScheduleStore, clock: Clock) -> None:
+async def obey_orders(
+    runner: ScheduleRunner, store: ScheduleStore, clock: Clock, own: SourceCommands
+) -> None:
     """Carry out orders of other processes until cancelled."""
     while True:
         await clock.sleep(ORDERS_INTERVAL)
@@ -53,7 +62,7 @@ async def obey_orders(runner: ScheduleRunner, store: ScheduleStore, clock: Clock
             since = clock.now() - _ORDER_LIFETIME
             for order in store.take_orders(runner.schedules, runner.sources, since=since):
                 try:
-                    obey(runner, order)
+                    obey(runner, order, own)
                 except UltracrawlError as error:
                     logger.warning("%s", error)
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from ultracrawl.crawl.logs import job_report
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
-from ultracrawl.service.orders import Clock, CrawlEnd, CrawlOrder
+from ultracrawl.service.orders import Clock, CrawlEnd, CrawlOrder, CrawlProgress
 from ultracrawl.service.scrapyd.client import JobPhase, ScrapydClient
 
 logger = logging.getLogger(__name__)
@@ -79,6 +79,7 @@ class ScrapydCrawl:
     ) -> None:
         self.order = order
         self.begun = clock.now()
+        self.progress = CrawlProgress()
         self._client = client
         self._key = key
         self._clock = clock

@@ -20,9 +20,10 @@ from ultracrawl.crawl import RunningCrawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.service.completion import complete_failed_start
+from ultracrawl.service.orders import CrawlProgress
 from ultracrawl.service.parent_watch import exit_with_parent
 from ultracrawl.service.run import run_sources
-from ultracrawl.service.supervisor.messages import ChildOrder, CrawlProgress
+from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import raise_gc_thresholds
 
@@ -70,6 +71,9 @@ class _ProgressReporter:
 
     def __init__(self, parent: Connection) -> None:
         self._parent = parent
+        self._begun = time.monotonic()
+        self._start: float | None = None
+        """Seconds from the begin of the process to the first message."""
         self._next = 0.0
 
     def send_progress(self, crawl: RunningCrawl) -> None:
@@ -78,7 +82,8 @@ class _ProgressReporter:
         if now < self._next or not select.select([], [self._parent], [], 0)[1]:
             return
         self._next = now + PROGRESS_INTERVAL
-        self._send({"live": asdict(_progress(crawl))})
+        self._start = now - self._begun if self._start is None else self._start
+        self._send({"live": asdict(_progress(crawl, self._start))})
 
     def send_report(self, report: RunReport, *, mistake: bool = False) -> None:
         """Send the final report."""
@@ -93,7 +98,7 @@ class _ProgressReporter:
             self._next = float("inf")
 
 
-def _progress(crawl: RunningCrawl) -> CrawlProgress:
+def _progress(crawl: RunningCrawl, start: float) -> CrawlProgress:
     report = crawl.context.report
     counts = {
         "fetched": report.fetched,
@@ -104,4 +109,4 @@ def _progress(crawl: RunningCrawl) -> CrawlProgress:
         "failed": report.outcomes[UrlOutcome.FAILED],
     }
     site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
-    return CrawlProgress(report.run_id, crawl.paused, site, counts)
+    return CrawlProgress(report.run_id, crawl.paused, site, crawl.quiet_seconds, start, counts)

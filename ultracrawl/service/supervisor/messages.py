@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ultracrawl.service.orders import CrawlOrder
 from ultracrawl.sources import Catalog, DataSource, Project
@@ -25,15 +24,3 @@ def child_order(project: Project, order: CrawlOrder, log_level: str = "ERROR") -
     """Return the arguments of the child process for an order. Raises `UserError` if the source cannot be crawled."""
     source = order.as_ordered(Catalog(project).find(order.source))
     return ChildOrder(project, source, order.force, log_level)
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlProgress:
-    """The progress of a crawl."""
-
-    run: str = ""
-    paused: bool = False
-    site: str = ""
-    """A site with a request in flight."""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """Counters: fetched, indexed, deleted, queued, done, failed."""

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ultracrawl.model import RunReport
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder, EventStream, WallClock
-from ultracrawl.service.supervisor.messages import ChildOrder, CrawlProgress
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress, EventStream, WallClock
+from ultracrawl.service.schedules.runner_claim import RunnerClaim, open_runner_claim
+from ultracrawl.service.supervisor.messages import ChildOrder
 from ultracrawl.service.supervisor.pool import CrawlPool
-from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
+from ultracrawl.service.supervisor.processes import ProcessLauncher
+from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.sources import DataSource, Project
 
 SHOW_INTERVAL = 0.5
@@ -33,13 +35,14 @@ def crawl_together(
     log_level: str = "ERROR",
     show: Show | None = None,
 ) -> list[RunReport]:
-    """Crawl sources, at most `jobs` at a time, and return the reports of those that were started, in their order.
+    """Crawl sources and return the reports of those that were started, in their order.
 
-    A source that takes links of earlier sources starts when these have ended. The first SIGINT ends all crawls cleanly,
-    so that they can be resumed; the second ends them at once. If the process of a crawl dies, its report says so, and
-    the others continue.
+    At most `jobs` are crawled at a time, besides those that only wait. A source that takes links of earlier sources
+    starts when these have ended. The first SIGINT ends all crawls cleanly, so that they can be resumed; the second ends
+    them at once. If the process of a crawl dies, its report says so, and the others continue.
     """
-    return asyncio.run(_ParallelCrawls(project, sources, jobs, force, log_level, show).crawl_all())
+    with open_runner_claim(project) as claim:
+        return asyncio.run(_ParallelCrawls(project, sources, jobs, force, log_level, show, claim).crawl_all())
 
 
 class _ParallelCrawls:
@@ -53,6 +56,7 @@ class _ParallelCrawls:
         force: bool,
         log_level: str,
         show: Show | None,
+        claim: RunnerClaim,
     ) -> None:
         self._sources = {source.name: source for source in sources}
         self._force = force
@@ -64,8 +68,9 @@ class _ParallelCrawls:
             launcher,
             WallClock(),
             EventStream(),
-            jobs=jobs,
+            limits=SlotLimits.of(project.processes, jobs),
             complete_dead=launcher.complete_dead,
+            waiting_changed=claim.publish_waiting,
         )
         self._ends: dict[str, asyncio.Task[CrawlEnd]] = {}
         self._interrupts = 0
@@ -100,9 +105,7 @@ class _ParallelCrawls:
         if self._show is None:
             return
         progress = {
-            name: crawl.current.progress
-            for name, crawl in self._pool.crawls.items()
-            if isinstance(crawl.current, ChildCrawl)
+            name: crawl.progress for name, crawl in self._pool.crawls.items() if crawl.current is not None
         }
         self._show(sum(end.done() for end in self._ends.values()), progress)
 

@@ -1,12 +1,10 @@
-"""Limits the number of concurrent crawls, queues the others, and restarts crawls that died with increasing delays."""
+"""Runs some crawls at a time, queues the others, and restarts crawls that died with increasing delays."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from typing import Any
 
 from ultracrawl.errors import UltracrawlError, WorkError
@@ -16,11 +14,13 @@ from ultracrawl.service.orders import (
     CrawlEnd,
     CrawlHandle,
     CrawlOrder,
+    CrawlProgress,
     Event,
     EventKind,
     EventStream,
     Launcher,
 )
+from ultracrawl.service.supervisor.slots import ActiveCrawl, SlotLimits, WaitingOrder, pick
 
 FIRST_RESTART_DELAY = 5.0
 """Seconds until a crawl that died is restarted; doubled after each further death."""
@@ -35,16 +35,19 @@ CompleteDead = Callable[[CrawlOrder, str], Awaitable[CrawlHandle | None]]
 logger = logging.getLogger(__name__)
 
 
-def default_jobs() -> int:
-    """Return the default number of concurrent crawls: one per core."""
-    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+CHECK_INTERVAL = 1.0
+"""Seconds between two looks at the running crawls while others wait."""
+START_CHECK_INTERVAL = 0.2
+"""Seconds between two such looks while a crawl starts."""
+MAX_START = 10.0
+"""Seconds after which a crawl no longer counts as starting, whatever it tells."""
 
 
 class CrawlPool:
-    """A launcher that runs at most `jobs` crawls of another launcher at a time, in the order in which they were due.
+    """A launcher that lets some crawls of another launcher run at a time; `pick` decides which.
 
-    A crawl that lasts longer than `turn` seconds while others wait is stopped cleanly and queued again; a paused crawl
-    releases its slot. A crawl that died is restarted up to `restarts` times.
+    A crawl that is stopped so that others get their turn is queued again. A crawl that died is restarted up to
+    `restarts` times. While orders wait for a slot, it looks at the running crawls every `check_interval` seconds.
     """
 
     def __init__(
@@ -53,24 +56,32 @@ class CrawlPool:
         clock: Clock,
         events: EventStream,
         *,
-        jobs: int,
+        limits: SlotLimits,
         restarts: int = 0,
-        turn: float = float("inf"),
         ended: Callable[[CrawlEnd], None] = lambda _: None,
         complete_dead: CompleteDead | None = None,
+        waiting_changed: Callable[[Collection[str]], None] = lambda _: None,
+        check_interval: float = CHECK_INTERVAL,
     ) -> None:
-        """Call `ended` with the end of each crawl, and before that `complete_dead` after the last restart."""
-        self.jobs = jobs
+        """Call `ended` with the end of each crawl, and before that `complete_dead` after the last restart.
+
+        `waiting_changed` is called with the sources whose crawls wait for a slot.
+        """
+        self.limits = limits
         self.clock = clock
         self.restarts = restarts
-        self.turn = turn
         self.events = events
         self.launcher = launcher
         self.ended = ended
         self.complete_dead = complete_dead
+        self._waiting_changed = waiting_changed
+        self._check_interval = check_interval
+        self._published = list[str]()
         self._crawls: dict[str, PooledCrawl] = {}
-        self._waiting: deque[PooledCrawl] = deque()
-        self._slots: set[PooledCrawl] = set()
+        self._queue: list[PooledCrawl] = []
+        self._running: list[PooledCrawl] = []
+        self._watch: asyncio.Task[None] | None = None
+        self._last_time, self._set_back = clock.now(), 0.0
 
     @property
     def crawls(self) -> Mapping[str, PooledCrawl]:
@@ -80,7 +91,7 @@ class CrawlPool:
     @property
     def waiting(self) -> list[str]:
         """The sources whose crawls wait for a slot, in their order."""
-        return [crawl.order.source for crawl in self._waiting]
+        return [crawl.order.source for crawl in self._queue]
 
     async def launch(self, order: CrawlOrder) -> PooledCrawl:
         """Queue a crawl. Raises `WorkError` if its source is queued or being crawled already."""
@@ -90,52 +101,103 @@ class CrawlPool:
         self._crawls[order.source] = crawl
         return crawl
 
+    def withdraw(self, source: str) -> None:
+        """End the crawl of a source that waits, for a slot or a restart, or has opened nothing yet."""
+        crawl = self._crawls.get(source)
+        if crawl is not None and (crawl.current is None or not (crawl.order.profile or crawl.progress.run)):
+            crawl.stop_soon()
+
     async def wait_for_slot(self, crawl: PooledCrawl) -> None:
         """Wait until a crawl has a slot; a crawl on another machine needs none."""
         if crawl.order.profile:
             return
-        place = sum(other.due <= crawl.due for other in self._waiting)
-        self._waiting.insert(place, crawl)
+        self._queue.append(crawl)
+        self._queue.sort(key=lambda waiting: waiting.since)
         try:
-            self._assign_slots()
-            if not crawl.has_slot.is_set():
+            self.assign_slots()
+            if crawl in self._queue and len(self._holders) + len(self._queue) > self.limits.slots:
                 self._publish_wait(crawl.order.source)
             await crawl.has_slot.wait()
         finally:
-            if crawl in self._waiting:
-                self._waiting.remove(crawl)
+            self._leave_queue(crawl)
+
+    def _leave_queue(self, crawl: PooledCrawl) -> None:
+        if crawl in self._queue:
+            self._queue.remove(crawl)
+            self._tell_waiting()
 
     def _publish_wait(self, source: str) -> None:
-        crawled = sorted(crawl.order.source for crawl in self._slots)
+        crawled = sorted(crawl.order.source for crawl in self._holders)
         text = f"waits for a free slot; being crawled: {', '.join(crawled)}"
         self.events.publish_event(Event(EventKind.RUN_WAITS, self.clock.now(), source, text))
 
-    def take_slot(self, crawl: PooledCrawl) -> None:
-        """Give a slot to a crawl that was resumed, even if that exceeds the limit."""
-        self._slots.add(crawl)
-        crawl.has_slot.set()
-
     def release_slot(self, crawl: PooledCrawl) -> None:
-        """Release the slot of a crawl to the next one that waits."""
-        self._slots.discard(crawl)
+        """Release the slot of a crawl that has ended, for now or for good."""
         crawl.has_slot.clear()
-        self._assign_slots()
+        if crawl in self._running:
+            self._running.remove(crawl)
+            self.assign_slots()
 
     def remove_crawl(self, crawl: PooledCrawl) -> None:
-        """Remove a crawl that has ended."""
+        """Remove a crawl that has ended for good."""
+        self._leave_queue(crawl)
         self._crawls.pop(crawl.order.source, None)
         self.release_slot(crawl)
 
-    def _assign_slots(self) -> None:
-        while self._waiting and len(self._slots) < self.jobs:
-            crawl = self._waiting.popleft()
-            self._slots.add(crawl)
-            crawl.has_slot.set()
-
-    def set_limits(self, jobs: int, turn: float) -> None:
+    def set_limits(self, limits: SlotLimits) -> None:
         """Change the limits; waiting crawls start if there are free slots now."""
-        self.jobs, self.turn = jobs, turn
-        self._assign_slots()
+        self.limits = limits
+        self.assign_slots()
+
+    # ---- slots
+
+    @property
+    def _holders(self) -> list[PooledCrawl]:
+        return [crawl for crawl in self._running if crawl.lent is None]
+
+    def assign_slots(self) -> None:
+        """Carry out what `pick` decides now."""
+        now = self.time()
+        orders = [WaitingOrder(crawl.order.source, crawl.since) for crawl in self._queue]
+        picks = pick(orders, [crawl.as_active(now) for crawl in self._running], now, self.limits)
+        for source in picks.lend:
+            self._crawls[source].lent = now
+        for source in picks.take_back:
+            self._crawls[source].lent = None
+        for source in picks.stop:
+            self._crawls[source].end_turn()
+        for source in picks.begin:
+            crawl = self._crawls[source]
+            self._queue.remove(crawl)
+            self._running.append(crawl)
+            crawl.take_slot(now)
+        self._tell_waiting()
+        if self._queue and self._watch is None:
+            self._watch = asyncio.ensure_future(self._look_repeatedly())
+
+    async def _look_repeatedly(self) -> None:
+        """Look at the running crawls as long as orders wait."""
+        try:
+            while self._queue:
+                starts = any(crawl.as_active(self.time()).starting for crawl in self._running)
+                await self.clock.sleep(START_CHECK_INTERVAL if starts else self._check_interval)
+                self.assign_slots()
+        finally:
+            self._watch = None
+
+    def _tell_waiting(self) -> None:
+        if self.waiting != self._published:
+            self._published = self.waiting
+            self._waiting_changed(self._published)
+
+    def time(self) -> float:
+        """Return the time of the clock, but one that never goes back, whatever the clock of the system does."""
+        now = self.clock.now()
+        self._set_back += max(self._last_time - now, 0.0)
+        self._last_time = now
+        return now + self._set_back
+
+    # ---- all crawls
 
     async def drain(self) -> None:
         """End all crawls cleanly, waiting ones at once, and wait for them."""
@@ -155,10 +217,13 @@ class PooledCrawl:
 
     def __init__(self, order: CrawlOrder, pool: CrawlPool) -> None:
         self.order = order
-        self.due = order.due or pool.clock.now()
-        """Its place in the queue: since when it has been due, or waits again."""
         self.begun = 0.0
+        self.since = order.due or pool.time()
+        """Its place in the queue: since when it has been due, or waits again. All times are those of the pool."""
         self.has_slot = asyncio.Event()
+        """Whether it may run; it may also have lent its slot since."""
+        self.lent: float | None = None
+        """When it lent its slot; None while it has one."""
         self.current: CrawlHandle | None = None
         """Its process; None while there is none."""
         self.awaits_restart = False
@@ -166,8 +231,17 @@ class PooledCrawl:
         self.stopped = False
         """Whether its end was requested."""
         self._pool = pool
+        self._turn_began = 0.0
+        self._turn_over = False
+        """Whether it was told to end so that others get their turn."""
         self._stop = asyncio.Event()
+        self._orders: set[asyncio.Task[None]] = set()
         self._work = asyncio.ensure_future(self._run())
+
+    @property
+    def progress(self) -> CrawlProgress:
+        """What its process last told."""
+        return CrawlProgress() if self.current is None else self.current.progress
 
     async def finished(self) -> CrawlEnd:
         """Wait for the end and return it."""
@@ -187,14 +261,40 @@ class PooledCrawl:
         if self.current is not None:
             await self.current.kill_crawl()
 
-    def note_pause(self, *, paused: bool) -> None:
-        """Release the slot while the crawl is paused, and take one when it is resumed; may be called repeatedly."""
-        if self.current is None or paused is not self.has_slot.is_set():
-            return
-        if paused:
-            self._pool.release_slot(self)
-        else:
-            self._pool.take_slot(self)
+    def stop_soon(self) -> None:
+        """End it as `stop_crawl` does, without waiting for the order to be sent."""
+        self._send(self.stop_crawl())
+
+    def _send(self, order: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(order)
+        self._orders.add(task)
+        task.add_done_callback(self._orders.discard)
+
+    # ---- its slot
+
+    def take_slot(self, now: float) -> None:
+        """Let it run; its turn begins."""
+        self._turn_began, self._turn_over, self.lent = now, False, None
+        self.has_slot.set()
+
+    def end_turn(self) -> None:
+        """End its process so that others get their turn; then it is queued again."""
+        self._turn_over = True
+        if self.current is not None:
+            self._send(self.current.stop_crawl())
+
+    def as_active(self, now: float) -> ActiveCrawl:
+        """Return what `pick` needs to know of it."""
+        told = self.progress
+        return ActiveCrawl(
+            self.order.source,
+            self._turn_began + min(told.start, MAX_START),
+            max(now - told.quiet, self._turn_began),
+            self.lent,
+            starting=not told.run and now - self._turn_began < MAX_START,
+            paused=told.paused,
+            stopping=self.stopped or self._turn_over,
+        )
 
     async def _run(self) -> CrawlEnd:
         deaths = 0
@@ -204,7 +304,7 @@ class PooledCrawl:
                     return CrawlEnd(self.order.source, None, "stopped before its turn came")
                 end, turn_over = await self._crawl_once()
                 self._pool.release_slot(self)
-                self.due = self._pool.clock.now()
+                self.since = self._pool.time()
                 if self.stopped or not (turn_over or end.died):
                     return self._publish_end(end)
                 if end.died:
@@ -212,7 +312,7 @@ class PooledCrawl:
                     if not await self._wait_for_restart(end, deaths):
                         await self._complete(end)
                         return self._publish_end(end)
-                    self.due = self._pool.clock.now()
+                    self.since = self._pool.time()
         finally:
             self._pool.remove_crawl(self)
 
@@ -243,28 +343,21 @@ class PooledCrawl:
 
     async def _crawl_once(self) -> tuple[CrawlEnd, bool]:
         """Crawl until the end of the run or of the turn; returns the end, and whether the crawl is to be resumed."""
-        order, pool, turn_over = self.order, self._pool, False
+        order, pool = self.order, self._pool
         try:
             crawl = self.current = await pool.launcher.launch(order)
         except UltracrawlError as error:
             return CrawlEnd(order.source, RunReport.not_begun(order.source, error)), False
         self.begun = self.begun or crawl.begun
+        self._turn_began = pool.time()
         pool.events.publish_event(
             Event(EventKind.RUN_BEGAN, pool.clock.now(), order.source, "the crawl begins")
         )
-        if self.stopped:
+        if self.stopped or self._turn_over:
             await crawl.stop_crawl()
-        ended = asyncio.ensure_future(crawl.finished())
-        while not ended.done():
-            turn = asyncio.ensure_future(pool.clock.sleep(pool.turn))
-            await asyncio.wait((ended, turn), return_when=asyncio.FIRST_COMPLETED)
-            turn.cancel()
-            if not ended.done() and pool.waiting and self.has_slot.is_set() and not turn_over:
-                turn_over = True
-                await crawl.stop_crawl()
+        end = await crawl.finished()
         self.current = None
-        end = ended.result()
-        return end, turn_over and (end.report is None or end.report.interrupted)
+        return end, self._turn_over and (end.report is None or end.report.interrupted)
 
     async def _wait_for_restart(self, end: CrawlEnd, deaths: int) -> bool:
         """Wait before a restart; returns False if there is none, or if the crawl was stopped."""

@@ -20,8 +20,8 @@ from pydantic import TypeAdapter
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport
 from ultracrawl.service.metrics.machine import resident_bytes
-from ultracrawl.service.orders import CrawlEnd, CrawlOrder
-from ultracrawl.service.supervisor.messages import ChildOrder, CrawlProgress
+from ultracrawl.service.orders import CrawlEnd, CrawlOrder, CrawlProgress
+from ultracrawl.service.supervisor.messages import ChildOrder
 
 _PROGRAM = "ultracrawl.service.supervisor.child"
 _MEMORY_CHECK_INTERVAL = 1.0

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ultracrawl.service.control import readable_sign
-from ultracrawl.service.orders import CrawlEnd, SourcePhase, SourceState
+from ultracrawl.service.orders import CrawlEnd, CrawlProgress, SourcePhase, SourceState
 from ultracrawl.service.supervisor.pool import PooledCrawl
-from ultracrawl.service.supervisor.processes import ChildCrawl
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Phase
 
@@ -65,12 +64,12 @@ class SourceStates:
         schedule: str,
     ) -> SourceState:
         last, mistaken = self._last.get(name), project.invalid_sources.get(name)
-        progress = crawl.current.progress if crawl and isinstance(crawl.current, ChildCrawl) else None
+        progress = crawl.progress if crawl else CrawlProgress()
         return SourceState(
             name,
             _phase(project, name, crawl),
-            progress.run if progress else "",
-            progress.counts if progress else {},
+            progress.run,
+            progress.counts,
             crawl.begun if crawl else 0.0,
             due,
             last.end.report if last else None,

@@ -32,17 +32,19 @@ from ultracrawl.service.scrapyd.launcher import ProfileLauncher, sign_of_other_c
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.folder_watch import FolderWatch
 from ultracrawl.service.supervisor.messages import child_order
-from ultracrawl.service.supervisor.pool import MAX_RESTARTS, CrawlPool, default_jobs
-from ultracrawl.service.supervisor.processes import ChildCrawl, ProcessLauncher
+from ultracrawl.service.supervisor.pausing import pause_crawl
+from ultracrawl.service.supervisor.pool import MAX_RESTARTS, CrawlPool, PooledCrawl
+from ultracrawl.service.supervisor.processes import ProcessLauncher
+from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.control_channel import Command
-from ultracrawl.stores.port.schedule_store import ScheduleStore
+from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
 
 logger = logging.getLogger(__name__)
 
 CHECK_INTERVAL = 1.0
-"""Seconds between two checks of pauses, definitions and folders."""
+"""Seconds between two checks of definitions and folders."""
 
 
 class Supervisor:
@@ -67,21 +69,22 @@ class Supervisor:
         self._store = store
         self._clock = clock
         self._jobs = jobs
+        self._runner_claim = runner_claim or RunnerClaim()
         self._stream = EventStream()
         self._states = SourceStates()
-        self._by_hand: set[str] = set()
-        """Sources whose crawls were ordered by a person or a folder change, not by a schedule or interval."""
+        self._by_hand: dict[str, PooledCrawl] = {}
+        """The last crawl of each source that a person or a folder change has ordered."""
         self._draining = False
         local = launcher or ProcessLauncher(lambda order: child_order(self.project, order))
         self._pool = CrawlPool(
             ProfileLauncher(local, lambda: self.project, clock),
             clock,
             self._stream,
-            jobs=self._jobs_now,
+            limits=SlotLimits.of(self.project.processes, jobs),
             restarts=MAX_RESTARTS,
-            turn=self.project.processes.longest_turn,
             ended=self._note_end,
             complete_dead=local.complete_dead if isinstance(local, ProcessLauncher) else None,
+            waiting_changed=self._runner_claim.publish_waiting,
         )
         self._runner = ScheduleRunner(
             all_plans(self.project),
@@ -94,7 +97,6 @@ class Supervisor:
             has_pending=lambda source: has_pending(self.project, source),
         )
         self._watch = FolderWatch(clock, self.start_source, self._runner.is_held)
-        self._runner_claim = runner_claim or RunnerClaim()
         if conflict := self._runner_claim.claim(self._runner.schedules, self._runner.sources):
             raise WorkError(conflict)
 
@@ -103,13 +105,9 @@ class Supervisor:
         """The project by the present definitions."""
         return self._definitions.project
 
-    @property
-    def _jobs_now(self) -> int:
-        return self._jobs or self.project.processes.jobs or default_jobs()
-
     def _note_end(self, end: CrawlEnd) -> None:
         self._states.note_end(end, self._clock.now())
-        self._by_hand.discard(end.source)
+        self._by_hand.pop(end.source, None)
 
     def _is_crawled(self, source: str) -> bool:
         return source in self._pool.crawls or sign_of_other_crawl(self.project, source) is not None
@@ -118,7 +116,8 @@ class Supervisor:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
         self._watch.replace_sources(self.project)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
-            orders = obey_orders(self._runner, self._store, self._clock)
+            own = {ScheduleCommand.PAUSE: self._pause_source, ScheduleCommand.STOP: self._stop_crawl}
+            orders = obey_orders(self._runner, self._store, self._clock, own)
             background = [group.create_task(orders), group.create_task(self._check_repeatedly())]
             await self._runner.run()
             for task in background:
@@ -133,10 +132,6 @@ class Supervisor:
                 logger.warning("Checking the definitions failed: %s: %s", type(error).__name__, error)
 
     async def _check_once(self) -> None:
-        for crawl in list(self._pool.crawls.values()):
-            if isinstance(crawl.current, ChildCrawl):
-                crawl.note_pause(paused=crawl.current.progress.paused)
-        self._runner_claim.publish_waiting(self._pool.waiting)
         if self._definitions.have_changed():
             await self.reload_definitions()
         await self._watch.crawl_changed()
@@ -159,7 +154,7 @@ class Supervisor:
             more = f" (and {len(mistakes) - 1} more)" if mistakes[1:] else ""
             self._publish(EventKind.RELOAD_REFUSED, f"the definitions were not reloaded: {mistakes[0]}{more}")
         else:
-            self._pool.set_limits(self._jobs_now, self.project.processes.longest_turn)
+            self._pool.set_limits(SlotLimits.of(self.project.processes, self._jobs))
             self._runner.replace_plans(all_plans(self.project))
             self._watch.replace_sources(self.project)
             self._publish(EventKind.RELOADED, f"the definitions were reloaded: {self.project}")
@@ -193,28 +188,33 @@ class Supervisor:
             raise WorkError("the service is ending")
         if self._is_crawled(name):
             raise WorkError(f"the source {name!r} is being crawled already")
-        await self._pool.launch(CrawlOrder(name, force=force, profile=self.project.profile_of(name)))
-        self._by_hand.add(name)
+        profile = self.project.profile_of(name)
+        self._by_hand[name] = await self._pool.launch(CrawlOrder(name, force=force, profile=profile))
 
     async def stop_source(self, name: str) -> None:
         """End the crawl of a source cleanly; the next one resumes it."""
         Catalog(self.project).select_known([name])
-        crawl = self._pool.crawls.get(name)
-        if crawl is not None and name in self._by_hand:
-            await crawl.stop_crawl()
-        elif crawl is not None:
-            self._runner.stop_source(name)
-        elif readable_sign(self.project, name) is not None:
-            steer(self.project, name, Command.STOP, timeout=0)
-        else:
+        if name in self._pool.crawls:
+            self._stop_crawl(name)
+        elif readable_sign(self.project, name) is None:
             raise WorkError(f"the source {name!r} is not being crawled")
+        else:
+            steer(self.project, name, Command.STOP, timeout=0)
+
+    def _stop_crawl(self, name: str) -> None:
+        crawl = self._pool.crawls.get(name)
+        if crawl is not None and crawl is self._by_hand.get(name):
+            crawl.stop_soon()
+        else:
+            self._runner.stop_source(name)
 
     async def pause_source(self, name: str) -> None:
         """Pause the crawl of a source; an idle source is not crawled until it is resumed."""
         Catalog(self.project).select_known([name])
-        if readable_sign(self.project, name) is not None:
-            steer(self.project, name, Command.PAUSE, timeout=0)
-        else:
+        self._pause_source(name)
+
+    def _pause_source(self, name: str) -> None:
+        if not pause_crawl(self.project, self._pool, name):
             self._runner.pause_source(name)
 
     async def resume_source(self, name: str) -> None:

@@ -179,12 +179,14 @@ class ProcessesSection(Section):
     """The processes of concurrent crawls, one per source (`crawl --jobs`, `serve`)."""
 
     jobs: Annotated[int, Field(ge=1, le=1000)] | None = Field(default=None, examples=[4])
-    """Maximum number of concurrent crawls. None: one per CPU core."""
+    """Number of slots: concurrent crawls, besides those that only wait. None: available memory / 100 MB, 8 to 64."""
     memory: Annotated[Size, Field(ge=64 << 20)] | None = Field(default=None, examples=["1 GB"])
     """Maximum memory of the process of one crawl. A crawl that would use more is stopped and resumed later. Linux
     only."""
     turn: Interval = Field(default=900.0, examples=["2 h"])
-    """Maximum time that a crawl runs while others wait; then it is paused. None: until it ends."""
+    """Maximum time that a crawl runs while others wait; then it is stopped and queued. None: until it ends."""
+    lend_after: Seconds = Field(default=30.0, gt=0, examples=[60])
+    """Seconds without an answer after which a crawl lends its slot to one that waits."""
     default_interval: Interval = Field(default=86_400.0, examples=["6 h"])
     """How often `serve` crawls a source with neither a schedule nor an interval of its own. None: never."""
 
