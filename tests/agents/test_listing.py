@@ -71,7 +71,7 @@ def test_an_entry_with_equal_validators_is_vouched_for_and_not_visited(
 def test_a_copy_of_another_document_is_vouched_for_as_long_as_that_one_stands(
     workspace: Workspace, kind: Shelf
 ) -> None:
-    define(workspace, deletion={"percent": 100})
+    define(workspace, deletion={"percent": 100}, duplicates={"detect": True})
     entries = [kind.write("a", page("same")), kind.write("bb", page("same")), kind.write("c", page("other"))]
     kind.put(*entries)
     assert outcomes(crawl(workspace)) == {"NEW": 2, "DUPLICATE": 1}
@@ -86,7 +86,7 @@ def test_a_copy_of_another_document_is_vouched_for_as_long_as_that_one_stands(
 
 
 def test_a_copy_takes_the_place_of_a_document_that_becomes_another(workspace: Workspace, kind: Shelf) -> None:
-    define(workspace)
+    define(workspace, duplicates={"detect": True})
     copies = [kind.write(name, page("same")) for name in ("bb", "ccc")]
     kind.put(kind.write("a", page("same")), *copies)
     crawl(workspace)
@@ -125,6 +125,38 @@ def test_a_guard_keeps_what_a_suspiciously_short_listing_does_not_name(
     assert (run["deleted"], len(hits(workspace, "common"))) == (0, 8)
     assert workspace.command("approve-deletions", "s").code == 0
     assert hits(workspace, "common") == ["shelf://x/a"]
+
+
+def test_documents_whose_deletion_was_held_and_that_come_back_are_not_indexed_again(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, deletion={"percent": 10, "always": 1})
+    entries = fill(kind, *"abcdefgh")
+    kind.put(*entries)
+    crawl(workspace)
+    kind.put(entries[0])
+    crawl(workspace, code=1)
+    kind.put(*entries[:7], kind.write("h", page("changed")))
+    run = crawl(workspace)
+    assert outcomes(run) == {"NOT_MODIFIED": 7, "MODIFIED": 1}
+    assert (run["fetched"], run["indexed"], run["deleted"], run["problems"]) == (1, 1, 0, [])
+    assert (len(hits(workspace, "common")), hits(workspace, "changed")) == (8, ["shelf://x/h"])
+    assert workspace.command("approve-deletions", "s", "--list").out.count("shelf://") == 0
+
+
+def test_documents_that_come_back_after_their_deletion_are_indexed_again(
+    workspace: Workspace, kind: Shelf
+) -> None:
+    define(workspace, deletion={"percent": 10, "always": 1})
+    entries = fill(kind, *"abcdefgh")
+    kind.put(*entries)
+    crawl(workspace)
+    kind.put(entries[0])
+    crawl(workspace, code=1)
+    assert workspace.command("approve-deletions", "s").code == 0
+    kind.put(*entries)
+    assert outcomes(crawl(workspace)) == {"NOT_MODIFIED": 1, "NEW": 7}
+    assert len(hits(workspace, "common")) == 8
 
 
 @pytest.mark.parametrize("end", [{"partial": "the cupboard is locked"}, {"silent": True}])
@@ -251,10 +283,11 @@ def test_what_an_entry_says_is_what_the_document_says(workspace: Workspace, kind
         "acl": ["staff"],
     }
     kind.put({"name": "a", "title": "Told title", **told}, {"name": "b", **told, "display_url": ""})
-    assert outcomes(crawl(workspace)) == {"NEW": 1, "DUPLICATE": 1}
+    assert outcomes(crawl(workspace)) == {"NEW": 2}
     assert hits(workspace, "inside") == []
     found = workspace.command("search", "inside", "--principal", "staff", "--json").json["hits"]
-    (hit,) = found
+    assert sorted(hit["title"] for hit in found) == ["Own title", "Told title"]
+    (hit,) = (hit for hit in found if hit["title"] == "Told title")
     assert (hit["url"], hit["title"]) == ("https://books.example.com/a", "Told title")
     assert hit["attributes"]["Colour"] == ["red", "blue"]
     assert hit["attributes"]["Language"] == ["de"]

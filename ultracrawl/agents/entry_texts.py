@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -46,8 +47,22 @@ def _set_fields(entry: Entry) -> dict[str, Any]:
 
 
 def content_key(entry: Entry) -> str:
-    """Return a text that is equal for entries that make the same document: all fields but the change markers."""
-    return entry_text(entry, "validators", "last_modified")
+    """Return a text that is equal for entries that make the same document: without change markers and key."""
+    return entry_text(entry, "validators", "last_modified", "key")
+
+
+def stated_metadata(entry: Entry, is_searchable: Callable[[str], bool]) -> str:
+    """Return a text that is equal for entries with the same title, language and searchable attributes.
+
+    Readers are not part of it. `is_searchable` decides by the name of an attribute, in lower case. The text is empty
+    for an entry without any of these.
+    """
+    attributes = {name.lower(): values for name, values in entry.attributes.items()}
+    if entry.owner:
+        attributes["owner"] = (entry.owner,)
+    searchable = {name: values for name, values in attributes.items() if values and is_searchable(name)}
+    stated = [entry.title, entry.language, searchable]
+    return _encoded(stated) if any(stated) else ""
 
 
 def pack_entry(entry: Entry) -> bytes:

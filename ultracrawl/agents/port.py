@@ -94,8 +94,13 @@ class Entry:
     owner: str = ""
     owner_format: str = ""
     """The kind of name that `owner` is, if the source knows it."""
+    key: str = ""
+    """Identifier of the document in the source, if it is not part of `access_url`."""
     deleted: bool = False
-    """The document was deleted in the source: it leaves the index, unless the deletion guard holds it back."""
+    """The document was deleted in the source: it leaves the index, unless the deletion guard holds it back. It is found
+    by `access_url` or one of `also`, by `key`, or by `display_url`; those that are not known may be empty."""
+    also: tuple[str, ...] = ()
+    """Further access URLs that a deleted document may have."""
     body: bytes | None = None
     """The document itself; None: the fetcher has to read it."""
     content_type: str = ""

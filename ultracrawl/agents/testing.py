@@ -114,9 +114,13 @@ class AgentSuite:
 
     def documents(self, since: datetime | None = None, *, force: bool = False) -> dict[str, UrlData]:
         """Return the documents that a crawl lists, by display URL."""
+        return {document.display_url: document for document in self.listing(since, force=force)}
+
+    def listing(self, since: datetime | None = None, *, force: bool = False) -> list[UrlData]:
+        """Return what a crawl lists, in order."""
         with self.crawl() as crawl:
             crawl.start(since, force=force)
-            return {document.display_url: document for document in crawl.fetch_documents()}
+            return crawl.fetch_documents()
 
     def is_smart(self) -> bool:
         """Return whether the agent lists only changes."""
@@ -198,11 +202,21 @@ class AgentSuite:
         assert not after[url].delivered or after[url] != before.get(url)
 
     def test_deletion_is_listed(self) -> None:
-        """A smart agent lists a deleted document as `deleted`; other agents do not list it any more."""
-        since = _now()
+        """A smart agent lists a deleted document as `deleted`; other agents do not list it any more.
+
+        The deletion has the key, the access URL or the display URL with which the document was listed.
+        """
+        before, since = self.documents(), _now()
         url = self.delete_document()
-        after = self.documents(since if self.is_smart() else None)
-        assert after[url].deleted if self.is_smart() else url not in after
+        after = self.listing(since if self.is_smart() else None)
+        existing = {document.display_url for document in after if not document.deleted}
+        assert url not in existing, f"{url} is listed as if it were not deleted"
+        if self.is_smart():
+            deletions = [document for document in after if document.deleted]
+            known = before.get(url, UrlData(url))
+            assert any(_is_named(known, deletion) for deletion in deletions), (
+                f"no deletion has the key, the access URL or the display URL of {url}"
+            )
 
     def test_lists_of_values_have_values(self) -> None:
         """Lists of values have an attribute name and no empty values."""
@@ -223,6 +237,15 @@ class AgentSuite:
         with self.crawl(parameters) as crawl:
             crawl.start()
             crawl.fetch_documents()
+
+
+def _is_named(known: UrlData, deletion: UrlData) -> bool:
+    """Return whether a deletion names a document, as a crawl finds it."""
+    if known.doc_key and deletion.doc_key:
+        return known.doc_key == deletion.doc_key
+    if known.access_url and deletion.access_url:
+        return known.access_url == deletion.access_url
+    return known.display_url == deletion.display_url
 
 
 def _now() -> datetime:

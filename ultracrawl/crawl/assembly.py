@@ -21,7 +21,7 @@ from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.filling import Filling
-from ultracrawl.crawl.indexing.items import ItemTracker
+from ultracrawl.crawl.indexing.items import ItemTracker, may_have_readers
 from ultracrawl.crawl.indexing.reconciliation import IndexReconciler
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.listing.fetching import EntryFetching
@@ -111,7 +111,7 @@ class CrawlFeatures:
         self.context.hooks.response_received += [self.watch.note_answer, self.limits.note_answer]
 
     def _make_documents(self) -> None:
-        self.duplicates = Duplicates(self.context)
+        self.duplicates = Duplicates(self.context, items_have_readers=may_have_readers(self._crawler))
         self.responses = ResponseStore(self.context, self.duplicates.is_waiting)
         self.expiry = ExpirySweeper(self.context)
 

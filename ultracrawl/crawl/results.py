@@ -47,6 +47,8 @@ class PageResult(NamedTuple):
     """Off-focus hops of its links (documents in other languages before them); -1: they admit no new URL."""
     fingerprint: bytes = b""
     """Fingerprint for finding duplicates; empty if the page takes no part in that."""
+    simhash: int | None = None
+    """Simhash for finding nearly equal texts, if the source compares them once their readers are known."""
     preference: int = 1
     """Preference of the URL over duplicates, by the canonical link of the page."""
     hides_text: bool = False

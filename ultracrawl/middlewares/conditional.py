@@ -106,8 +106,9 @@ class VisitConditions:
             if visit.sitemap is None and _CONDITIONS & request.headers.keys():
                 self._not_modified(visit, refusal)
         elif response.status == 200:
-            listed = self._context.rules.listed
-            visit.note_checksum(content_checksum(response) if listed else checksum(response.body))
+            rules = self._context.rules
+            value = content_checksum(response, rules.recipe) if rules.listed else checksum(response.body)
+            visit.note_checksum(value)
             may_end = not refusal and self._may_end(visit, response)
             if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
                 ending = Ending(_UNMODIFIED, 200, truncation_cause(visit.fetch.truncated))

@@ -49,4 +49,4 @@ class FetcherMiddleware:
         if visit is None or visit.done or response.status != 200:
             return response
         entry = self._fetching.listed(visit)
-        return response if entry is None else with_entry(response, entry)
+        return response if entry is None else with_entry(response, entry, self._fetching.recipe)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode
+from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, RemovalReason
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.record import UrlRecord
 from ultracrawl.model.status import StatusCode
 
 
 def without_document(record: UrlRecord) -> UrlRecord:
-    """Return the record after its document has left the index."""
-    return replace(record, removal=None, indexed=False, submitted=False, fingerprint=b"")
+    """Return the record after its document has left the index.
+
+    If no visit has found it gone, the validators go too: the next visit has to read it.
+    """
+    left = without_validators(record) if record.leaves_for(RemovalReason.UNLISTED) else record
+    return replace(left, removal=None, indexed=False, submitted=False, fingerprint=b"")
 
 
 def approved(record: UrlRecord) -> UrlRecord:

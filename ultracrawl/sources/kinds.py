@@ -46,6 +46,11 @@ class SourceKind:
     """The URL schemes that the kind fetches itself."""
     keeps_attributes: ClassVar[bool] = False
     """Whether unmapped document attributes can be searched by their own names."""
+    finds_duplicates: ClassVar[bool] = False
+    """Whether documents of `schemes` with equal content are duplicates by default, as files are.
+
+    Otherwise their access URL is a key: each is a document of its own, unless a source says `duplicates.detect: true`.
+    """
     fixed: ClassVar[Mapping[str, Data]] = MappingProxyType({})
     """Values of shared options that override the definition for every source of the kind; groups option by option."""
     unfit: ClassVar[Mapping[str, str]] = _NONE
@@ -72,6 +77,13 @@ def kind_schemes(name: str) -> frozenset[str]:
     """Return the URL schemes that a source type fetches itself."""
     kind = find_kind(name)
     return frozenset() if kind is None else kind.schemes
+
+
+def keyed_schemes(source: DataSource) -> frozenset[str]:
+    """Return the URL schemes of a source whose documents a key identifies: they have no duplicates."""
+    kind = find_kind(source.type)
+    compared = kind is None or kind.finds_duplicates or source.duplicates.detect
+    return frozenset() if kind is None or compared else kind.schemes
 
 
 def keeps_attributes(source: DataSource) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.reader import PageHeaders, PageReader
 from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.listing.answers import describe
+from ultracrawl.crawl.listing.answers import describe, entry_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_truncation
@@ -111,7 +111,8 @@ class FilteredPageHandler:
                 describe(document, response)
             page = Page(title=document.title, text=document.text, meta=document.attributes)
             # Duplicates are found by the whole content, not only by the part that the filters keep.
-            twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)
+            entry = entry_of(response) if self._context.rules.listed else None
+            twin = self._duplicates.find(visit, converted or html_page or Page(), response.body, entry)
         self._follow(visit, response, result, html_page, twin)
         if twin is not None:
             self._duplicates.refuse(visit, twin)

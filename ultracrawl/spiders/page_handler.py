@@ -9,7 +9,7 @@ from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.listing.answers import describe
+from ultracrawl.crawl.listing.answers import describe, entry_of
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.language_detection import DocumentLanguages
 from ultracrawl.crawl.reading.language_focus import LanguageFocus
@@ -73,7 +73,8 @@ class PageHandler:
         if self._focus is not None:
             off_focus = self._focus.refusal(visit, page, response, self._context.store)
         refusal = permissions.refusal or self._permissions.followed_only(visit) or off_focus
-        twin = None if refusal else self._duplicates.find(visit, page, response.body)
+        entry = entry_of(response) if self._context.rules.listed else None
+        twin = None if refusal else self._duplicates.find(visit, page, response.body, entry)
         if self._should_follow(visit, page, twin):
             follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)
             if refusal or self._source.duplicates.follow_links:

@@ -57,10 +57,14 @@ class SourceSpider(Spider):
     own_start: ClassVar[Callable[..., Any]]
     """`start` as defined by the class; `scrapy fetch`, `parse` and others replace `start` to inspect single pages."""
 
+    makes_items: ClassVar[bool] = False
+    """Whether the class makes documents by a method of its own, which may say who sees them."""
+
     def __init_subclass__(cls, **options: Any) -> None:
-        """Remember the `start` of the class."""
+        """Remember the `start` of the class, and whether it overrides `documents`."""
         super().__init_subclass__(**options)
         cls.own_start = cls.start
+        cls.makes_items = cls.documents is not SourceSpider.documents
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

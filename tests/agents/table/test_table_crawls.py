@@ -79,11 +79,11 @@ def test_ultra_search_24_rows_are_found_and_only_what_changed_is_visited(
     assert hits(workspace, "other") == ["2"]
 
 
-def test_a_row_that_repeats_another_is_not_read_again_until_that_one_is_gone(
+def test_a_row_that_repeats_another_is_compared_if_asked_and_not_read_again_until_that_one_is_gone(
     workspace: Workspace, tickets: Base
 ) -> None:
     tickets.run("UPDATE tickets SET title = 'Same', body = 'common' WHERE id < 4")
-    define(workspace, tickets)
+    define(workspace, tickets, duplicates={"detect": True})
     assert outcomes(crawl(workspace)) == {"NEW": 3, "DUPLICATE": 2}
     run = crawl(workspace)
     assert (outcomes(run), run["fetched"]) == ({"NOT_MODIFIED": 3, "DUPLICATE": 2}, 0)

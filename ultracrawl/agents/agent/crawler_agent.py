@@ -42,7 +42,7 @@ class UrlData:
     access_url: str = ""
     """The URL to download (http, https or ftp), if it differs from the display URL."""
     doc_key: str = ""
-    """Identifier of the document in the source, if it is more stable than the URLs; for delivered documents only."""
+    """Identifier of the document in the source, if it is more stable than the URLs."""
     title: str = ""
     text: str = ""
     """The text of the document, without mark-up."""
@@ -52,7 +52,7 @@ class UrlData:
     """Media type of `body`, such as `text/html; charset=utf-8`; empty: detected from the bytes."""
     language: str = ""
     deleted: bool = False
-    """The document was deleted in the source; only its URL or key is required."""
+    """The document was deleted in the source. Its key, its access URL or its display URL is enough to find it."""
     parse_doc: bool = False
     """Use metadata of the document (title, META) for fields that are empty here."""
     acl: Sequence[str] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from urllib.parse import quote
 
@@ -15,18 +15,15 @@ _MAX_KEY_LENGTH = 1_500
 _PLAIN_TEXT = "text/plain; charset=utf-8"
 
 
-def entries_of(document: UrlData, source: str) -> Iterator[Entry]:
-    """Yield the entry of a document; for a deleted one two, as it may have been delivered or downloaded before."""
-    delivered = f"{SCHEME}://{source}/{_key(document.doc_key or document.access_url or document.display_url)}"
-    fetched = document.access_url or document.display_url
+def entry_of(document: UrlData, source: str) -> Entry:
+    """Return the entry of a document."""
     if document.deleted:
-        for url in (delivered, fetched):
-            if url:
-                yield Entry(url, document.display_url, deleted=True)
-        return
+        return _deletion(document, source)
+    fetched = document.access_url or document.display_url
     entry = Entry(
-        delivered if document.delivered else fetched,
+        _delivered_url(document.doc_key or fetched, source) if document.delivered else fetched,
         document.display_url,
+        key="" if document.delivered else document.doc_key,
         title=document.title,
         language=document.language,
         attributes={
@@ -37,7 +34,27 @@ def entries_of(document: UrlData, source: str) -> Iterator[Entry]:
         owner_format=document.owner_format,
         reads_metadata=document.parse_doc,
     )
-    yield _with_body(entry, document) if document.delivered else entry
+    return _with_body(entry, document) if document.delivered else entry
+
+
+def _deletion(document: UrlData, source: str) -> Entry:
+    """Return the entry of a deleted document, which may have been delivered or downloaded."""
+    names = dict.fromkeys(filter(None, (document.doc_key, document.access_url, document.display_url)))
+    delivered = [_delivered_url(name, source) for name in names]
+    urls = (document.doc_key and delivered[0], document.access_url, *delivered)
+    first, *others = dict.fromkeys(filter(None, urls))
+    return Entry(
+        first,
+        document.display_url or document.access_url,
+        key=document.doc_key,
+        deleted=True,
+        also=tuple(others),
+    )
+
+
+def _delivered_url(name: str, source: str) -> str:
+    """Return the access URL of a delivered document with this key, or with this URL if it has no key."""
+    return f"{SCHEME}://{source}/{_key(name)}"
 
 
 def _with_body(entry: Entry, document: UrlData) -> Entry:

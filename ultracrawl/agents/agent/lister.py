@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from ultracrawl.agents.agent.crawler_agent import AgentError, AttributeLovs, UrlData
-from ultracrawl.agents.agent.entries import entries_of
+from ultracrawl.agents.agent.entries import entry_of
 from ultracrawl.agents.agent.loading import load_agent, parameter_values
 from ultracrawl.agents.agent.section import AgentSection
 from ultracrawl.agents.agent.session import AgentThread
@@ -49,8 +49,7 @@ class AgentLister(Lister):
         fetched: Iterator[object] = iter(lambda: thread.call_agent(self._agent.fetch), None)
         while documents := self._next_documents(fetched):
             self._unacknowledged.append(documents)
-            source = self._setup.source.name
-            yield Batch([entry for document in documents for entry in entries_of(document, source)])
+            yield Batch([entry_of(document, self._setup.source.name) for document in documents])
         yield Complete(started, changes_only=smart)
 
     def resume_queued(self, since: str) -> None:

@@ -21,6 +21,7 @@ class FileKind(ListedKind[FileSection]):
     section = FileSection
     schemes = frozenset({"file"})
     hit_code = 901
+    finds_duplicates = True
     unfit = MappingProxyType({name: advice for name, advice in WEB_OPTIONS.items() if name != "filters"})
 
     def make_lister(self, setup: KindSetup[FileSection]) -> Lister:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
+from scrapy.utils.conf import build_component_list
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.results import FetchResult
@@ -17,11 +18,30 @@ from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.signalmanager import SignalManager
     from twisted.python.failure import Failure
 
     from ultracrawl.crawl.context import CrawlContext
+
+_INDEX_PIPELINE = "IndexPipeline"
+
+
+def may_have_readers(crawler: Crawler) -> bool:
+    """Return whether items may name readers: a class of a user makes them, or a pipeline of a user changes them.
+
+    Pipelines behind the one that indexes do not count.
+    """
+    if getattr(crawler.spidercls, "makes_items", False):
+        return True
+    for pipeline in build_component_list(crawler.settings.getwithbase("ITEM_PIPELINES")):
+        path = pipeline if isinstance(pipeline, str) else f"{pipeline.__module__}.{pipeline.__qualname__}"
+        if not path.startswith("ultracrawl.pipelines."):
+            return True
+        if path.endswith(f".{_INDEX_PIPELINE}"):
+            return False
+    return False
 
 
 class ItemTracker:

@@ -91,17 +91,17 @@ _ORDER = (
 
 
 def submit_urls(project: Project, source: DataSource, urls: Sequence[str]) -> dict[str, Any]:
-    """Queue URLs in a source; excluded ones are returned with the rule.
+    """Queue URLs in a source; new ones are returned as accepted, excluded ones with the rule.
 
-    URLs are queued at depth 0 like start URLs, also known ones. Raises `UserError` while the source is being crawled,
-    `StateError`.
+    URLs are queued at depth 0 like start URLs, also known ones, for which there is only an answer. Raises `UserError`
+    while the source is being crawled, `StateError`.
     """
     judged = [_judge(project, source, url) for url in dict.fromkeys(urls)]
     accepted = {decision.access_url: decision for decision in judged if decision.excluding is None}
     _queue_urls(project, source, accepted.values())
     return {
         "source": source.name,
-        "accepted": list(accepted),
+        "accepted": [url for url, decision in accepted.items() if decision.answer.code is SubmissionCode.OK],
         "refused": [
             {"url": decision.answer.url, "stage": why.stage, "rule": why.rule, "reason": why.reason}
             for decision in judged

@@ -21,38 +21,45 @@ if TYPE_CHECKING:
 
 ENTRY_HEADER = "X-Ultracrawl-Entry"
 """The header with the entry of a lister or fetcher; it is interpreted in listed sources only."""
+_RECIPE_LENGTH = 8
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f]+")
 
 
-def entry_headers(url: str, entry: Entry) -> dict[bytes, bytes]:
+def entry_headers(url: str, entry: Entry, recipe: str) -> dict[bytes, bytes]:
     """Return the response headers for the document of an entry, as a web server would send them."""
     values = {
         b"Content-Type": entry.content_type or media_type_of(url),
-        b"ETag": stored_validators(entry),
+        b"ETag": stored_validators(entry, recipe),
         b"Last-Modified": formatdate(entry.last_modified, usegmt=True) if entry.last_modified else "",
     }
     return {name: value.encode() for name, value in values.items() if value}
 
 
-def entry_response(url: str, entry: Entry) -> Response:
+def entry_response(url: str, entry: Entry, recipe: str) -> Response:
     """Return the response with the document of an entry."""
-    headers, body = entry_headers(url, entry), entry.body or b""
+    headers, body = entry_headers(url, entry, recipe), entry.body or b""
     headers[ENTRY_HEADER.encode()] = entry_text(entry).encode()
     kind = responsetypes.from_args(headers=headers, url=url, body=body)
     return kind(url, status=200, headers=headers, body=body)
 
 
-def with_entry(response: Response, entry: Entry) -> Response:
+def with_entry(response: Response, entry: Entry, recipe: str) -> Response:
     """Return the response of a web server with the entry of the lister added as a header."""
     response.headers[ENTRY_HEADER] = entry_text(entry)
     if entry.validators:
-        response.headers["ETag"] = stored_validators(entry)
+        response.headers["ETag"] = stored_validators(entry, recipe)
     return response
 
 
-def stored_validators(entry: Entry) -> str:
-    """Return the validators of an entry in the form in which URL records store them."""
-    return entry.validators.encode("ascii", "backslashreplace").decode()
+def stored_validators(entry: Entry, recipe: str) -> str:
+    """Return the validators of an entry in the form in which URL records store them; empty if it has none.
+
+    They change with the recipe of the source too. So a document that another recipe made is made anew when it is
+    listed, even if that happens several runs later because the listings were partial.
+    """
+    if not entry.validators:
+        return ""
+    return f"{entry.validators.encode('ascii', 'backslashreplace').decode()} {recipe[:_RECIPE_LENGTH]}"
 
 
 def is_display_url(text: str) -> bool:
@@ -86,8 +93,8 @@ def describe(document: Document, response: Response) -> None:
     document.acl = list(entry.acl)
 
 
-def content_checksum(response: Response) -> bytes:
-    """Return the checksum of a document together with the metadata of its entry."""
+def content_checksum(response: Response, recipe: str) -> bytes:
+    """Return the checksum of a document together with the metadata of its entry and the recipe of the source."""
     entry = entry_of(response)
     metadata = b"" if entry is None else content_key(entry).encode()
-    return checksum(metadata + response.body)
+    return checksum(recipe.encode() + metadata + response.body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,12 @@ from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Parti
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.listing.answers import is_display_url
 from ultracrawl.crawl.listing.call_threads import CallThreads
+from ultracrawl.crawl.listing.deletions import ListedDeletions
 from ultracrawl.crawl.listing.fetching import FAILED
 from ultracrawl.crawl.listing.notes import ListingNotes
 from ultracrawl.crawl.listing.vouching import has_new_metadata, is_vouched_for, vouched_outcome
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
+from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.visit import Visit
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +39,6 @@ CAPACITY_POLL_INTERVAL = 0.2
 """Seconds between checks whether listing can go on."""
 CLOSE_TIMEOUT = 30.0
 """Seconds that a lister has to return when the crawl ends."""
-_UNLISTED = Removal(RemovalReason.UNLISTED, Cause(CauseCode.UNLISTED))
 
 
 class SourceListing(Feature):
@@ -57,6 +58,7 @@ class SourceListing(Feature):
         self._threads = CallThreads("lister")
         self._task: asyncio.Task[None] | None = None
         self._notes = ListingNotes(context)
+        self._deletions = ListedDeletions(context)
 
     # ---- start
 
@@ -118,6 +120,8 @@ class SourceListing(Feature):
         return Partial("the lister ended without Complete or Partial") if listed is None else listed
 
     def _end_listing(self, end: Complete | Partial) -> None:
+        if remark := self._deletions.report():
+            self._context.counters.add_remark(remark)
         if isinstance(end, Partial):
             self._context.run.listed_partially = True
             self._context.run.add_problem(
@@ -137,14 +141,14 @@ class SourceListing(Feature):
 
     async def _process_batch(self, batch: Batch) -> None:
         """Queue the new and changed entries of a batch, record the others as unchanged, and commit."""
-        entries = {url_key(url): (url, entry) for entry in batch.entries if (url := self._url_of(entry))}
+        entries = await self._deletions.apply(batch.entries)
         records = self._context.store.records.get_records(list(entries))
-        self._remove(records[key] for key, (_, entry) in entries.items() if entry.deleted and key in records)
+        self._deletions.cancel(records)
         fresh = {known.key for known in self._context.store.visits.note_met(list(records))}
         vouched, fetches_all = Counter[UrlOutcome](), self._fetches_everything
         for key, (url, entry) in entries.items():
             record = records.get(key)
-            if entry.deleted or (record is not None and key not in fresh):
+            if record is not None and key not in fresh:
                 continue
             if record is not None and not fetches_all and is_vouched_for(self._context, key, record, entry):
                 vouched[vouched_outcome(record)] += 1
@@ -156,12 +160,6 @@ class SourceListing(Feature):
         self._context.queue.listing_changed()
         assert self._lister is not None
         await self._threads.call(self._lister.received, batch)
-
-    def _url_of(self, entry: Entry) -> str:
-        """Return the canonical URL of an entry."""
-        return (
-            self._context.rules.url_policy.without_rewriting.canonical(entry.access_url) or entry.access_url
-        )
 
     def _queue_entry(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
         shown = "" if entry.display_url == url or not is_display_url(entry.display_url) else entry.display_url
@@ -186,13 +184,9 @@ class SourceListing(Feature):
 
     # ---- removal
 
-    def _remove(self, gone: Iterable[UrlRecord]) -> None:
-        leaving = [
-            replace(without_validators(record), removal=_UNLISTED)
-            for record in gone
-            if record.searchable and not record.removal
-        ]
-        self._context.documents.remove(leaving)
+    def visit_ended(self, visit: Visit) -> None:
+        """Remove a document that the listing named as deleted after it had queued it."""
+        self._deletions.remove_again(visit.entry.key)
 
     def cycle_ended(self) -> int:
         """Mark documents that a complete listing did not name as leaving; returns their number."""
@@ -202,7 +196,7 @@ class SourceListing(Feature):
         store.flush()
         unseen = store.visits.unseen_urls(1)
         records = store.records.get_records([url.key for url in unseen if url.has_document])
-        self._remove(records.values())
+        self._deletions.remove(records.values())
         forgotten = [url.key for url in unseen if not url.has_document]
         if forgotten:
             store.drop_urls(forgotten)

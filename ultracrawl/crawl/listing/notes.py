@@ -15,7 +15,7 @@ class ListingState:
     """The progress of a run's listing; stored as JSON, so field names are fixed."""
 
     scope: str
-    """Digest of the scope of the definition; after a change everything is listed."""
+    """Digests of scope and recipe of the definition; after a change everything is listed."""
     since: str = ""
     cursor: str = ""
     whole: bool = False
@@ -31,7 +31,7 @@ class ListingNotes:
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self.state = ListingState(context.rules.scope)
+        self.state = ListingState(f"{context.rules.scope}.{context.rules.recipe}")
 
     def begin(self, *, fresh: bool) -> None:
         """Resume an interrupted listing, or start from the token of the last good one, or from nothing if `fresh`."""

@@ -22,7 +22,7 @@ _INDEXED = frozenset(
 
 def is_vouched_for(context: CrawlContext, key: int, record: UrlRecord, entry: Entry) -> bool:
     """Return whether a document is unchanged since its recorded visit, and the outcome of that visit still holds."""
-    if not entry.validators or stored_validators(entry) != record.etag:
+    if not entry.validators or stored_validators(entry, context.rules.recipe) != record.etag:
         return False
     if record.outcome is UrlOutcome.DUPLICATE:
         return _stays_copy(context, key, record, entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
@@ -48,16 +48,18 @@ class Documents:
         A second document with the same display URL ends as 956, one with equal content as 909. In the crawling mode
         `examine` a document is retained, with status 952.
         """
-        return self._refuse_duplicate(visit) or self._place(visit, self._complete(visit, document))
+        return self._refuse_duplicate(visit, document.acl) or self._place(
+            visit, self._complete(visit, document)
+        )
 
-    def _refuse_duplicate(self, visit: Visit) -> Refused | None:
+    def _refuse_duplicate(self, visit: Visit, readers: Collection[str]) -> Refused | None:
         holder = self._display_urls.holder(visit)
         if holder is not None:
             cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.display_url)
             ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, cause)
             self._context.endings.end_visit(visit, ending)
             return Refused(holder.url, cause)
-        holder_of_content = self._duplicates.find_contested(visit)
+        holder_of_content = self._duplicates.find_contested(visit, readers)
         if holder_of_content is None:
             return None
         self._duplicates.refuse(visit, holder_of_content)

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.placement.holders import ContentHolders
+from ultracrawl.crawl.placement.marks import DocumentMarks
 from ultracrawl.crawl.placement.open_visits import OpenVisits
 from ultracrawl.crawl.placement.succession import Succession, same_content
-from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.ranking import preference
+from ultracrawl.model import CauseCode, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.rules.duplicates.fingerprint import ContentMark
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from ultracrawl.agents.port import Entry
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
@@ -34,12 +38,17 @@ class Duplicates(Feature):
     removes the holder.
 
     A document that waits for approval holds its place like one in the index, but never displaces one there.
+
+    Documents with different readers have different fingerprints. If items may have readers of their own
+    (`items_have_readers`), a document is compared when its item has passed the pipelines, otherwise when its page has
+    been read.
     """
 
-    def __init__(self, context: CrawlContext) -> None:
+    def __init__(self, context: CrawlContext, *, items_have_readers: bool) -> None:
         self._context = context
+        self._items_have_readers = items_have_readers
         self._options = context.source.duplicates
-        self._fingerprints = context.rules.fingerprints
+        self._marks = DocumentMarks(context)
         self._open = OpenVisits()
         self._holders = ContentHolders(context)
         self._succession = Succession(context, self._holders)
@@ -58,31 +67,37 @@ class Duplicates(Feature):
 
     # ---- before a document is indexed
 
-    def find(self, visit: Visit, page: Page, body: bytes) -> UrlRecord | None:
+    def find(self, visit: Visit, page: Page, body: bytes, entry: Entry | None = None) -> UrlRecord | None:
         """Return the document in the index that has the content of this page and outranks it, or None.
 
-        Stores fingerprint and preference in the visit; called once for each page that would be indexed.
+        `entry` is that of the lister, if there is one. Stores fingerprint and preference in the visit; called once for
+        each page that would be indexed.
         """
-        if self._fingerprints is None:
+        if not self._marks.compares(visit.url):
             return None
-        whole = not (visit.fetch.truncated or page.truncated)
+        mark, simhash = self._marks.of_page(visit, page, body, entry)
         visit.page = visit.page._replace(
-            fingerprint=self._fingerprints.of(page, body, whole=whole),
-            preference=self._preference(visit, page),
+            fingerprint=mark.fingerprint, preference=self._marks.preference(visit, page)
         )
-        others = self._holders.others_of_visit(visit)
-        if not others and self._fingerprints.near and whole:
-            others = self._find_near(visit, self._fingerprints.near_of(page))
-        holder = self._holders.preferred(visit, others)
-        if holder is None:
-            self._open.enter(visit, contested=any(map(self._holders.is_current, others)))
-        return holder
+        if self._items_have_readers:
+            visit.page = visit.page._replace(simhash=simhash())
+            self._open.enter(visit, contested=False)
+            return None
+        return self._find_among(visit, () if entry is None else entry.acl, simhash)
 
-    def _preference(self, visit: Visit, page: Page) -> int:
-        if not (page.canonical and self._options.canonical):
-            return preference(visit.url, "")
-        policy = self._context.rules.url_policy
-        return preference(visit.url, policy.canonical(page.canonical, page.base or visit.url) or "")
+    def _find_among(
+        self, visit: Visit, readers: Collection[str], simhash: Callable[[], int | None]
+    ) -> UrlRecord | None:
+        """Give a visit the fingerprint among documents with its readers, and look for these."""
+        mark, others = ContentMark(visit.page.fingerprint), self._marks.of_readers(readers)
+        visit.page = visit.page._replace(fingerprint=mark.among(others).fingerprint)
+        same = self._holders.others_of_visit(visit)
+        if not same:
+            same = self._find_near(visit, mark._replace(simhash=simhash()).among(others).simhash)
+        holder = self._holders.preferred(visit, same)
+        if holder is None:
+            self._open.enter(visit, contested=any(map(self._holders.is_current, same)))
+        return holder
 
     def _find_near(self, visit: Visit, simhash: int | None) -> list[UrlRecord]:
         """Return the documents with a similar text, and give the visit their fingerprint."""
@@ -96,12 +111,23 @@ class Duplicates(Feature):
         visit.page = visit.page._replace(fingerprint=nearest)
         return self._holders.others_of_visit(visit)
 
-    def find_contested(self, visit: Visit) -> UrlRecord | None:
-        """Repeat `find` for a page that was in flight together with others of its content."""
+    def find_contested(self, visit: Visit, readers: Collection[str]) -> UrlRecord | None:
+        """Repeat `find` for a page that was in flight together with others of its content; `readers` of its item."""
+        if self._items_have_readers and visit.page.fingerprint:
+            return self._find_by_item(visit, readers)
         if not self._open.is_contested(visit.page.fingerprint):
             return None
         others = self._holders.others_of_visit(visit)
         return self._holders.preferred(visit, others) or self._rival(visit)
+
+    def _find_by_item(self, visit: Visit, readers: Collection[str]) -> UrlRecord | None:
+        """Do what `find` left: the readers of the item are known now."""
+        shared, simhash = self._open.leave(visit), visit.page.simhash
+        holder = self._find_among(visit, readers, lambda: simhash)
+        if shared and shared != visit.page.fingerprint:
+            # One in flight may have ended as a duplicate of this one, as if both had the same readers.
+            self._succession.elect_successor(replace(visit.record, fingerprint=shared))
+        return holder or self._rival(visit)
 
     def _rival(self, visit: Visit) -> UrlRecord | None:
         """Return the best page in flight with the same content, if it outranks a page that is not in the index.
@@ -169,15 +195,20 @@ class Duplicates(Feature):
         """Fetch a duplicate of the former content of a visit if no other document with that content is in the index."""
         contested = self._open.leave(visit)
         before = visit.record
-        if visit.outcome is None or self._fingerprints is None:
+        if visit.outcome is None or not self._marks.compares(visit.url):
             return
         if contested and contested != before.fingerprint and not self._represents(visit, contested):
             self._succession.elect_successor(replace(before, fingerprint=contested))
         if not before.fingerprint or self._represents(visit, before.fingerprint):
             return
-        if not visit.outcome.transient:
+        if not (visit.outcome.transient or self._waits_anew(visit)):
             self._succession.forget_waiting(visit.entry.key)
         self._succession.elect_successor(before)
+
+    @staticmethod
+    def _waits_anew(visit: Visit) -> bool:
+        """Return whether a visit ended with a document that waits for the place of another."""
+        return visit.ending is not None and visit.ending.cause.code is CauseCode.REPLACES
 
     def _represents(self, visit: Visit, fingerprint: bytes) -> bool:
         """Return whether a finished visit holds a content, or is a known duplicate of it."""
@@ -188,5 +219,5 @@ class Duplicates(Feature):
 
     def document_leaving(self, record: UrlRecord) -> None:
         """Fetch a duplicate of a document that is to be removed without a visit."""
-        if record.fingerprint and self._fingerprints is not None:
+        if record.fingerprint and self._marks.compares(record.url):
             self._succession.elect_successor(record)

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_MADE_ANEW = (
+    "all documents of this source are read and made anew, "
+    "because its definition or the version of ultracrawl changed"
+)
+
 
 def begin_run(context: CrawlContext, chooser: AdaptiveChooser, *, everything: bool) -> tuple[RunMark, bool]:
     """Begin or resume the run of a crawl; returns the run and whether it is resumed. A replay belongs to the last run.
@@ -71,6 +76,8 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
     run.recipe_changed = change.recipe
     run.force = run.force or change.recipe
     run.rescan = run.force or (change.scope and not context.rules.listed and not run.narrowed)
+    if change.recipe and context.rules.listed:
+        context.counters.add_remark(_MADE_ANEW)
     if change.recipe and not context.counters.resumed:
         _reset_off_focus_hops(context)
     if change.scope and not context.rules.listed:

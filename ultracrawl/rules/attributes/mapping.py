@@ -80,6 +80,10 @@ class AttributeMap:
         self._keeps_all = keeps_all and OTHER_FIELDS.name in schema
         self._by_name = {name.casefold(): attribute for name, attribute in schema.items()}
 
+    def is_searchable(self, name: str) -> bool:
+        """Return whether a document attribute (in lower case) becomes a search attribute of the same values."""
+        return self._keeps_all or name in self._targets
+
     def map(self, document: Document) -> MappedAttributes:
         """Return the search attributes of a document: the basic ones first, then mapped ones."""
         mapped = MappedAttributes()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 from xxhash import xxh3_64_digest
 
@@ -67,6 +69,34 @@ SIZE = 16
 """Bytes of a fingerprint. It is cryptographic: nobody can forge a page with the fingerprint of another."""
 
 
+class ContentMark(NamedTuple):
+    """The marks by which a document is compared with others of its source."""
+
+    fingerprint: bytes
+    simhash: int | None = None
+    """None if nearly equal documents are no duplicates."""
+
+    def among(self, others: str) -> ContentMark:
+        """Return the mark among documents that agree in `others`, such as their readers; the same for an empty text.
+
+        Marks among different others differ: fingerprints always, simhashes in about half of their bits. Among equal
+        others, simhashes differ in as many bits as before.
+        """
+        if not others:
+            return self
+        text = others.encode("utf-8", "replace")
+        digest = blake2b(self.fingerprint + text, digest_size=SIZE, person=b"among").digest()
+        if self.simhash is None:
+            return ContentMark(digest)
+        mask = int.from_bytes(blake2b(text, digest_size=_HASH_SIZE, person=b"among").digest())
+        return ContentMark(digest, self.simhash ^ mask)
+
+
+def readers_mark(readers: Collection[str]) -> str:
+    """Return a text that is equal for equal sets of readers; empty for a public document."""
+    return repr(sorted(set(readers))) if readers else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
     """Makes the fingerprints of one source; pages with equal fingerprints are duplicates.
@@ -83,6 +113,12 @@ class Fingerprints:
     """Whether near-duplicates count as duplicates."""
     near_words: int = 20
     """Texts with fewer words are compared exactly."""
+    keyed: frozenset[str] = frozenset()
+    """URL schemes of documents that a key identifies: they have no duplicates."""
+
+    def compares(self, url: str) -> bool:
+        """Return whether the document of an access URL is compared with others."""
+        return url.partition(":")[0] not in self.keyed
 
     def of(self, page: Page, body: bytes, *, whole: bool = True) -> bytes:
         """Return the 16-byte fingerprint of a page; `body` is the decompressed body of the response.

@@ -22,7 +22,7 @@ from ultracrawl.sources.checking.access_checks import check_access
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import WEB, DataSource
-from ultracrawl.sources.kinds import SourceKind
+from ultracrawl.sources.kinds import SourceKind, find_kind, keyed_schemes
 from ultracrawl.sources.mistakes import format_names, format_value, suggestion
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding
@@ -222,7 +222,10 @@ def check_languages(source: DataSource) -> Iterator[PathFinding]:
 
 def check_duplicates(source: DataSource) -> Iterator[PathFinding]:
     """Yield options of `duplicates` that have no effect."""
-    if source.duplicates.near and not source.duplicates.detect:
+    kind = find_kind(source.type)
+    # Documents of a source without options of web servers are all of the schemes of its kind.
+    is_keyed = bool(keyed_schemes(source)) and kind is not None and "politeness" in kind.unfit
+    if source.duplicates.near and (source.duplicates.detect is False or is_keyed):
         problem = "`near` has no effect while `detect` is off"
         yield PathFinding(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
 

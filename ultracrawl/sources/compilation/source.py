@@ -40,7 +40,7 @@ from ultracrawl.sources.compilation.boundary import (
 )
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.kinds import find_kind, keeps_attributes
+from ultracrawl.sources.kinds import find_kind, keeps_attributes, keyed_schemes
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.sections.section import Section
@@ -253,9 +253,16 @@ def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
 def compile_fingerprints(source: DataSource) -> Fingerprints | None:
     """Return the duplicate detection of a source, None if it is off."""
     section = source.duplicates
-    if not section.detect:
+    if section.detect is False:
         return None
-    return Fingerprints(section.by == "text", section.meta, section.cut_off, section.near, section.near_words)
+    return Fingerprints(
+        section.by == "text",
+        section.meta,
+        section.cut_off,
+        section.near,
+        section.near_words,
+        keyed_schemes(source),
+    )
 
 
 def compile_addresses(source: DataSource, trusted_urls: Iterable[str]) -> AddressPolicy:
@@ -303,8 +310,17 @@ def _scope(source: DataSource) -> str:
     return sha256(text.encode()).hexdigest()[:32]
 
 
+_LISTED_VERSION = "2"
+"""Part of the recipes of listed sources; it changes when a version makes or compares their documents differently."""
+
+
 def _recipe(source: DataSource) -> str:
+    if source.duplicates.detect is None:
+        detected = source.duplicates.model_copy(update={"detect": not keyed_schemes(source)})
+        source = source.model_copy(update={"duplicates": detected})
     text = source.model_dump_json(exclude=_ineffective_options(source))
+    if find_kind(source.type) is not None:
+        text += _LISTED_VERSION
     return sha256(text.encode()).hexdigest()[:32]
 
 

@@ -15,8 +15,11 @@ from ultracrawl.sources.values import Size
 class DuplicatesSection(Section):
     """How duplicate pages of a source are detected, and what is kept of them."""
 
-    detect: bool = Field(default=True, examples=[False])
-    """Index a document once, no matter how many URLs of the source have it."""
+    detect: bool | None = Field(default=None, examples=[False])
+    """Index a document once, no matter how many URLs of the source have it.
+
+    None: true, except for documents that a key identifies, such as rows of tables.
+    """
     by: Literal["text", "body"] = Field(default="text", examples=["body"])
     """What is compared: title and visible text, or the bytes of the body."""
     meta: bool = Field(default=False, examples=[True])

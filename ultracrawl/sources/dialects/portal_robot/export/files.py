@@ -131,7 +131,7 @@ class _Export:
                 yield option
         if self._source.sitemaps.use:
             yield "sitemaps.use"
-        if self._source.duplicates.detect:
+        if self._source.duplicates.detect is not False:
             yield "duplicates.detect"
 
 
@@ -145,7 +145,7 @@ def _is_expressed(option: str, source: DataSource) -> bool:
     if option == "sitemaps.use":
         return not source.sitemaps.use
     if option == "duplicates.detect":
-        return not source.duplicates.detect
+        return source.duplicates.detect is False
     if option in ("types", "follow_only_types"):
         return True
     return option.startswith(
