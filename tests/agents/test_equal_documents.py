@@ -297,7 +297,8 @@ def test_equal_files_are_one_document_for_each_set_of_readers(
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [("ooo", "poo"), ("oop", "ppo"), ("ppo", "ooo"), ("poo", "ooo")]
+    ("before", "after"),
+    [("ooo", "poo"), ("oop", "ppo"), ("ppo", "ooo"), ("poo", "ooo"), ("pppooo", "ppppoo")],
 )
 def test_readers_that_change_lead_to_what_a_fresh_crawl_finds(
     workspace: Workspace, before: str, after: str
@@ -319,6 +320,16 @@ def test_readers_that_change_lead_to_what_a_fresh_crawl_finds(
     assert [found(workspace, "words", principal=who) for who in ("", owner)] == kept
     assert kept[0] == [f"f{after.index('o')}.txt"]
     assert len(kept[1]) == len(set(after))
+
+
+def test_files_that_become_private_are_apart_from_public_ones_at_once(workspace: Workspace) -> None:
+    write_files(workspace.directory / "docs", "pppooo")
+    define_files(workspace, permissions=False)
+    assert outcomes(crawl(workspace)) == {"NEW": 1, "DUPLICATE": 5}
+    define_files(workspace)
+    crawl(workspace)
+    owner = (workspace.directory / "docs").owner()
+    assert [len(found(workspace, "words", principal=who)) for who in ("", owner)] == [1, 2]
 
 
 def test_files_that_differ_only_in_name_and_owner_stay_one_document(workspace: Workspace) -> None:

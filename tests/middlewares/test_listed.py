@@ -22,6 +22,8 @@ URL = "https://www.example.com/a"
 class Listed:
     """Knows an entry, or none, and fetches nothing itself."""
 
+    recipe = "recipe"
+
     def __init__(self, entry: Entry | None) -> None:
         self._entry = entry
 

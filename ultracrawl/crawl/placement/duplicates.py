@@ -213,7 +213,7 @@ class Duplicates(Feature):
     def _represents(self, visit: Visit, fingerprint: bytes) -> bool:
         """Return whether a finished visit holds a content, or is a known duplicate of it."""
         now = self._context.store.records.get_record(visit.entry.key)
-        if now is None or now.fingerprint != fingerprint:
+        if now is None or now.fingerprint != fingerprint or now.removal is not None:
             return False
         return self._holders.has_place(now) or now.outcome is UrlOutcome.DUPLICATE
 

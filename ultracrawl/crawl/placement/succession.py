@@ -83,9 +83,8 @@ class Succession:
         ready = [other for other in others if not other.failed_runs and not other.removal]
         if self._holders.best(others) is not None or any(not other.checksum for other in ready):
             return
-        run, since = self._context.run, self._holders.since
-        if run.force and self._context.rules.listed and any(other.last_fetched < since for other in ready):
-            return  # the listing names it, and has it fetched like all documents
+        if self._context.rules.listed and any(url_key(other.url) in self._context.visits for other in ready):
+            return  # its visit finds that the place is free; another one would have no entry of the listing
         best = min(ready, key=self._holders.rank_of_record, default=None)
         if best is None:
             return
