@@ -277,12 +277,19 @@ def test_ultra_search_100_what_is_gone_is_told_by_every_address_that_it_may_have
     made: Made,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(RecordingAgent, "documents", [UrlData("https://cms.example.com/1", deleted=True)])
+    gone = UrlData(
+        "https://cms.example.com/1", access_url="https://in.example.com/1", doc_key="k", deleted=True
+    )
+    monkeypatch.setattr(RecordingAgent, "documents", [gone])
     batch, _ = listed(made(RecordingAgent))
-    assert {(one.access_url, one.deleted) for one in batch.entries} == {
-        ("agent://cms/https%3A%2F%2Fcms.example.com%2F1", True),
-        ("https://cms.example.com/1", True),
-    }
+    (one,) = batch.entries
+    assert (one.access_url, one.deleted, one.key) == ("agent://cms/k", True, "k")
+    assert one.display_url == "https://cms.example.com/1"
+    assert one.also == (
+        "https://in.example.com/1",
+        "agent://cms/https%3A%2F%2Fin.example.com%2F1",
+        "agent://cms/https%3A%2F%2Fcms.example.com%2F1",
+    )
 
 
 @pytest.mark.parametrize(
