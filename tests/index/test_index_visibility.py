@@ -52,6 +52,14 @@ def test_documents_are_for_their_readers(
     assert engine.search(SearchQuery(text, principals=principals, limit=0)).total == len(urls)
 
 
+def test_the_url_of_a_hit_of_an_older_index_runs_no_script(engine: IndexEngine) -> None:
+    engine.apply([document("javascript:alert(1)", "heron"), document("https://x.example/", "heron")])
+    assert sorted(hit.url for hit in engine.search(SearchQuery("heron"))) == [
+        "https://x.example/",
+        "unsafe:javascript:alert(1)",
+    ]
+
+
 def test_facets_and_sorting_know_nothing_of_hidden_documents(engine: IndexEngine) -> None:
     engine.apply(DOCUMENTS)
     asked = SearchQuery("heron", principals=("staff",), facets=("Author", "Size"), sort="Author")

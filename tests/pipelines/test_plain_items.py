@@ -141,6 +141,11 @@ def heron(**other: Any) -> dict[str, Any]:
     return {"url": "http://shop/1", "name": "A heron of tin", **other}
 
 
+def test_an_item_whose_url_would_run_a_script_is_dropped(shop: Folder) -> None:
+    passed = shop.crawl(heron(), heron(url="javascript:alert(1)"))
+    assert [item["url"] for item in passed] == shop.found() == ["http://shop/1"]
+
+
 class Scrap(scrapy.Item):
     url = scrapy.Field()
     name = scrapy.Field()

@@ -75,7 +75,11 @@ class Entry:
 
     access_url: str
     display_url: str = ""
-    """The URL that hits show and link to; empty: the access URL. An invalid URL ends the visit with status 1010."""
+    """The URL that hits show and link to; empty: the access URL.
+
+    An invalid one, or one with a scheme that is neither in `rules.urls.shown` nor in `schemes` of the kind, ends the
+    visit with status 1010.
+    """
     validators: str = ""
     """A text that changes with the document and its metadata (time and size, a version, a row checksum). If it equals
     that of the last visit, the document is unchanged and not visited. Empty: every listing causes a visit."""

@@ -47,10 +47,10 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The document is not indexed, because another URL holds its content."""
+    """The document is not indexed, because another URL holds its content, or its display URL cannot be shown."""
 
     holder: str
-    """The access URL of the content holder."""
+    """The access URL of the content holder; empty if there is none."""
     cause: Cause
 
     def __str__(self) -> str:

@@ -149,7 +149,10 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    r"""One hit. `snippet` is plain text in which matched terms are enclosed in \x02 and \x03."""
+    r"""One hit. `snippet` is plain text in which matched terms are enclosed in \x02 and \x03.
+
+    A `url` of a scheme that runs scripts, as older indexes may have, begins with `unsafe:`.
+    """
 
     url: str
     title: str

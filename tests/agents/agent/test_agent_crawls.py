@@ -78,6 +78,19 @@ def test_delivered_documents_are_found_with_all_that_is_said_of_them(
     assert hit["attributes"]["Language"] == ["en"]
 
 
+@pytest.mark.parametrize(
+    "way", [{}, {"doc_key": "k"}, {"access_url": "https://cms.example.com/x", "doc_key": "k"}]
+)
+def test_a_display_url_that_would_run_a_script_is_1010(
+    workspace: Workspace, system: AgentSystem, way: dict[str, str]
+) -> None:
+    define(workspace)
+    system.put(note("egret"), {**note("heron"), "display_url": "javascript:alert(1)", **way})
+    crawl(workspace)
+    codes = [row["status_code"] for row in workspace.command("urls", "--json").lines]
+    assert (sorted(codes), hits(workspace, "common")) == ([200, 1010], ["egret"])
+
+
 def test_attributes_are_found_by_their_names_without_a_mapping(
     workspace: Workspace, system: AgentSystem
 ) -> None:

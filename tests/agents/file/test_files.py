@@ -192,6 +192,11 @@ def test_the_longest_prefix_is_replaced__ultra_search_33(docs: Path, write: Writ
     ]
 
 
+def test_a_prefix_that_would_make_scripts_of_files_is_a_mistake(docs: Path) -> None:
+    with pytest.raises(ValueError, match="is not the beginning of a URL"):
+        entries(docs, display_url={"file:///": "javascript://%0aalert(1)//"})
+
+
 # ---- what is not there
 
 

@@ -162,6 +162,27 @@ def test_a_row_without_a_valid_display_url_is_1010(workspace: Workspace, tickets
     assert [row["status_code"] for row in workspace.command("urls", "--json").lines] == [1010]
 
 
+@pytest.mark.parametrize("owner", ["'javascript:alert(1)'", "'data:text/html,x'", "NULL", "''"])
+def test_a_row_whose_display_url_cannot_be_linked_is_not_indexed(
+    workspace: Workspace, tickets: Base, owner: str
+) -> None:
+    define(workspace, tickets, display_url="{owner}")
+    tickets.run(
+        "DELETE FROM tickets WHERE id > 2", "UPDATE tickets SET owner = 'https://x.example/2' WHERE id = 2"
+    )
+    tickets.run(f"UPDATE tickets SET owner = {owner} WHERE id = 1")
+    crawl(workspace)
+    rows = workspace.command("urls", "--json").lines
+    assert sorted((row["access_url"], row["status_code"]) for row in rows) == [
+        ("table:///tickets?id=1", 1010),
+        ("table:///tickets?id=2", 200),
+    ]
+    assert hits(workspace, "common") == ["https://x.example/2"]
+    tickets.run("UPDATE tickets SET owner = 'https://x.example/1' WHERE id = 1")
+    crawl(workspace)
+    assert hits(workspace, "common") == ["https://x.example/1", "https://x.example/2"]
+
+
 def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: Base) -> None:
     define(workspace, tickets, display_url="https://tickets.example.com/{nr}")
     ended, looked = workspace.command("crawl", "tickets"), workspace.command("lint", "--connect")

@@ -57,6 +57,8 @@ def test_ultra_search_31_a_text_column_is_no_attribute(tmp_path: Path) -> None:
         ("changes: {log: l, column: c}", "`column` and `log` exclude each other; write one of them"),
         ("display_url: https://x.example/id", "contains no column; write columns in braces"),
         ("display_url: 'https://x.example/{id'", "contains no column; write columns in braces"),
+        ("display_url: 'javascript:show({id})'", "makes no URLs that hits can link to"),
+        ("display_url: 'tickets/{id}'", "makes no URLs that hits can link to"),
         (
             "repeated: {tag: {table: t, key: [a, b], value: c}}",
             "`repeated.tag` has 2 key columns, and the source 1",

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field
 
 from ultracrawl.agents.file.file_urls import canonical_prefix
+from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.sources.mistakes import format_value, mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import one_or_list
@@ -20,7 +21,7 @@ def _check_prefixes(value: Mapping[str, str]) -> Mapping[str, str]:
             raise mistake(
                 f"{format_value(prefix)} is not the beginning of a file URL", "write `file:///srv/docs/`"
             )
-        if "://" not in replacement:
+        if "://" not in replacement or not is_display_url(replacement):
             raise mistake(
                 f"{format_value(replacement)} is not the beginning of a URL",
                 "write `https://files.example.com/`",

@@ -181,8 +181,8 @@ class RowReader:
 
     def _display_url_of(self, row: Row) -> str:
         template = self._options.display_url or ""
-        if PLACEHOLDER.fullmatch(template):
-            return _text(row[template[1:-1].lower()]).strip()
+        if PLACEHOLDER.fullmatch(template):  # without a value the template stays, which is no URL (1010)
+            return _text(row[template[1:-1].lower()]).strip() or template
         return PLACEHOLDER.sub(lambda match: quote(_text(row[match[1].lower()]), safe=""), template)
 
     def _acl_of(self, row: Row, repeated: Repeated) -> tuple[str, ...]:

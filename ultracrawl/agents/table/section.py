@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.sources.mistakes import format_names, format_value, mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
@@ -24,6 +25,11 @@ def _check_template(template: str) -> str:
         raise mistake(
             f"{format_value(template)} contains no column",
             "write columns in braces, as `https://tickets.example.com/{id}`, or one alone: `{url}`",
+        )
+    if not template.startswith("{") and not is_display_url(PLACEHOLDER.sub("x", template)):
+        raise mistake(
+            f"{format_value(template)} makes no URLs that hits can link to",
+            "write a template such as `https://tickets.example.com/{id}`",
         )
     return template
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from email.utils import formatdate
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 ENTRY_HEADER = "X-Ultracrawl-Entry"
 """The header with the entry of a lister or fetcher; it is interpreted in listed sources only."""
 _RECIPE_LENGTH = 8
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f]+")
 
 
 def entry_headers(url: str, entry: Entry, recipe: str) -> dict[bytes, bytes]:
@@ -60,11 +58,6 @@ def stored_validators(entry: Entry, recipe: str) -> str:
     if not entry.validators:
         return ""
     return f"{entry.validators.encode('ascii', 'backslashreplace').decode()} {recipe[:_RECIPE_LENGTH]}"
-
-
-def is_display_url(text: str) -> bool:
-    """Return whether a text can be shown as the URL of a document."""
-    return bool(_URL.fullmatch(text))
 
 
 def entry_of(response: Response) -> Entry | None:

@@ -13,18 +13,14 @@ from ultracrawl.agents.entry_texts import merge_entries, unpack_entry
 from ultracrawl.agents.port import Entry, Failure, Fetcher, Wanted
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.listing.answers import (
-    entry_headers,
-    entry_response,
-    is_display_url,
-    stored_validators,
-)
+from ultracrawl.crawl.listing.answers import entry_headers, entry_response, stored_validators
 from ultracrawl.crawl.listing.call_threads import CallThreads
 from ultracrawl.crawl.results import FetchResult
 from ultracrawl.crawl.transport.headers import values_in
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.urls.canonical import split
+from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
@@ -91,7 +87,7 @@ class EntryFetching(Feature):
 
         Raises `IgnoreRequest` if the visit has ended.
         """
-        if entry is not None and entry.display_url and not is_display_url(entry.display_url):
+        if entry is not None and entry.display_url and not is_display_url(entry.display_url, self._schemes):
             return self._failed(visit, Failure(StatusCode.BAD_DISPLAY_URL, repr(entry.display_url)))
         if entry is None or entry.body is None:
             if split(visit.url).scheme not in self._schemes:

@@ -7,12 +7,12 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ultracrawl.agents.entry_texts import pack_entry
 from ultracrawl.agents.port import Batch, Complete, Entry, Listed, Lister, Partial
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.listing.answers import is_display_url
 from ultracrawl.crawl.listing.call_threads import CallThreads
 from ultracrawl.crawl.listing.deletions import ListedDeletions
 from ultracrawl.crawl.listing.fetching import FAILED
@@ -22,6 +22,8 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.shown import is_display_url
+from ultracrawl.sources.kinds import kind_schemes
 from ultracrawl.stores import Retained
 from ultracrawl.stores.opening import open_lists
 
@@ -59,6 +61,7 @@ class SourceListing(Feature):
         self._task: asyncio.Task[None] | None = None
         self._notes = ListingNotes(context)
         self._deletions = ListedDeletions(context)
+        self._shown_url = partial(_shown_url, schemes=kind_schemes(context.source.type))
 
     # ---- start
 
@@ -162,7 +165,7 @@ class SourceListing(Feature):
         await self._threads.call(self._lister.received, batch)
 
     def _queue_entry(self, key: int, url: str, entry: Entry, record: UrlRecord | None) -> None:
-        shown = "" if entry.display_url == url or not is_display_url(entry.display_url) else entry.display_url
+        shown = self._shown_url(entry.display_url, url)
         if record is not None and record.display_url != shown:
             if record.searchable:
                 self._context.documents.writer.delete(key, record.shown_url)
@@ -233,6 +236,11 @@ class SourceListing(Feature):
         except Exception as error:  # code of a plug-in may raise anything
             self._context.run.note_problem(f"the lister cannot be closed: {type(error).__name__}: {error}")
         self._threads.close()
+
+
+def _shown_url(display_url: str, url: str, *, schemes: frozenset[str]) -> str:
+    """Return the display URL for a record; empty if it is the access URL, or cannot be shown."""
+    return display_url if display_url != url and is_display_url(display_url, schemes) else ""
 
 
 async def lister_credential(

@@ -16,6 +16,8 @@ from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.shown import is_display_url
+from ultracrawl.sources.kinds import kind_schemes
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -41,13 +43,19 @@ class Documents:
         self._pending = pending
         self._display_urls = display_urls
         self._duplicates = duplicates
+        self._schemes = kind_schemes(context.source.type)
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placement:
         """Decide which URL stands for a document, and end its visit accordingly.
 
-        A second document with the same display URL ends as 956, one with equal content as 909. In the crawling mode
-        `examine` a document is retained, with status 952.
+        A display URL that hits must not link to ends as 1010, a second document with the same display URL as 956, one
+        with equal content as 909. In the crawling mode `examine` a document is retained, with status 952.
         """
+        if not is_display_url(document.url, self._schemes):
+            cause = Cause(CauseCode.STATED, repr(document.url))
+            ending = Ending(UrlOutcome.FAILED, StatusCode.BAD_DISPLAY_URL, cause)
+            self._context.endings.end_visit(visit, ending)
+            return Refused("", cause)
         return self._refuse_duplicate(visit, document.acl) or self._place(
             visit, self._complete(visit, document)
         )

@@ -26,6 +26,7 @@ from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.canonical import url_key
+from ultracrawl.rules.urls.shown import harmless
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
@@ -117,7 +118,12 @@ class PlainItems:
     # ---- the ports `documents` and `endings`
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placed:
-        """Add a document to the durable cache. Raises `DropItem` if that cannot be written, which ends the crawl."""
+        """Add a document to the durable cache. Raises `DropItem` if that cannot be written, which ends the crawl.
+
+        The same for a URL that would run a script as a link.
+        """
+        if harmless(document.url) != document.url:
+            raise DropItem(f"{document.url!r} is no URL that hits can link to", log_level="WARNING")
         try:
             if not self.context.run.failed:
                 self.index.add(visit.entry.key, document)

@@ -10,6 +10,7 @@ from ultracrawl.index.query.completion import completing_section
 from ultracrawl.index.query.tree import Node, requested_urls
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.words.stemming import language_of
+from ultracrawl.rules.urls.shown import harmless
 
 LONG_TEXT_LIMIT = 1_000_000
 """Characters of a text that are searched for sections and snippets, if it has sections beyond the stored part."""
@@ -45,7 +46,15 @@ class HitBuilder:
             breaks = [place for one in sections for place in (one.offset, one.offset + len(one.title))]
             is_answer = part is not None and answer.is_named
             shown = snippet(self._matcher, text, language, part, breaks=breaks, is_answer=is_answer)
-        return Hit(document.url, document.title, score, document.source, shown, document.attributes, section)
+        return Hit(
+            harmless(document.url),
+            document.title,
+            score,
+            document.source,
+            shown,
+            document.attributes,
+            section,
+        )
 
 
 def shown_length(document: IndexDocument) -> int:

@@ -12,6 +12,7 @@ from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList, named, value_text
+from ultracrawl.rules.urls.shown import harmless
 
 if TYPE_CHECKING:
     from ultracrawl.index.searching import Searcher
@@ -84,7 +85,7 @@ def _hit_from_json(hit: Mapping[str, Any]) -> Hit:
     part = hit["section"]
     section = None if part is None else Section(0, 1, part["anchor"], part["title"])
     return Hit(
-        hit["url"],
+        harmless(hit["url"]),
         hit["title"],
         hit["score"],
         hit["source"],
