@@ -9,9 +9,12 @@ deletions, storage, `explain`.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -32,6 +35,8 @@ LISTED: Mapping[str, Data] = {
     "orphans": {"after": 1_000_000_000},
 }
 """Shared options with fixed values for listed sources: the lister, not a refresh policy, decides what is fetched."""
+_MAX_DIMENSIONS = 6
+"""Depth of lists in lists whose values are single values, as arrays of PostgreSQL have."""
 _REMOVE = "remove it; a lister names the documents of this source, and no web server is asked"
 WEB_OPTIONS: Mapping[str, str] = dict.fromkeys(
     (
@@ -275,10 +280,35 @@ class ListedKind(SourceKind, Generic[S]):
 
 
 def attribute_texts(*values: object) -> tuple[str, ...]:
-    """Return attribute values as texts: dates in ISO 8601, numbers as `str` writes them; None and "" are dropped."""
-    texts = (
-        value.isoformat() if hasattr(value, "isoformat") else str(value)
-        for value in values
-        if value is not None
-    )
+    """Return attribute values as texts: dates and times in ISO 8601, numbers as `str` writes them, mappings as JSON.
+
+    Lists and sets are several values. None, "" and bytes are dropped.
+    """
+    texts = map(_attribute_text, _single_values(values))
     return tuple(text for text in texts if text)
+
+
+def _single_values(values: Iterable[object], depth: int = 0) -> Iterator[object]:
+    for value in values:
+        if isinstance(value, list | tuple | AbstractSet) and depth < _MAX_DIMENSIONS:
+            yield from _single_values(value, depth + 1)
+        else:
+            yield value
+
+
+def _attribute_text(value: object) -> str:
+    if value is None or isinstance(value, bytes | bytearray | memoryview):
+        return ""
+    if isinstance(value, timedelta):
+        return _duration_text(value)
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def _duration_text(value: timedelta) -> str:
+    """Return a duration as MariaDB writes the type TIME: `26:30:00`."""
+    minutes, seconds = divmod(abs(value).seconds, 60)
+    hours = abs(value).days * 24 + minutes // 60
+    fraction = f".{abs(value).microseconds:06}" if value.microseconds else ""
+    return f"{'-' if value < timedelta() else ''}{hours:02}:{minutes % 60:02}:{seconds:02}{fraction}"

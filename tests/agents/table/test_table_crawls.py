@@ -183,6 +183,19 @@ def test_a_row_whose_display_url_cannot_be_linked_is_not_indexed(
     assert hits(workspace, "common") == ["https://x.example/1", "https://x.example/2"]
 
 
+def test_a_date_that_is_none_is_left_out_and_counted_and_its_row_stays(
+    workspace: Workspace, tickets: Base
+) -> None:
+    odd = "0000-00-00" if tickets.url.startswith("sqlite") else "infinity"
+    tickets.run(f"UPDATE tickets SET changed = '{odd}' WHERE id = 3")
+    define(workspace, tickets)
+    run = crawl(workspace)
+    assert (outcomes(run), run["dropped_values"], run["problems"]) == ({"NEW": 5}, 1, [])
+    assert hits(workspace, "common") == list("12345")
+    told = workspace.command("crawl", "tickets", "--force").out
+    assert "1  attribute values dropped" in told
+
+
 def test_a_wrong_column_is_a_mistake_in_one_line(workspace: Workspace, tickets: Base) -> None:
     define(workspace, tickets, display_url="https://tickets.example.com/{nr}")
     ended, looked = workspace.command("crawl", "tickets"), workspace.command("lint", "--connect")

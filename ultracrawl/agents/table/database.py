@@ -27,7 +27,7 @@ _CONNECT_SECONDS = 30
 _MYSQL = ("mysql", "mariadb")
 _SESSION_STATEMENTS = {
     "sqlite": "PRAGMA query_only=ON",
-    "postgresql": "SET datestyle TO 'ISO'",
+    "postgresql": "SET datestyle TO 'ISO'; SET intervalstyle TO 'iso_8601'",
     **dict.fromkeys(_MYSQL, "SET SESSION TRANSACTION READ ONLY"),
 }
 """The first statement of a session; for PostgreSQL each transaction is made read-only instead."""
@@ -81,6 +81,8 @@ class Database:
             raise UserError(f"connection: this is not a valid URL for {name}") from None
         if name == "sqlite":
             event.listen(self._engine, "connect", _decode_leniently)
+        if url.drivername == "postgresql+psycopg":
+            event.listen(self._engine, "connect", _read_odd_values)
         if name in _SESSION_STATEMENTS:
             event.listen(self._engine, "connect", _execute_on_connect(_SESSION_STATEMENTS[name]))
 
@@ -132,6 +134,12 @@ class Database:
 def _decode_leniently(connection: Any, _record: object) -> None:
     """Replace invalid UTF-8 in texts, which SQLite does not validate on insert."""
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
+
+
+def _read_odd_values(connection: Any, _record: object) -> None:
+    from ultracrawl.agents.table.postgresql import read_odd_values  # noqa: PLC0415 - it imports the driver
+
+    read_odd_values(connection)
 
 
 def _execute_on_connect(statement: str) -> Any:

@@ -16,7 +16,7 @@ from ultracrawl.agents.table.database import Database, database_url
 from ultracrawl.agents.table.rows import Repeated, Row, RowReader
 from ultracrawl.agents.table.section import TableSection, ValueListSection
 from ultracrawl.agents.table.shape import Relation, read_relation
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
 logger = logging.getLogger(__name__)
@@ -43,6 +43,11 @@ class TableLister(Lister):
         """Connect, and check that the columns of the definition exist."""
         with self._database.read_only_connection() as connection:
             reader = self._reader(connection)
+            if binary := reader.binary_attributes():
+                raise UserError(
+                    f"attributes: {', '.join(binary)}: an attribute cannot hold bytes; "
+                    "remove the column, or convert it to a text with a view or a `select`"
+                )
             if self._log is not None:
                 self._log.check_columns(connection)
                 reader.keys.check_loggable(self._database.name)
@@ -55,6 +60,10 @@ class TableLister(Lister):
         unknown = [name for name in reader.unknown_attributes() if name not in extracted]
         if unknown and not self._options.media_type:
             logger.warning("attributes: no column, and no list, is called %s", ", ".join(unknown))
+        if binary := reader.binary_attributes():
+            logger.warning(
+                "attributes: left out, because an attribute cannot hold bytes: %s", ", ".join(binary)
+            )
         return reader
 
     def list_entries(self, since: str, cursor: str) -> Iterator[Listed]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ultracrawl.agents.table.section import RepeatedSection
     from ultracrawl.sources.definition import DataSource
 
+_FORMAT = 2
+"""Changes when rows become other entries than before: all rows are read again then."""
 _TITLE_LENGTH = 120
 _PLAIN = "text/plain; charset=utf-8"
 
@@ -42,7 +44,7 @@ class RowReader:
             for name, section in options.repeated.items()
         }
         self.digest = xxhash.xxh3_64_hexdigest(
-            repr((_content_options(options), sorted(self._attributes.items()))).encode()
+            repr((_FORMAT, _content_options(options), sorted(self._attributes.items()))).encode()
         )
         """Changes with the options that affect the entries."""
         self.entry_columns = self._entry_columns()
@@ -80,6 +82,11 @@ class RowReader:
         """Return the mapped attributes that are neither a column nor in `repeated`."""
         known = self.relation.columns.keys() | self._lists.keys()
         return [name for name in self._attributes if name not in known]
+
+    def binary_attributes(self) -> list[str]:
+        """Return the mapped attributes whose columns hold bytes, which an attribute cannot have."""
+        sample = self.relation.sample
+        return [name for name in self._attributes if isinstance(sample.get(name), bytes | memoryview)]
 
     def select(self, names: Iterable[str]) -> sa.Select[Any]:
         """Return a SELECT of columns of the source."""
@@ -242,7 +249,7 @@ def _content_options(options: TableSection) -> str:
 def _text(value: object) -> str:
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).decode("utf-8", "replace")
-    return "".join(attribute_texts(value))
+    return "\n".join(attribute_texts(value))
 
 
 def _comparable(value: object) -> object:

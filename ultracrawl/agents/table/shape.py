@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, quote
 from uuid import UUID
@@ -19,6 +21,8 @@ from ultracrawl.model.status import StatusCode, status_text
 from ultracrawl.sources.mistakes import suggestion
 
 SCHEME = "table"
+_ODD_MOMENT = re.compile(r"-?infinity|[\d:. +-]+ BC|\d{5,}-[\d:. +-]+|24:00:00[\d:.+-]*|0000-00-00[\d:. ]*")
+"""Dates and times of databases that Python's types cannot hold."""
 _QUERY_ALIAS = "listed_rows"
 
 
@@ -168,7 +172,7 @@ def key_text(value: object) -> str:
     """Return a key value as access URLs contain it, independent of the settings of the database session."""
     match value:
         case datetime():
-            return (value.astimezone(UTC) if value.tzinfo else value).isoformat()
+            return _in_utc(value).isoformat()
         case date() | time():
             return value.isoformat()
         case bytes() | bytearray() | memoryview():
@@ -185,17 +189,25 @@ def _parse_number(text: str) -> int | float:
         return float(text)
 
 
-def _parse_datetime(text: str) -> datetime:
-    value = datetime.fromisoformat(text)
-    return value.astimezone(UTC) if value.tzinfo else value
+def _in_utc(value: datetime) -> datetime:
+    try:
+        return value.astimezone(UTC) if value.tzinfo else value
+    except OverflowError:  # in the first or the last hours that Python knows
+        return value
+
+
+def _parse_moment(kind: type[date] | type[time], text: str) -> object:
+    """Return a date or a time; a text for those of the database that Python's types cannot hold."""
+    if _ODD_MOMENT.fullmatch(text):
+        return text
+    value = kind.fromisoformat(text)
+    return _in_utc(value) if isinstance(value, datetime) else value
 
 
 _PARSERS: Mapping[type, Callable[[str], object]] = {
     **{kind: kind for kind in (str, float, Decimal, UUID)},
     int: _parse_number,
-    datetime: _parse_datetime,
-    date: date.fromisoformat,
-    time: time.fromisoformat,
+    **{kind: partial(_parse_moment, kind) for kind in (datetime, date, time)},
     bytes: lambda text: bytes.fromhex(text.removeprefix("\\x")),
     memoryview: lambda text: bytes.fromhex(text.removeprefix("\\x")),
     bool: lambda text: text.lower() in ("true", "t", "1"),

@@ -57,8 +57,7 @@ def print_report(report: RunReport) -> None:
         )
     _print_errors(report)
     _print_rejected(report)
-    for reason, number in report.cut.most_common(MAX_RULES_SHOWN):
-        print_line(f"  {number:>9,}  read in part: {reason}")
+    _print_omitted(report)
     for remark in report.remarks:
         print_line(f"  Note: {remark}")
     for problem in report.problems:
@@ -120,6 +119,15 @@ def _print_rejected(report: RunReport) -> None:
     rest = len(report.rejected_by) - MAX_RULES_SHOWN
     if rest > 0:
         click.echo(f"             and {rest} more rules (--json shows all)")
+
+
+def _print_omitted(report: RunReport) -> None:
+    for reason, number in report.cut.most_common(MAX_RULES_SHOWN):
+        print_line(f"  {number:>9,}  read in part: {reason}")
+    if report.dropped_values:
+        click.echo(
+            f"  {report.dropped_values:>9,}  attribute values dropped: not of the type of their attribute"
+        )
 
 
 def _size(count: int) -> str:
