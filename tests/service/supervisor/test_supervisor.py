@@ -25,7 +25,8 @@ from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import ServeOptions, serve
 from ultracrawl.service.supervisor.supervisor import Supervisor
 from ultracrawl.settings.projects import find_project
-from ultracrawl.stores.opening import open_schedules
+from ultracrawl.stores.opening import open_schedules, schedules_folder
+from ultracrawl.stores.ordered_crawls import OrderedCrawls
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder
 
 
@@ -213,6 +214,62 @@ async def test_one_that_is_paused_while_its_process_starts_is_not_crawled(
     await supervisor.resume_source("nightly")
     await settle()
     assert service.launcher.names == ["hourly", "nightly", "nightly"]
+
+
+def test_what_people_ordered_is_resumed_by_the_next_service(tmp_path: Path) -> None:
+    async def play() -> None:
+        killed = Service(tmp_path, 1)
+        async with killed.running() as supervisor:
+            await supervisor.start_source("quiet", force=True)  # it waits
+            await supervisor.start_source("nightly")
+            killed.launcher.launched[0].finish()
+            await settle()
+            assert killed.launcher.names == ["hourly", "quiet"]
+        resumed = Service(tmp_path, 3)
+        async with resumed.running():
+            assert [(one.order.source, one.order.force) for one in resumed.launcher.launched[:2]] == [
+                ("quiet", True),
+                ("nightly", False),
+            ]
+            for one in resumed.launcher.launched:
+                one.finish()
+            await settle()
+        calm = Service(tmp_path, 3)
+        async with calm.running():
+            assert "quiet" not in calm.launcher.names
+            assert "nightly" not in calm.launcher.names
+
+    asyncio.run(play())
+
+
+def test_an_order_for_a_source_that_is_no_longer_defined_is_forgotten(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def play() -> None:
+        service = Service(tmp_path, 1)
+        async with service.running() as supervisor:
+            await supervisor.start_source("quiet")
+        service.write({"sources": {"hourly": source(refresh={"interval": "1 h"})}})
+        for told in (True, False):
+            caplog.clear()
+            service = Service.__new__(Service)
+            service.definitions = Definitions(str(tmp_path / "ultracrawl.yaml"))
+            service.launcher, service.jobs = Launcher(), 1
+            async with service.running():
+                assert ("the crawl of quiet that was ordered is not resumed" in caplog.text) is told
+
+    asyncio.run(play())
+
+
+@played(jobs=3)
+async def test_a_crawl_that_a_person_has_stopped_is_not_resumed(
+    service: Service, supervisor: Supervisor
+) -> None:
+    await supervisor.start_source("quiet")
+    await settle()
+    await supervisor.stop_source("quiet")
+    await settle()
+    assert not OrderedCrawls(schedules_folder(supervisor.project)).forced
 
 
 @played(jobs=3)

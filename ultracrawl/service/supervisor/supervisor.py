@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
+from typing import Protocol
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import fatal_of
 from ultracrawl.service.control import readable_sign, steer
@@ -39,12 +40,28 @@ from ultracrawl.service.supervisor.slots import SlotLimits
 from ultracrawl.service.supervisor.states import SourceStates
 from ultracrawl.sources import Catalog, Project
 from ultracrawl.stores.control_channel import Command
+from ultracrawl.stores.opening import schedules_folder
+from ultracrawl.stores.ordered_crawls import OrderedCrawls
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleStore
 
 logger = logging.getLogger(__name__)
 
 CHECK_INTERVAL = 1.0
 """Seconds between two checks of definitions and folders."""
+
+
+class _Start(Protocol):
+    def __call__(self, name: str, *, force: bool) -> Awaitable[None]: ...
+
+
+async def _resume_ordered(ordered: OrderedCrawls, start: _Start) -> None:
+    """Start the ordered crawls that an earlier service has not ended."""
+    for source, force in ordered.forced.items():
+        try:
+            await start(source, force=force)
+        except UltracrawlError as error:
+            ordered.discard(source)
+            logger.warning("the crawl of %s that was ordered is not resumed: %s", source, error)
 
 
 class Supervisor:
@@ -65,8 +82,7 @@ class Supervisor:
         runner_claim: RunnerClaim | None = None,
     ) -> None:
         """Claim the schedules and sources. Raises `WorkError` if another process has claimed some of them."""
-        self._definitions = definitions
-        self._store = store
+        self._definitions, self._store = definitions, store
         self._clock = clock
         self._jobs = jobs
         self._runner_claim = runner_claim or RunnerClaim()
@@ -74,6 +90,7 @@ class Supervisor:
         self._states = SourceStates()
         self._by_hand: dict[str, PooledCrawl] = {}
         """The last crawl of each source that a person or a folder change has ordered."""
+        self._ordered = OrderedCrawls(schedules_folder(self.project))
         self._draining = False
         local = launcher or ProcessLauncher(lambda order: child_order(self.project, order))
         self._pool = CrawlPool(
@@ -108,6 +125,8 @@ class Supervisor:
     def _note_end(self, end: CrawlEnd) -> None:
         self._states.note_end(end, self._clock.now())
         self._by_hand.pop(end.source, None)
+        if not self._draining:  # what the end of the service interrupts is resumed by the next one
+            self._ordered.discard(end.source)
 
     def _is_crawled(self, source: str) -> bool:
         return source in self._pool.crawls or sign_of_other_crawl(self.project, source) is not None
@@ -115,6 +134,7 @@ class Supervisor:
     async def run(self) -> None:
         """Run schedules and intervals, and watch definitions and folders, until `drain` is called."""
         self._watch.replace_sources(self.project)
+        await _resume_ordered(self._ordered, self.start_source)
         async with asyncio.TaskGroup() as group:  # a failure of any task ends the service
             own = {ScheduleCommand.PAUSE: self._pause_source, ScheduleCommand.STOP: self._stop_crawl}
             orders = obey_orders(self._runner, self._store, self._clock, own)
@@ -188,6 +208,7 @@ class Supervisor:
             raise WorkError("the service is ending")
         if self._is_crawled(name):
             raise WorkError(f"the source {name!r} is being crawled already")
+        self._ordered.add(name, force=force)
         profile = self.project.profile_of(name)
         self._by_hand[name] = await self._pool.launch(CrawlOrder(name, force=force, profile=profile))
 
