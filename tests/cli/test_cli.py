@@ -245,6 +245,26 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
     assert running.returncode == 0
 
 
+@pytest.mark.parametrize(
+    "words", [("-c", "other.yaml"), ("--config", "other.yaml", "other.yaml"), ("other.yaml",)]
+)
+def test_lint_takes_its_file_like_all_verbs(workspace: Workspace, words: tuple[str, ...]) -> None:
+    (workspace.directory / "other.yaml").write_text("sources: {s: {start_urls: [https://x.example/]}}")
+    linted = workspace.command("lint", *words)
+    assert (linted.code, linted.err.splitlines()[-1]) == (0, "1 source, 0 mistakes, 0 hints")
+
+
+def test_convert_takes_its_file_like_all_verbs(workspace: Workspace) -> None:
+    (workspace.directory / "other.yaml").write_text("sources: {s: {start_urls: [https://x.example/]}}")
+    named, optional = (
+        workspace.command("convert", "other.yaml"),
+        workspace.command("convert", "-c", "other.yaml"),
+    )
+    assert (named.code, optional.code) == (0, 0)
+    assert "x.example" in named.out == optional.out
+    assert workspace.command("convert", "other.yaml", "-c", "other.yaml").code == 2
+
+
 def test_lint_counts_the_sources_with_mistakes_and_the_others(workspace: Workspace) -> None:
     fine = {"start_urls": ["http://x/"]}
     workspace.write({"sources": {"a": fine, "b": {**fine, "depht": 3}, "c": fine}})

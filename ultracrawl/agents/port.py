@@ -143,6 +143,8 @@ class Partial:
 
     reason: str
     """One line for people: the missing part and the cause."""
+    mistake: bool = False
+    """Whether the cause does not heal by itself, so that a person has to correct the definition or the source."""
 
 
 Listed = Batch | Complete | Partial

@@ -18,6 +18,7 @@ from ultracrawl.agents.file.fetcher import FileFetcher
 from ultracrawl.agents.file.file_urls import path_of_url, url_of_path
 from ultracrawl.agents.file.kind import KIND
 from ultracrawl.agents.file.lister import FileLister
+from ultracrawl.agents.file.opening import BaseFolders
 from ultracrawl.agents.file.section import FileSection
 from ultracrawl.agents.file.walking import MAX_DEPTH
 from ultracrawl.agents.file.watched import watched_files
@@ -198,6 +199,19 @@ def test_a_prefix_that_would_make_scripts_of_files_is_a_mistake(docs: Path) -> N
 
 
 # ---- what is not there
+
+
+def test_a_folder_that_the_account_may_not_read_is_told_as_a_mistake(
+    docs: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(bases: object, path: bytes, flags: int) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    write("a.txt")
+    monkeypatch.setattr(BaseFolders, "open_path", refuse)
+    (_, last) = listed(docs)
+    assert isinstance(last, Partial)
+    assert (last.mistake, "permit the crawling account to read it" in last.reason) == (True, True)
 
 
 def test_a_folder_that_is_not_there_or_empty_makes_a_listing_partial(docs: Path, write: Write) -> None:

@@ -70,6 +70,22 @@ def test_fetched_rows_have_the_validators_of_listed_ones(tickets: Base) -> None:
     assert [getattr(one, "validators", one) for one in found] == [one.validators for one in listed.values()]
 
 
+def test_rows_of_a_log_with_unknown_marks_are_read_and_told(
+    tickets: Base, caplog: pytest.LogCaptureFixture
+) -> None:
+    tickets.run("CREATE TABLE tickets_log (k1 VARCHAR(20), mark CHAR(1))")
+    since = tickets.listed(**LOG)[-1].token  # type: ignore[union-attr]
+    assert "mark" not in caplog.text
+    tickets.run("INSERT INTO tickets_log VALUES ('1', NULL), ('2', 'Q'), ('3', 'F'), ('4', 'A')")
+    second = tickets.listed(since, **LOG)
+    assert list(by_key(second)) == ["id=1", "id=2", "id=3"]
+    assert "2 rows of the change log have a mark other than F, A and B" in caplog.text
+    lister = TableLister(tickets.setup(**LOG))
+    lister.confirm(second[-1].token)  # type: ignore[union-attr]
+    lister.close()
+    assert tickets.ask("SELECT * FROM tickets_log") == [("4", "A")]
+
+
 @pytest.mark.parametrize("way", [{}, {"changes": {"column": "changed"}}, LOG], ids=["all", "column", "log"])
 def test_a_listing_goes_on_behind_each_of_its_batches(
     tickets: Base, way: dict[str, object], monkeypatch: pytest.MonkeyPatch

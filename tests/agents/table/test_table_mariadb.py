@@ -14,7 +14,7 @@ from ultracrawl.agents.port import Complete, Entry
 from ultracrawl.agents.table import lister as lister_module
 from ultracrawl.agents.table.lister import TableLister
 from ultracrawl.agents.table.triggers import change_log_sql
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import UserError
 from ultracrawl.sources.secrets import SecretReader
 
 pytestmark = pytest.mark.servers
@@ -64,7 +64,7 @@ def test_rows_are_listed_from_behind_each_batch_and_fetched_by_key(
 
 def test_what_is_read_can_change_nothing(base: Base) -> None:
     lister = TableLister(base.setup())
-    with pytest.raises(WorkError, match="READ ONLY"), lister._database.read_only_connection() as connection:
+    with pytest.raises(UserError, match="READ ONLY"), lister._database.read_only_connection() as connection:
         connection.exec_driver_sql("DELETE FROM `Odd t`")
     lister.close()
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 from support.tables import Base
+from support.until import until
 
 from ultracrawl.agents.port import Complete, Entry, Failure, Partial
 from ultracrawl.agents.table import lister as lister_module
 from ultracrawl.agents.table.fetcher import TableFetcher
 from ultracrawl.agents.table.lister import TableLister
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.agents.table.mistakes import advice_for
+from ultracrawl.errors import UserError
 
 TICKETS = (
     "CREATE TABLE tickets (id INTEGER PRIMARY KEY, title TEXT, body TEXT, owner TEXT, changed TIMESTAMP)"
@@ -24,6 +29,15 @@ def one(base: Base, url: str = "table:///tickets?id=1", **options: object) -> En
     (entry,) = base.fetched(url, **options)
     assert isinstance(entry, Entry), entry
     return entry
+
+
+def mistake_of(base: Base, **options: object) -> str:
+    """What a listing says that a mistake ends, before its first batch or after one."""
+    try:
+        last = base.listed(**options)[-1]
+    except UserError as error:
+        return str(error)
+    return last.reason if isinstance(last, Partial) and last.mistake else f"no mistake: {last}"
 
 
 @pytest.fixture
@@ -267,7 +281,10 @@ def test_a_column_that_is_not_there_is_1007_with_what_is(
 
 def test_what_is_read_can_change_nothing(tickets: Base) -> None:
     lister = TableLister(tickets.setup())
-    with pytest.raises(WorkError, match="read"), lister._database.read_only_connection() as connection:
+    with (
+        pytest.raises(UserError, match=r"read.*; grant the permission"),
+        lister._database.read_only_connection() as connection,
+    ):
         connection.exec_driver_sql("DELETE FROM tickets")
     lister.close()
     assert tickets.ask("SELECT count(*) FROM tickets") == [(2,)]
@@ -275,9 +292,22 @@ def test_what_is_read_can_change_nothing(tickets: Base) -> None:
 
 def test_a_key_that_is_not_unique_ends_the_listing(base: Base) -> None:
     base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x'), (1, 'y')")
-    last = base.listed(table="t", key="id", text="b")[-1]
+    with pytest.raises(UserError, match="two rows have the key 1; choose columns"):
+        base.listed(table="t", key="id", text="b")
+
+
+def test_rows_before_a_mistake_are_listed_and_nothing_counts_as_deleted(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lister_module, "BATCH_SIZE", 2)
+    monkeypatch.setattr(lister_module, "BATCHES_PER_STATEMENT", 1)
+    base.run(
+        "CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z'), (3, 'z')"
+    )
+    *batches, last = base.listed(table="t", key="id", text="b")
+    assert len(batches) == 1
     assert isinstance(last, Partial)
-    assert "two rows have the key 1" in last.reason
+    assert (last.mistake, "two rows have the key 3" in last.reason) == (True, True)
 
 
 @pytest.mark.parametrize("others", [0, 3])
@@ -289,16 +319,79 @@ def test_a_row_without_a_key_ends_the_listing(
     base.run("CREATE TABLE t (id INTEGER, b TEXT)", "INSERT INTO t VALUES (NULL, 'x')")
     for number in range(others):
         base.run("INSERT INTO t VALUES (:id, 'x')", id=number)
-    last = base.listed(table="t", key="id", text="b")[-1]
-    assert isinstance(last, Partial)
-    assert "a row has no value in a key column" in last.reason
+    assert "a row has no value in a key column" in mistake_of(base, table="t", key="id", text="b")
 
 
-def test_a_table_that_is_away_deletes_nothing(base: Base) -> None:
-    (last,) = base.listed(**OPTIONS)
-    assert isinstance(last, Partial)
-    assert "tickets" in last.reason
+def test_a_table_that_is_not_there_is_a_mistake(base: Base) -> None:
+    with pytest.raises(UserError, match=r"tickets.*; correct the definition, or the database"):
+        base.listed(**OPTIONS)
     fetcher = TableFetcher(base.setup(**OPTIONS))
-    with pytest.raises(WorkError):
+    with pytest.raises(UserError, match="tickets"):
         fetcher.fetch([])
     fetcher.close()
+
+
+@pytest.mark.servers
+def test_a_refused_log_in_and_a_missing_permission_of_postgresql_are_mistakes(
+    postgresql: str, tmp_path: Path
+) -> None:
+    base = Base(postgresql, tmp_path, dict(OPTIONS))
+    base.run("DROP TABLE IF EXISTS tickets", TICKETS)
+    base.run("CREATE ROLE reader LOGIN PASSWORD 'right'", "GRANT USAGE ON SCHEMA public TO reader")
+    ((hba,),) = base.ask("SHOW hba_file")
+    rules = Path(hba).read_text()
+    Path(hba).write_text(f"host all reader 127.0.0.1/32 scram-sha-256\n{rules}")
+    base.run("SELECT pg_reload_conf()")
+    wrong, right = (postgresql.replace("postgres@", f"reader:{word}@") for word in ("wrong", "right"))
+
+    until(lambda: "correct the user, the password" in mistake_of(base, connection=wrong))
+    assert "grant the permission" in mistake_of(base, connection=right)
+    assert "of `connection`" in mistake_of(base, connection=right.replace("/postgres", "/away"))
+    Path(hba).write_text(rules)
+    base.run("DROP TABLE tickets", "DROP OWNED BY reader", "DROP ROLE reader", "SELECT pg_reload_conf()")
+
+
+def test_a_connection_that_is_lost_is_no_mistake(tmp_path: Path) -> None:
+    (last,) = Base("postgresql://127.0.0.1:1/x", tmp_path).listed(**OPTIONS)
+    assert isinstance(last, Partial)
+    assert not last.mistake
+
+
+def test_a_file_that_is_no_database_is_no_mistake_of_the_definition(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_bytes(b"no database" * 1000)
+    (last,) = Base(f"sqlite:///{tmp_path / 'x.db'}", tmp_path).listed(**OPTIONS)
+    assert isinstance(last, Partial)
+    assert not last.mistake
+
+
+@pytest.mark.parametrize(
+    ("database", "original", "told"),
+    [
+        ("postgresql", {"sqlstate": "28P01"}, "correct the user, the password"),
+        ("postgresql", {"sqlstate": "3D000"}, "correct the user, the password"),
+        ("postgresql", {"sqlstate": "42501"}, "grant the permission"),
+        ("postgresql", {"sqlstate": "42703"}, "correct the definition"),
+        ("postgresql", {"sqlstate": "57P01"}, ""),
+        ("postgresql", {"sqlstate": "40001"}, ""),
+        (
+            "postgresql",
+            {"pgconn": SimpleNamespace(needs_password=True, used_password=False)},
+            "correct the user",
+        ),
+        ("postgresql", {"pgconn": SimpleNamespace(needs_password=False, used_password=False)}, ""),
+        ("mysql", {"args": (1045, "Access denied")}, "correct the user, the password"),
+        ("mariadb", {"args": (1142, "INSERT command denied")}, "grant the permission"),
+        ("mariadb", {"args": (1146, "no such table")}, "correct the definition"),
+        ("mariadb", {"args": (2006, "server has gone away")}, ""),
+        ("sqlite", {"sqlite_errorcode": sqlite3.SQLITE_READONLY_DBMOVED}, "grant the permission"),
+        ("sqlite", {"sqlite_errorcode": sqlite3.SQLITE_BUSY}, ""),
+        ("oracle", {"args": ("ORA-1",)}, ""),
+    ],
+)
+def test_what_does_not_heal_is_known_by_its_code(
+    database: str, original: dict[str, object], told: str
+) -> None:
+    failure = DBAPIError("SELECT 1", {}, SimpleNamespace(**{"args": (), **original}))  # type: ignore[arg-type]
+    advice = advice_for(failure, database)
+    assert advice.startswith(told)
+    assert bool(advice) is bool(told)

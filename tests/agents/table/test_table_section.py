@@ -11,7 +11,7 @@ from support.project import Workspace
 from support.tables import Base
 
 from ultracrawl.agents.table.lister import TableLister
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.sources import load_project
 
 TICKETS = """\
@@ -77,7 +77,6 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, line: str, told: str)
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("key: [id]", "key: [a, b, c, d, e, f, g, h, i]"),
         ("key: [id]", "key: [id, ID]"),
         ("table: tickets", "table: a.b.c"),
         ('connection: "sqlite:///tickets.db"', ""),
@@ -85,6 +84,11 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, line: str, told: str)
 )
 def test_a_definition_that_cannot_be_is_refused(tmp_path: Path, written: str, told: str) -> None:
     assert len(findings(tmp_path, text=TICKETS.replace(written, told))) == 1
+
+
+def test_a_key_of_nine_columns_is_told_as_that(tmp_path: Path) -> None:
+    (told,) = findings(tmp_path, text=TICKETS.replace("[id]", "[a, b, c, d, e, f, g, h, i]"))
+    assert "has 9 values, and at most 8 are allowed; write at most 8" in told
 
 
 def test_a_password_in_clear_is_advised_against_and_a_url_without_one_is_not(tmp_path: Path) -> None:
@@ -104,7 +108,7 @@ def test_a_password_is_in_no_message(base: Base, place: str) -> None:
     url += "?password=hunter2" if place == "behind" else ""
     setup = base.setup(table="t", key="id", text="b", connection=url)
     lister = TableLister(setup)
-    with pytest.raises(WorkError) as raised:
+    with pytest.raises(UltracrawlError) as raised:
         lister.check_connection()
     lister.close()
     assert "hunter2" not in str(raised.value)

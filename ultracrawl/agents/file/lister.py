@@ -56,7 +56,8 @@ class FileLister(Lister):
                     yield Batch(entries)
                     entries = []
         yield Batch(entries)
-        yield Partial(_partial_reason(unreadable, more)) if unreadable else Complete()
+        is_mistake = any(one.mistake for one in unreadable)
+        yield Partial(_partial_reason(unreadable, more), is_mistake) if unreadable else Complete()
 
     def _entries_below(self, base: bytes) -> Iterator[Entry | UnreadablePath]:
         for found in self._walk.files(base):

@@ -16,6 +16,7 @@ from ultracrawl.agents.file.section import FileSection
 MAX_DEPTH = 200
 """Depth of subfolders that are entered; a deeper tree is taken for an attack."""
 _MAILDIR = frozenset({b"cur", b"new", b"tmp"})
+_DENIED = frozenset({errno.EACCES, errno.EPERM})
 _BROKEN_LINK = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
@@ -35,6 +36,8 @@ class UnreadablePath(NamedTuple):
 
     path: bytes
     reason: str
+    mistake: bool = False
+    """Whether it is a path of the definition that the crawling account may not read."""
 
 
 class _Folder(NamedTuple):
@@ -64,7 +67,10 @@ class FolderWalk:
             try:
                 opened = self._bases.open_path(path, OPEN_FOLDER)
             except OSError as error:
-                if folder.level == 0 or error.errno != errno.ENOENT:
+                if folder.level == 0 and error.errno in _DENIED:
+                    reason = f"{error.strerror}; permit the crawling account to read it"
+                    yield UnreadablePath(path, reason, mistake=True)
+                elif folder.level == 0 or error.errno != errno.ENOENT:
                     yield _unreadable(path, error)
                 continue
             try:

@@ -1,9 +1,9 @@
 """The change log of a table: reads the keys of changed rows, and deletes processed ones (Ultra Search 2.2).
 
-Triggers insert the keys of changed rows with the mark `F`. A listing updates all these to the mark of its generation
-(`A` and `B` alternate) and reads them; rows that change meanwhile get a new log row marked `F`. The token of a listing
-names its generation; its log rows are deleted once all its documents are in the index. So a crawl killed at any time
-finds them again.
+Triggers insert the keys of changed rows with the mark `F`. A listing updates all these, and those with unknown marks,
+to the mark of its generation (`A` and `B` alternate) and reads them; rows that change meanwhile get a new log row
+marked `F`. The token of a listing names its generation; its log rows are deleted once all its documents are in the
+index. So a crawl killed at any time finds them again.
 """
 
 from __future__ import annotations
@@ -37,11 +37,19 @@ class ChangeLog:
         table = table_clause(name)
         self._table = sa.table(table.name, *self._columns, self._mark, schema=table.schema)
 
-    def start_generation(self, since: str) -> None:
-        """Mark the new log rows for the listing that follows `since`; if that is empty, mark all rows."""
+    def start_generation(self, since: str) -> int:
+        """Mark the new log rows for the listing that follows `since`; if that is empty, mark all rows.
+
+        Rows with other marks than `F`, `A` and `B` are new ones too; returns their number.
+        """
+        is_unknown = sa.or_(self._mark.is_(None), self._mark.not_in((FRESH_MARK, *_GENERATIONS)))
         with self._database.writable_connection() as connection:
+            number = sa.select(sa.func.count()).select_from(self._table).where(is_unknown)
+            unknown = connection.execute(number).scalar_one()
             update = sa.update(self._table).values({MARK_COLUMN: self.token_after(since)})
-            connection.execute(update.where(self._mark == FRESH_MARK) if since else update)
+            is_new = sa.or_(self._mark == FRESH_MARK, is_unknown)
+            connection.execute(update.where(is_new) if since else update)
+        return int(unknown)
 
     @staticmethod
     def token_after(since: str) -> str:

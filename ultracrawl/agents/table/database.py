@@ -14,6 +14,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from ultracrawl.agents.table.mistakes import advice_for
 from ultracrawl.errors import MissingExtraError, UserError, WorkError
 from ultracrawl.model.status import StatusCode, status_text
 
@@ -88,13 +89,17 @@ class Database:
 
     @contextmanager
     def read_only_connection(self) -> Iterator[Connection]:
-        """Open a read-only connection. Raises `WorkError` for database errors in the block."""
+        """Open a read-only connection.
+
+        Database errors in the block become `WorkError`; those that do not heal by themselves, such as a wrong password
+        or a missing table, become `UserError`.
+        """
         with self._convert_errors(), self._engine.connect() as connection:
             yield connection.execution_options(postgresql_readonly=True)
 
     @contextmanager
     def writable_connection(self) -> Iterator[Connection]:
-        """Open a connection for the change log, and commit at the end. Raises `WorkError` for database errors."""
+        """Open a connection for the change log, and commit at the end. Raises as `read_only_connection`."""
         engine = sa.create_engine(self._url, hide_parameters=True, poolclass=sa.NullPool)
         if self.name in _MYSQL:  # with REPEATABLE READ, updates wait for concurrent inserts of the triggers
             engine = engine.execution_options(isolation_level="READ COMMITTED")
@@ -103,12 +108,15 @@ class Database:
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert errors of the driver into one-line `WorkError`s without secrets."""
+        """Convert errors of the driver into one-line errors without secrets."""
         self._check_file()
         try:
             yield
         except DBAPIError as error:
-            raise WorkError(self._line_of(error.orig or error)) from None
+            line = self._line_of(error.orig or error)
+            if advice := advice_for(error, self.name):
+                raise UserError(f"{line}; {advice}") from None
+            raise WorkError(line) from None
         except SQLAlchemyError as error:
             raise WorkError(self._line_of(error)) from None
 

@@ -70,10 +70,18 @@ class TableLister(Lister):
         """Yield entries with validators but without bodies, which the fetcher reads.
 
         No transaction is open while the crawl processes a batch, which may take long: it would keep the database from
-        removing old row versions (vacuum) and from altering tables.
+        removing old row versions (vacuum) and from altering tables. A mistake of the user, such as two rows with one
+        key, ends the run if it shows before the first batch; else the listing is partial.
         """
+        has_batches = False
         try:
-            yield from self._listing(since, json.loads(cursor) if cursor else [])
+            for listed in self._listing(since, json.loads(cursor) if cursor else []):
+                yield listed
+                has_batches = True
+        except UserError as error:
+            if not has_batches:
+                raise
+            yield Partial(str(error), mistake=True)
         except WorkError as error:
             yield Partial(str(error))
 
@@ -90,12 +98,20 @@ class TableLister(Lister):
         if last_basis != basis or not reader.relation.sample:  # the key types of an empty table are unknown
             generation = ""
         if not after:
-            self._log.start_generation(generation)
+            self._start_generation(self._log, generation)
         if generation:
             yield from self._changes(reader, self._log, generation, after)
         else:
             yield from self._all_rows(reader, after)
         yield Complete(f"{self._log.token_after(generation)} {basis}", changes_only=bool(generation))
+
+    @staticmethod
+    def _start_generation(log: ChangeLog, generation: str) -> None:
+        if unknown := log.start_generation(generation):
+            logger.warning(
+                "%d rows of the change log have a mark other than F, A and B; they are read like those with F",
+                unknown,
+            )
 
     # ---- all rows
 
@@ -217,7 +233,7 @@ def _batch(
     for row in rows:
         key = reader.key_of(row)
         if key == last:
-            raise WorkError(
+            raise UserError(
                 f"key: two rows have the key {', '.join(key)}; choose columns that identify each row"
             )
         last = key

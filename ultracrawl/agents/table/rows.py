@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from ultracrawl.agents.port import Entry, attribute_texts
 from ultracrawl.agents.table.section import PLACEHOLDER, TableSection
 from ultracrawl.agents.table.shape import RowKeys, is_among, key_text, read_relation
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import UserError
 
 if TYPE_CHECKING:
     from ultracrawl.agents.table.section import RepeatedSection
@@ -102,14 +102,14 @@ class RowReader:
         return {self.key_of(row): row for row in rows}
 
     def check_keys(self, connection: Connection) -> None:
-        """Raise `WorkError` if a row has NULL in a key column."""
+        """Raise `UserError` if a row has NULL in a key column."""
         has_null = sa.or_(*(column.is_(None) for column in self.keys.columns))
         statement = sa.select(sa.literal(1)).select_from(self.relation.origin).where(has_null).limit(1)
         if connection.execute(statement).first() is not None:
             raise _null_key_error()
 
     def key_of(self, row: Row) -> tuple[str, ...]:
-        """Return the key of a row as texts. Raises `WorkError` if a key column is NULL."""
+        """Return the key of a row as texts. Raises `UserError` if a key column is NULL."""
         values = [row[name.lower()] for name in self._options.key]
         if None in values:
             raise _null_key_error()
@@ -231,8 +231,8 @@ class _RepeatedValues:
                 yield tuple(key_text(part) for part in key), text
 
 
-def _null_key_error() -> WorkError:
-    return WorkError("key: a row has no value in a key column; choose columns that identify each row")
+def _null_key_error() -> UserError:
+    return UserError("key: a row has no value in a key column; choose columns that identify each row")
 
 
 def first_line(text: str) -> str:

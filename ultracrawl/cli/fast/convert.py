@@ -7,16 +7,17 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.options import chosen_sources
+from ultracrawl.cli.options import chosen_sources, config_option
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project, definition_text, render_findings, require
-from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.sources.dialects.portal_robot.export.files import robot_text, write_robot
 from ultracrawl.system.files import convert_write_errors
 
 
 @click.command("convert")
-@click.argument("file")
+@click.argument("file", required=False)
+@config_option
 @click.option(
     "-o",
     "--output",
@@ -33,7 +34,7 @@ from ultracrawl.system.files import convert_write_errors
 @click.option(
     "--source", "name", metavar="NAME", help="With `--to robot`: the source. Default: the only one."
 )
-def command(file: str, output: str | None, form: str, name: str | None) -> None:
+def command(file: str | None, config: str | None, output: str | None, form: str, name: str | None) -> None:
     """Print the definitions of FILE (a FAST collection, a robot.conf, YAML) as a YAML definition file, or as a robot.
 
     The output means the same as FILE; options at their defaults are left out. Paths are relative if the output is in
@@ -52,6 +53,11 @@ def command(file: str, output: str | None, form: str, name: str | None) -> None:
         raise UserError(f"{output} exists already; give the name of a new file")
     if name is not None and form != "robot":
         raise UserError("--source goes with `--to robot`; a YAML file holds all sources")
+    if file and config:
+        raise UserError("name one file, as FILE or with -c")
+    file = locate_definitions(file or config)
+    if file is None:
+        raise UserError("there is no definition file to convert; name one")
     loaded = read_definitions(file)
     project = require(loaded)
     if loaded.findings:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import click
 
-from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.cli.options import config_option, json_option, print_json
 from ultracrawl.crawl.listing.setup import check_listed
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.source_data.left_over import left_over_sources
@@ -26,6 +26,7 @@ from ultracrawl.sources.kinds import watched_sources
 
 @click.command("lint")
 @click.argument("files", nargs=-1)
+@config_option
 @click.option("--strict", is_flag=True, help="Hints count as mistakes.")
 @click.option(
     "--connect",
@@ -33,8 +34,10 @@ from ultracrawl.sources.kinds import watched_sources
     help="Also connect to sources that are not web sites: databases, folders, agents.",
 )
 @json_option
-def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) -> None:
+def command(files: tuple[str, ...], config: str | None, strict: bool, connect: bool, as_json: bool) -> None:
     """Check definition FILES (default: the one that `crawl` would take) and report every mistake at once.
+
+    `-c FILE` is the same as naming the file.
 
     Each line says: file:line - key - what is wrong; what to write instead. Exit code 2 if a mistake would keep a crawl
     from starting, with --strict also if there is a hint.
@@ -44,8 +47,9 @@ def command(files: tuple[str, ...], strict: bool, connect: bool, as_json: bool) 
       ultracrawl lint ultracrawl.yaml sources/*.yaml
       ultracrawl lint --connect
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    default, data = locate_project()
-    locations = files or ((default,) if default else ())
+    default, data = locate_project(config)
+    named = dict.fromkeys((*files, config) if config else files)
+    locations = tuple(named) or ((default,) if default else ())
     if not locations:
         raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")
     loaded = [read_definitions(location) for location in locations]

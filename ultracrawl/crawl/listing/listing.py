@@ -127,9 +127,7 @@ class SourceListing(Feature):
             self._context.counters.add_remark(remark)
         if isinstance(end, Partial):
             self._context.run.listed_partially = True
-            self._context.run.add_problem(
-                f"the listing of the source is partial: {end.reason}; no document counts as deleted"
-            )
+            self._context.run.add_problem(_problem_of(end))
             return
         if end.changes_only:
             self._queue_failed()
@@ -236,6 +234,11 @@ class SourceListing(Feature):
         except Exception as error:  # code of a plug-in may raise anything
             self._context.run.note_problem(f"the lister cannot be closed: {type(error).__name__}: {error}")
         self._threads.close()
+
+
+def _problem_of(end: Partial) -> str:
+    state = "stopped at a mistake" if end.mistake else "is partial"
+    return f"the listing of the source {state}: {end.reason}; no document counts as deleted"
 
 
 def _shown_url(display_url: str, url: str, *, schemes: frozenset[str]) -> str:

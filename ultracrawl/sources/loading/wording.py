@@ -82,6 +82,11 @@ def _problem(error: ErrorDetails) -> str:
     if error["type"] in _BOUNDS:
         words, bound = _BOUNDS[error["type"]]
         return f"{value} {words} {error['ctx'][bound]:g}"
+    if error["type"] == "too_long":
+        context = error["ctx"]
+        return (
+            f"{value} has {context['actual_length']} values, and at most {context['max_length']} are allowed"
+        )
     return f"{value} {_PROBLEMS.get(error['type'], 'cannot be used here')}"
 
 
@@ -94,6 +99,8 @@ def _instead(error: ErrorDetails, model: type[BaseModel], path: OptionPath) -> s
         return "put the value in quotes"
     if error["type"] in ("bool_type", "bool_parsing"):
         return "write `true` or `false`"
+    if error["type"] == "too_long":
+        return f"write at most {context['max_length']}"
     return _example(model, path)
 
 
