@@ -101,6 +101,7 @@ class CrawlLifecycle:
         """Open the stores and features, submit what a killed run left, and begin or resume the run."""
         context, features = self.context, self.features
         restrict_umask()
+        features.logs.check_folder()
         renew = not context.run.replay
         taken = TakeOver() if context.run.replay else take_over(context.project, context.source)
         context.run.narrowed = taken.is_narrower

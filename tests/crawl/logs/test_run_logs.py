@@ -77,16 +77,24 @@ def test_log_runs_says_how_many_are_kept(
     assert len(logs(workspace)) == left
 
 
-def test_without_room_for_the_log_the_crawl_goes_on_and_says_so(
+def test_without_a_folder_for_logs_no_crawl_begins__ultra_search_37(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     site.page("/", title="Home", text="welcome")
     workspace.define(f"{url}/")
     (workspace.directory / "var").mkdir()
     (workspace.directory / "var/log").write_text("no folder")
-    run = workspace.crawl(code=1).run
-    assert run["outcomes"] == {"NEW": 1}
-    assert "log cannot be written" in run["problems"][0]
+    ended = workspace.command("crawl")
+    folder = str(workspace.directory / "var/log")
+    told = [line for line in (ended.out + ended.err).splitlines() if folder in line]
+    assert (ended.code, len(told), site.requests) == (1, 1, [])
+    (status,) = workspace.command("status", "--json").json["sources"]
+    assert folder in status["failure"]["problem"]
+    workspace.define(f"{url}/", log={"runs": 0})
+    assert workspace.crawl().run["outcomes"] == {"NEW": 1}
+    (workspace.directory / "var/log").unlink()
+    workspace.define(f"{url}/")
+    assert workspace.crawl().run["outcomes"] == {"NOT_MODIFIED": 1}
 
 
 def test_the_messages_of_links_and_types_are_in_the_log__ultra_search_74_14_2(

@@ -111,6 +111,18 @@ def test_a_launch_that_fails_ends_with_1_and_keeps_the_error__ultra_search_114(
     assert row["next_run"] is not None
 
 
+def test_a_launch_without_a_folder_for_logs_fails_with_its_name__ultra_search_37(
+    scheduled: Workspace, site: Site
+) -> None:
+    folder = scheduled.directory / "var" / "log"
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("no folder")
+    assert scheduled.command("schedule", "launch", "nightly").code == 1
+    row = state(scheduled)
+    assert (row["status"], str(folder) in row["error"], site.requests) == ("failed", True, [])
+    assert row["next_run"] is not None
+
+
 def test_status_shows_when_a_source_is_due(scheduled: Workspace) -> None:
     rows = {row["source"]: row for row in scheduled.command("status", "--json").json["sources"]}
     assert (rows["a"]["schedule"], rows["a"]["next_run"][4:10]) == ("nightly", "-02-29")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import os
 from typing import TYPE_CHECKING
 
 from scrapy.utils.log import get_scrapy_root_handler
@@ -16,7 +17,7 @@ from ultracrawl.crawl.logs.candidate_logs import (
     excluded_path,
 )
 from ultracrawl.crawl.logs.event_logs import EventLogs
-from ultracrawl.crawl.logs.log_files import AppendedLog, TimedLog, log_path
+from ultracrawl.crawl.logs.log_files import AppendedLog, TimedLog, folder_error, log_path
 from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog
 from ultracrawl.crawl.logs.run_log import RunLog
 from ultracrawl.errors import WorkError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class CrawlLogs(Feature):
-    """Opens, writes and closes the logs that a source has switched on; write errors never end a crawl."""
+    """Opens, writes and closes the logs that a source has switched on; write errors never end a begun crawl."""
 
     def __init__(self, context: CrawlContext, settings: BaseSettings, filtering: Filtering | None) -> None:
         self._context = context
@@ -46,6 +47,20 @@ class CrawlLogs(Feature):
         """The log of this run, if switched on."""
         self.robot: RobotLog | None = None
         """The robot log, if switched on."""
+
+    def check_folder(self) -> None:
+        """Raise `WorkError` if the source has logs and their folder cannot be written (Ultra Search 3.1)."""
+        folder = self._context.project.logs.path
+        if not self._context.source.log.writes_files:
+            return
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with os.scandir(folder):
+                pass
+        except OSError as error:
+            raise folder_error(folder, error.strerror or str(error)) from None
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise folder_error(folder, "the crawling account may not write there")
 
     def open(self) -> None:
         """Open the logs; an error is reported and the crawl continues."""

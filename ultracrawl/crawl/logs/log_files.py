@@ -100,6 +100,14 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else f"\\u{ord(character):04x}"
 
 
+def folder_error(folder: Path, reason: str) -> WorkError:
+    """Return the error for a folder of logs that cannot be used."""
+    return WorkError(
+        f"the folder of the logs, {folder}, cannot be written: {reason}; correct `logs: {{path: ...}}` or its rights, "
+        "or switch the logs off"
+    )
+
+
 def write_error(path: Path, error: OSError) -> WorkError:
     """Return the error for a log that cannot be written."""
     return WorkError(f"the log {path} cannot be written: {error.strerror or error}")

@@ -32,3 +32,17 @@ class LogSection(Section):
     """Number of logs of single runs to keep, the current one included; 0 writes none."""
     robot: int | None = Field(default=None, ge=0, le=5, examples=[2])
     """Verbosity of the log of a source with filters, 0 (errors) to 5. None: no log."""
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether any log is switched on."""
+        single = (
+            self.screened,
+            self.candidates,
+            self.fetch,
+            self.header,
+            self.scheduler,
+            self.dsfeed,
+            self.site,
+        )
+        return any(single) or self.postprocess != "none" or self.runs > 0 or self.robot is not None
