@@ -101,6 +101,71 @@ def test_html_text(body: str, text: str) -> None:
     assert parse(f"<title>t</title><body>{body}").text == text
 
 
+INVISIBLE = [
+    "opacity:0",
+    "color:red;OPACITY : 0.0 !important",
+    "opacity:0%",
+    "font-size:0",
+    "font-size: 0px; color: red",
+    "visibility:hidden",
+    "visibility : collapse;",
+    "position:absolute;left:-9999px",
+    "left:-999px; position: fixed",
+    "position:absolute;top:-200em",
+    "text-indent:-9999px",
+    "position:absolute;clip:rect(0,0,0,0)",
+    "clip: rect(1px 1px 1px 1px); position:absolute",
+    "clip-path:inset(50%)",
+    "display:none",
+]
+VISIBLE = [
+    "opacity:0.9",
+    "opacity:.5",
+    "opacity:0;transform:translateY(20px)",
+    "opacity:0;transition:opacity 1s",
+    "font-size:0.9em",
+    "font-size:09px",
+    "line-height:0",
+    "visibility:visible",
+    "left:-9999px",
+    "position:absolute;left:-99px",
+    "position:relative;left:-9999px",
+    "position:absolute;left:0",
+    "text-indent:-20px",
+    "clip:rect(0,0,0,0)",
+    "position:absolute;clip:rect(0,100px,50px,0)",
+    "background:url(display:none.png)",
+    "--opacity:0",
+    "fill-opacity:0",
+]
+
+
+@pytest.mark.parametrize("style", INVISIBLE)
+def test_text_that_its_style_makes_invisible_is_no_content_but_has_links(style: str) -> None:
+    page = parse(f"<title>t</title><p>a<div style='{style}'>no <b>no</b><a href=/x>no</a></div>b")
+    assert (page.text, hrefs(page)) == ("a b", ["/x"])
+
+
+@pytest.mark.parametrize("style", VISIBLE)
+def test_text_that_can_be_seen_is_content(style: str) -> None:
+    assert parse(f"<title>t</title><p>a<div style='{style}'>yes</div>b").text == "a yes b"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<body style='opacity:0'>yes",
+        "<body style='visibility:hidden'>yes",
+        "<main style='opacity:0'>yes</main>",
+        "<div style='opacity:0' data-w-id=7>yes</div>",
+        "<div style='font-size:0'><span style='font-size:16px'>yes</span></div>",
+        "<span class=sr-only>yes</span>",
+    ],
+)
+def test_what_scripts_or_children_show_is_content(body: str) -> None:
+    assert parse(f"<title>t</title>{body}").text == "yes"
+
+
 def test_html_that_is_hidden_as_a_whole_has_no_text_but_links() -> None:
     page = parse("<html hidden><title>t</title><p>no<a href=/x>link</a>")
     assert (page.text, page.title, hrefs(page)) == ("", "", ["/x"])

@@ -179,6 +179,19 @@ NOINDEX = Page(robots=RobotsDirectives(index=False))
         ("", Page(), ["search=no"], "the page is reserved: search=no"),
         ("robots: {obey_reservations: [ai, tdm]}", Page(), ["noai"], "the page is reserved: noai"),
         ("robots: {obey_reservations: tdm}", Page(), ["search=no"], ""),
+        ("robots: {obey_reservations: [search, ai-input]}", Page(), ["ai-train=no"], ""),
+        (
+            "robots: {obey_reservations: ai-input}",
+            Page(),
+            ["ai-train=no", "noai"],
+            "the page is reserved: noai",
+        ),
+        ("robots: {obey_reservations: ai-input}", Page(), ["noml"], ""),
+        ("robots: {obey_reservations: ai-train}", Page(), ["noml"], "the page is reserved: noml"),
+        ("robots: {obey_reservations: ai-train}", Page(), ["ai-input=no"], ""),
+        ("robots: {obey_reservations: ai}", Page(), ["ai-input=no"], "the page is reserved: ai-input=no"),
+        ("robots: {obey_reservations: ai}", Page(), ["ai-train=no"], "the page is reserved: ai-train=no"),
+        ("robots: {obey_reservations: ai}", Page(), ["noimageai", "tdm-reservation", "search=no"], ""),
     ],
 )
 def test_what_a_page_forbids(tmp_path, options, page, reserved, reason):

@@ -7,6 +7,7 @@ import mailbox
 import os
 import resource
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,57 @@ def test_the_longest_prefix_is_replaced__ultra_search_33(docs: Path, write: Writ
 def test_a_prefix_that_would_make_scripts_of_files_is_a_mistake(docs: Path) -> None:
     with pytest.raises(ValueError, match="is not the beginning of a URL"):
         entries(docs, display_url={"file:///": "javascript://%0aalert(1)//"})
+
+
+# ---- files as paths
+
+
+def test_a_file_is_a_path_too(docs: Path, write: Write) -> None:
+    write("a.txt")
+    write("b.txt")
+    (entry,) = entries(docs, paths=["docs/a.txt"], exclude=["*.txt"])
+    assert entry.access_url.endswith("/docs/a.txt")
+    lister = FileLister(setup_of(docs, paths=["docs/a.txt"]))
+    lister.check_connection()
+    fetcher = FileFetcher(setup_of(docs, paths=["docs/a.txt"]))
+    other = entry.access_url.replace("/a.txt", "/b.txt")
+    found, refused = fetcher.fetch([Wanted(entry.access_url), Wanted(other)])  # type: ignore[misc]
+    fetcher.close()
+    assert isinstance(found, Entry)
+    assert (found.body, isinstance(refused, Failure)) == (b"common words", True)
+
+
+@pytest.mark.parametrize("symlinks", [False, True])
+def test_a_mailbox_as_a_path_is_read_as_its_messages(docs: Path, symlinks: bool) -> None:
+    box = mailbox.mbox(docs / "box.mbox")
+    for number in range(3):
+        box.add(f"Subject: {number}\nMessage-ID: <{number}@x>\n\ntext {number}\n")
+    box.close()
+    setup = replace(
+        setup_of(docs, paths=["docs/box.mbox"], symlinks=symlinks),
+        source=DataSource(name="s", types=("mail",)),
+    )
+    batch = next(iter(FileLister(setup).list_entries("", "")))  # type: ignore[arg-type]
+    assert isinstance(batch, Batch)
+    assert [one.content_type for one in batch.entries] == ["message/rfc822"] * 3
+    found = FileFetcher(setup).fetch([Wanted(one.access_url) for one in batch.entries])
+    texts = sorted(one.body.split()[-1] for one in found if isinstance(one, Entry) and one.body)  # type: ignore[union-attr]
+    assert texts == [b"0", b"1", b"2"]
+
+
+def test_a_file_as_a_path_that_is_not_there_makes_a_listing_partial(docs: Path, write: Write) -> None:
+    write("a.txt")
+    (_, last) = listed(docs, paths=["docs/away.txt"])
+    assert isinstance(last, Partial)
+    setup = setup_of(docs, paths=["docs/a.txt"])
+    (entry,) = entries(docs, paths=["docs/a.txt"])
+    (docs / "a.txt").unlink()
+    assert isinstance(listed(docs, paths=["docs/a.txt"])[-1], Partial)
+    (failure,) = FileFetcher(setup).fetch([Wanted(entry.access_url)])  # type: ignore[misc]
+    assert isinstance(failure, Failure)
+    assert failure.status == 905
+    os.mkfifo(docs / "pipe")
+    assert isinstance(listed(docs, paths=["docs/pipe"])[-1], Partial)
 
 
 # ---- what is not there

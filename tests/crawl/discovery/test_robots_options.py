@@ -279,6 +279,8 @@ RESERVED: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "Content-Signal search": ({}, "search=no, ai-train=yes", "search", "search=no"),
     "Content-Signal ai-train": ({}, "search=yes, ai-train=no", "ai", "ai-train=no"),
     "Content-Signal ai-input": ({}, "ai-input=no", "ai", "ai-input=no"),
+    "Content-Signal ai-input alone": ({}, "ai-train=yes, AI_Input = No", "ai-input", "ai-input=no"),
+    "Content-Signal ai-train alone": ({}, "ai-input=yes,ai-train=no", "ai-train", "ai-train=no"),
 }
 
 
@@ -300,6 +302,19 @@ def test_reservations_are_kept_and_obeyed_by_setting(
     assert workspace.search("words") == []
     assert workspace.urls()["/"]["reason"] == f"the page is reserved: {word}"
     assert site.count("/child") >= 1
+
+
+def test_who_permits_input_to_models_and_reserves_their_training_is_indexed_for_those_who_ask_for_input(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="words")
+    site.robots("User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\n")
+    workspace.define(f"{url}/", robots={"obey_reservations": ["search", "ai-input"]})
+    workspace.crawl()
+    assert workspace.search("words") == ["/"]
+    workspace.define(f"{url}/", robots={"obey_reservations": ["search", "ai"]})
+    workspace.crawl()
+    assert workspace.search("words") == []
 
 
 @pytest.mark.parametrize("use", ["ai", "ai-images", "tdm"])

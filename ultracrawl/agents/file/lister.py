@@ -31,10 +31,11 @@ class FileLister(Lister):
         self._reads_mail = type_matches(MAIL_TYPE, setup.source.types)
 
     def check_connection(self) -> None:
-        """Check that the folders can be opened. Raises `UserError`."""
+        """Check that the folders and files can be opened. Raises `UserError`."""
         for base in self._bases.paths:
+            flags = OPEN_FILE if base.is_file() else OPEN_FOLDER
             try:
-                os.close(self._bases.open_path(os.fsencode(base), OPEN_FOLDER))
+                os.close(self._bases.open_path(os.fsencode(base), flags))
             except OSError as error:
                 raise UserError(f"{base} cannot be read: {error.strerror or error}") from None
 

@@ -40,7 +40,7 @@ class BaseFolders:
         return any(_is_inside(target, root) for root in self._roots.values())
 
     def open_path(self, path: bytes, flags: int) -> int:
-        """Open a base folder, or a path below one, for reading; returns the file descriptor. Raises `OSError`."""
+        """Open a base folder or file, or a path below one, for reading; returns the descriptor. Raises `OSError`."""
         base = self.base_folder_of(path)
         if base is None or b".." in path.split(b"/"):
             raise PermissionError(1, "it is outside of the folders of the source")
@@ -51,8 +51,8 @@ class BaseFolders:
             if target_root is None:
                 raise PermissionError(1, "it points outside the folders of the source")
             root, below = target_root, target[len(target_root) :]
-        opened = os.open(root, OPEN_FOLDER)
         components = [component for component in below.split(b"/") if component]
+        opened = os.open(root, OPEN_FOLDER if components else flags)
         for number, component in enumerate(components, 1):
             try:
                 inner = os.open(component, flags if number == len(components) else OPEN_FOLDER, dir_fd=opened)

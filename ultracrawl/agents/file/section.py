@@ -42,7 +42,7 @@ class FileSection(Section):
     paths: Annotated[tuple[Path, ...], one_or_list(Path), Field(min_length=1)] = Field(
         examples=[["/srv/docs"]]
     )
-    """The folders, local or mounted; crawled with all their subfolders."""
+    """The folders, local or mounted, crawled with all their subfolders; or single files."""
     include: Patterns = Field(default=(), examples=[["*.pdf", "handbook/*"]])
     """Files to include: patterns without `/` match names, others match paths below the folder. None: all."""
     exclude: Patterns = Field(default=(), examples=[["*.bak", "private"]])

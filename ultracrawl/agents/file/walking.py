@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from fnmatch import translate
 from typing import NamedTuple
 
-from ultracrawl.agents.file.opening import OPEN_FOLDER, BaseFolders, path_in
+from ultracrawl.agents.file.opening import OPEN_FILE, OPEN_FOLDER, BaseFolders, path_in
 from ultracrawl.agents.file.section import FileSection
 
 MAX_DEPTH = 200
@@ -59,7 +59,7 @@ class FolderWalk:
         self._mailboxes = _matcher(options.mailboxes)
 
     def files(self, base: bytes) -> Iterator[FoundFile | UnreadablePath]:
-        """Yield the included files in and below a base folder, and unreadable paths."""
+        """Yield the included files in and below a base folder, or a base file, and unreadable paths."""
         pending = [_Folder(b"", 0, ())]
         while pending:
             folder = pending.pop()
@@ -67,7 +67,9 @@ class FolderWalk:
             try:
                 opened = self._bases.open_path(path, OPEN_FOLDER)
             except OSError as error:
-                if folder.level == 0 and error.errno in _DENIED:
+                if folder.level == 0 and error.errno == errno.ENOTDIR:
+                    yield self._base_file(base)
+                elif folder.level == 0 and error.errno in _DENIED:
                     reason = f"{error.strerror}; permit the crawling account to read it"
                     yield UnreadablePath(path, reason, mistake=True)
                 elif folder.level == 0 or error.errno != errno.ENOENT:
@@ -79,6 +81,21 @@ class FolderWalk:
                 yield _unreadable(path, error)
             finally:
                 os.close(opened)
+
+    def _base_file(self, path: bytes) -> FoundFile | UnreadablePath:
+        """Return a file that the definition names instead of a folder; `include` and `exclude` do not apply to it."""
+        try:
+            opened = self._bases.open_path(path, OPEN_FILE)
+        except OSError as error:
+            return _unreadable(path, error)
+        try:
+            file_stat = os.fstat(opened)
+        finally:
+            os.close(opened)
+        if not stat.S_ISREG(file_stat.st_mode):
+            return UnreadablePath(path, "it is neither a folder nor a file")
+        name = os.path.basename(path)
+        return FoundFile(path, file_stat, is_mailbox=self._mailboxes(name, name))
 
     def covers(self, path: bytes, base: bytes) -> bool:
         """Whether a walk of a base folder would visit a path in it; deleted paths count as possible folders."""

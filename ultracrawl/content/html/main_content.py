@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ from itertools import pairwise
 from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.html.collector import PageCollector, Span
+from ultracrawl.content.html.invisible import HINT, SELECTOR, is_invisible
 from ultracrawl.content.html.links import Reader
 from ultracrawl.content.html.tags import tag_number
 from ultracrawl.content.scanning import compile_for_bodies
@@ -38,13 +38,10 @@ def rule_for(url: str, rules: Iterable[ContentRule]) -> ContentRule:
     return next((rule for rule in rules if rule.applies is None or rule.applies(url)), MAIN_CONTENT)
 
 
-_MARKED = compile_for_bodies(
-    r"""[\s"'/](?:role\s*=|hidden[\s=>/]|data-nosnippet)|display\s*:\s*none|nofollow"""
-)
+_MARKED = compile_for_bodies(rf"""[\s"'/](?:role\s*=|hidden[\s=>/]|data-nosnippet)|{HINT}|nofollow""")
 """Quick check: a page without a match has no `_MARKED_ELEMENTS`."""
-_MARKED_ELEMENTS = "[hidden],[role],[data-nosnippet],[style*=display i],[rel*=nofollow i]"
+_MARKED_ELEMENTS = f"[hidden],[role],[data-nosnippet],[rel*=nofollow i],{SELECTOR}"
 _HIDING = frozenset({"hidden", "data-nosnippet"})
-_NOT_DISPLAYED = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
 _SITE_ROLES = frozenset({"banner", "complementary", "contentinfo"})
 
 _GENERATED = (
@@ -89,11 +86,8 @@ def _add_regions(collector: PageCollector, root: LexborNode, selector: str, *, i
 def _read_attributes(collector: PageCollector, node: LexborNode, *, main: bool) -> None:
     attributes = node.attributes
     role = (attributes.get("role") or "").lower()
-    if (
-        role == "navigation"
-        or attributes.keys() & _HIDING
-        or _NOT_DISPLAYED.search(attributes.get("style") or "")
-    ):
+    style = attributes.get("style")
+    if role == "navigation" or attributes.keys() & _HIDING or (style and is_invisible(node, style)):
         collector.hidden.append(node)
     elif main and role == "main":
         collector.regions.append((node, True))

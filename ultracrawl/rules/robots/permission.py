@@ -17,7 +17,11 @@ class Reservation(StrEnum):
     SEARCH = "search"
     """Search (`Content-Signal: search=no`)."""
     AI = "ai"
-    """Training of AI models, or input to them (`noai`, `noml`, `ai-train=no`, `ai-input=no`)."""
+    """Both `ai-input` and `ai-train`."""
+    AI_INPUT = "ai-input"
+    """Input to AI models that answer at the time of a question (`ai-input=no`, `noai`)."""
+    AI_TRAIN = "ai-train"
+    """Training of AI models (`ai-train=no`, `noai`, `noml`)."""
     AI_IMAGES = "ai-images"
     """Training of AI models on the images of the page (`noimageai`)."""
     TDM = "tdm"
@@ -27,14 +31,15 @@ class Reservation(StrEnum):
 TDM_RESERVED = "tdm-reservation"
 
 _USES = {
-    "noai": Reservation.AI,
-    "noml": Reservation.AI,
-    "noimageai": Reservation.AI_IMAGES,
-    TDM_RESERVED: Reservation.TDM,
-    "search=no": Reservation.SEARCH,
-    "ai-train=no": Reservation.AI,
-    "ai-input=no": Reservation.AI,
+    "noai": frozenset({Reservation.AI_INPUT, Reservation.AI_TRAIN}),
+    "noml": frozenset({Reservation.AI_TRAIN}),
+    "noimageai": frozenset({Reservation.AI_IMAGES}),
+    TDM_RESERVED: frozenset({Reservation.TDM}),
+    "search=no": frozenset({Reservation.SEARCH}),
+    "ai-train=no": frozenset({Reservation.AI_TRAIN}),
+    "ai-input=no": frozenset({Reservation.AI_INPUT}),
 }
+"""The uses that each word reserves."""
 
 
 def reservations_of(
@@ -56,7 +61,10 @@ def reservations_of(
 
 def first_reserved(words: Iterable[str], obeyed: frozenset[Reservation]) -> str:
     """Return the first of the words from `reservations_of` that reserves one of the obeyed uses, or empty."""
-    return next((word for word in words if _USES.get(word) in obeyed), "") if obeyed else ""
+    if not obeyed:
+        return ""
+    uses = obeyed | {Reservation.AI_INPUT, Reservation.AI_TRAIN} if Reservation.AI in obeyed else obeyed
+    return next((word for word in words if not uses.isdisjoint(_USES.get(word, ()))), "")
 
 
 UNAVAILABLE_AFTER = "unavailable_after"

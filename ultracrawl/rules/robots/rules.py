@@ -196,4 +196,4 @@ def _signals(values: Iterable[str]) -> Iterator[tuple[str, str]]:
         for part in value.split(","):
             name, equals, word = part.partition("=")
             if equals:
-                yield name.strip().lower(), word.strip().lower()
+                yield name.strip().lower().replace("_", "-"), word.strip().lower()

@@ -25,7 +25,7 @@ class RobotsSection(Section):
     follow_nofollow_links: bool = Field(default=False, examples=[True])
     """Follow links marked `rel=nofollow`."""
     obey_reservations: Annotated[tuple[Reservation, ...], one_or_list(Reservation)] = Field(
-        default=(Reservation.SEARCH,), examples=[["search", "ai", "tdm"]]
+        default=(Reservation.SEARCH,), examples=[["search", "ai-input", "tdm"]]
     )
     """Your uses of the index. Pages whose owner reserves one of these uses are not indexed."""
     obey_delay: bool = Field(default=False, examples=[True])
