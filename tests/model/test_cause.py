@@ -40,6 +40,7 @@ CODES = [
     "empty",
     "too-long",
     "part",
+    "no-text",
     "unrendered",
     "directory",
     "feed",

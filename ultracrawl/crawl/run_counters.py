@@ -29,6 +29,7 @@ class RunCounters:
         self.scheduled = self.fetched = self.indexed = self.indexed_earlier = self.deleted = self.bytes = 0
         self.sitemaps = self.not_asked = self.orphans = self.excluded_later = self.lost = 0
         self.dropped_values = 0
+        self.without_text = 0
         self.outcomes = Counter[UrlOutcome]()
         self.status_codes = Counter[int]()
         self.rejected_by = Counter[str]()
@@ -125,6 +126,10 @@ class RunCounters:
     def count_dropped_values(self, number: int) -> None:
         """Count attribute values that do not match the type of their search attribute."""
         self.dropped_values += number
+
+    def count_without_text(self) -> None:
+        """Count an indexed document that has no text."""
+        self.without_text += 1
 
     # ---- the run
 

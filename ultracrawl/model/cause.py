@@ -76,6 +76,7 @@ class CauseCode(StrEnum):
     TOO_LONG = "too-long", "longer than {subject} bytes (cut_off)"
     PART = "part", "{detail}", ""
     """The document is truncated."""
+    NO_TEXT = "no-text", "the document has no text"
     UNRENDERED = "unrendered", "its scripts were not run"
     DIRECTORY = "directory", "directory with {subject} entries"
     FEED = "feed", "feed with {subject} entries, {detail}", ""

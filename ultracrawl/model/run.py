@@ -67,6 +67,8 @@ class RunReport:
     """Pages read in part, by the part left out."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
+    without_text: int = 0
+    """Indexed documents of formats such as PDF that have no text, perhaps because they are scanned images."""
     problems: list[str] = field(default_factory=list)
     """One line each: failures of the run apart from single URLs (index process died, disk full)."""
     remarks: list[str] = field(default_factory=list)
@@ -148,6 +150,7 @@ class RunReport:
             "given_up": dict(self.given_up),
             "cut": dict(self.cut.most_common()),
             "dropped_values": self.dropped_values,
+            "without_text": self.without_text,
             "resumed": self.resumed,
             "ended_by": self.ended_by or None,
             "refresh_only": self.refresh_only,

@@ -44,6 +44,26 @@ def converter_that(workspace: Workspace, code: str) -> dict[str, Any]:
     return {"hosted": True, "PYTHONPATH": f"{folder}:{ROOT}"}
 
 
+def test_a_document_without_text_is_told(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="words", links=["/scan.pdf", "/text.pdf", "/empty"])
+    site.file("/scan.pdf", files.pdf([""], title="A scan"), PDF)
+    site.file("/text.pdf", files.pdf(["needle"]), PDF)
+    site.page("/empty", title="An application")
+    workspace.define(f"{url}/")
+    run = workspace.crawl().run
+    assert (run["without_text"], run["outcomes"]) == (1, {"NEW": 4})
+    rows = workspace.urls()
+    assert (rows["/scan.pdf"]["cause"], rows["/scan.pdf"]["reason"]) == (
+        "no-text",
+        "the document has no text",
+    )
+    assert (rows["/text.pdf"]["cause"], rows["/empty"]["cause"]) == (None, None)
+    assert "1  documents without text" in workspace.command("crawl", "--force").out
+    site.file("/scan.pdf", files.pdf(["needle second"]), PDF)
+    assert workspace.crawl().run["without_text"] == 0
+    assert workspace.urls()["/scan.pdf"]["cause"] is None
+
+
 def test_documents_are_found_by_default_and_their_links_followed(
     site: Site, url: str, workspace: Workspace
 ) -> None:

@@ -124,6 +124,10 @@ def _print_rejected(report: RunReport) -> None:
 def _print_omitted(report: RunReport) -> None:
     for reason, number in report.cut.most_common(MAX_RULES_SHOWN):
         print_line(f"  {number:>9,}  read in part: {reason}")
+    if report.without_text:
+        click.echo(
+            f"  {report.without_text:>9,}  documents without text, such as scans; found by their titles only"
+        )
     if report.dropped_values:
         click.echo(
             f"  {report.dropped_values:>9,}  attribute values dropped: not of the type of their attribute"

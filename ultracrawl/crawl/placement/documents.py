@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from ultracrawl.model import UrlRecord
 
 
+_WITH_TEXT = ("application/", "message/")
+"""Beginnings of media types of documents that usually have text; images have none, and pages often have none."""
+_XHTML = "application/xhtml+xml"
+
+
 class Documents:
     """The port `documents` of a crawl (`DocumentPort`)."""
 
@@ -78,12 +83,21 @@ class Documents:
             document = complete(visit, document)
         return document
 
+    def _remark_on(self, visit: Visit, document: IndexDocument) -> Cause:
+        """Return the remark on an indexed document: that it is truncated, or has no text; count the latter."""
+        media_type = visit.fetch.media_type
+        usually_has_text = media_type.startswith(_WITH_TEXT) and media_type != _XHTML
+        if visit.fetch.truncated or document.text.strip() or not usually_has_text:
+            return truncation_cause(visit.fetch.truncated)
+        self._context.counters.count_without_text()
+        return Cause(CauseCode.NO_TEXT)
+
     def _place(self, visit: Visit, document: IndexDocument) -> Placement:
         endings, key = self._context.endings, visit.entry.key
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
             self._duplicates.displace(visit)
-            ending = Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, truncation_cause(visit.fetch.truncated))
+            ending = Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, self._remark_on(visit, document))
             endings.end_visit(visit, ending)
             return Retained(visit.url)
         leaving = self._duplicates.wait_for_place(visit, document)
@@ -92,7 +106,7 @@ class Documents:
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
-        endings.end_visit(visit, Ending(outcome, StatusCode.OK, truncation_cause(visit.fetch.truncated)))
+        endings.end_visit(visit, Ending(outcome, StatusCode.OK, self._remark_on(visit, document)))
         return Placed(visit.url, outcome)
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:
