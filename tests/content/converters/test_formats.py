@@ -375,3 +375,21 @@ def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch)
         assert missing("video/mp4") == "there is no converter for video/mp4"
     finally:
         is_installed.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("pages", "marked"),
+    [
+        (["seen", "seen"], None),
+        (["seen) Tj 3 Tr (unseen", "seen"], ["1"]),
+        (["a) Tj 3 Tr (b", "c) Tj 3 Tr (d"], ["2"]),
+        ([") Tj 3 Tr (recognised"], None),
+    ],
+    ids=["visible", "one page", "two pages", "a scan"],
+)
+def test_pages_of_a_pdf_with_invisible_text_beside_visible_text_are_counted(
+    converted: Convert, pages: list[str], marked: list[str] | None
+) -> None:
+    found = converted(files.pdf(pages))
+    assert found.metadata.get("invisible_text") == marked
+    assert ("recognised" in found.text) is (marked is None and "recognised" in pages[0])

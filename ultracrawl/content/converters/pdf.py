@@ -14,6 +14,8 @@ from ultracrawl.content.xml import XmlError
 from ultracrawl.model.dates import pdf_date
 
 _MAX_LINKS_PER_PAGE = 2000
+_MAX_OBJECTS_PER_PAGE = 2000
+"""Objects of a page that are checked for invisible text."""
 _SOFT_HYPHEN = "\ufffe"
 """PDFium's character for a hyphen that splits a word at the end of a line."""
 
@@ -61,7 +63,7 @@ def _language(document: pypdfium2.PdfDocument) -> str:
 
 
 def _read_pages(document: pypdfium2.PdfDocument, sink: Sink) -> None:
-    count = len(document)
+    count, mixed = len(document), 0
     for number in range(count):
         sink.budget.check_time(f"{number} of {count} pages")
         try:
@@ -71,6 +73,23 @@ def _read_pages(document: pypdfium2.PdfDocument, sink: Sink) -> None:
             continue
         with closing(page):
             _read_page(document, page, sink)
+            mixed += _mixes_invisible_text(page)
+    sink.meta("invisible_text", str(mixed) if mixed else "")
+
+
+def _mixes_invisible_text(page: pypdfium2.PdfPage) -> bool:
+    """Return whether a page has invisible text beside visible text.
+
+    A page with invisible text only is a scan with recognised text.
+    """
+    modes = set[bool]()
+    for number in range(min(raw.FPDFPage_CountObjects(page.raw), _MAX_OBJECTS_PER_PAGE)):
+        item = raw.FPDFPage_GetObject(page.raw, number)
+        if raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_TEXT:
+            modes.add(raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE)
+            if len(modes) == 2:
+                return True
+    return False
 
 
 def _read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, sink: Sink) -> None:
