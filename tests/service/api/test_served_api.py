@@ -9,10 +9,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
+from support.client import dial
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 from support.until import until
@@ -104,6 +106,23 @@ def test_crawls_are_begun_watched_and_stopped(served: ServedApi, sites: dict[str
     numbers = served.ask("GET", "/metrics", 200).text
     assert 'ultracrawl_runs_total{result="done",source="one"} 1.0' in numbers
     assert 'ultracrawl_runs_total{result="stopped",source="two"} 1.0' in numbers
+
+
+def test_slow_and_silent_connections_shut_nobody_out(served: ServedApi, sites: dict[str, Site]) -> None:
+    served.ask("POST", "/api/v1/sources/one/start", 202)
+    until(lambda: served.phase("one") == "idle" and sites["one"].count("/a"))
+    beginnings = [
+        b"",
+        b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ",
+        b"POST /api/v1/reload HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 500\r\n\r\n{",
+    ]
+    with ExitStack() as opened:
+        for number in range(500):
+            one = opened.enter_context(dial(served.url))
+            one.sendall(beginnings[number % len(beginnings)])
+        assert served.ask("GET", "/healthz", 200, "none").text == "ok\n"
+        assert served.ask("GET", "/readyz", 200, "none").text == "ready\n"
+        assert served.ask("GET", "/api/v1/search?q=egrets", 200).json()["total"] == 1
 
 
 def test_people_are_told_of_a_run_that_failed(served: ServedApi, sites: dict[str, Site]) -> None:

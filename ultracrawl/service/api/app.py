@@ -108,7 +108,7 @@ def _add_health(app: FastAPI, state: ApiState) -> None:
     async def readyz() -> Response:
         """Report whether the service is ready: its definitions are loaded, its tokens can be read. No log-in."""
         try:
-            await to_thread.run_sync(state.tokens.all_tokens)
+            await to_thread.run_sync(state.tokens.all_tokens, limiter=state.checking)
             state.supervisor.sources()
         except WorkError as error:
             logger.warning("%s", error)

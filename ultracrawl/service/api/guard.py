@@ -1,4 +1,4 @@
-"""Checks before every request: Host header (against DNS rebinding), body size, and rate of failed log-ins."""
+"""Checks before every request: Host header (against DNS rebinding), body size, requests in progress, failed log-ins."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Callable, Collection
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ultracrawl.service.api.problems import problem_answer
 
 MAX_BODY_BYTES = 1 << 20
 """Maximum size of a request body."""
+MAX_REQUESTS = 200
+"""Requests in progress above which further ones get status 503. One whose body is not complete does not count."""
+HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
+"""Answered however many requests are in progress."""
 MAX_FAILED_LOGINS = 20
 """Failed log-ins of one address within `FAILURE_WINDOW` after which further ones are refused unchecked."""
 FAILURE_WINDOW = 60.0
@@ -28,13 +31,23 @@ _HEADERS = [
 
 
 class RequestGuard:
-    """Middleware that refuses unknown hosts and too large bodies, and adds security headers to responses."""
+    """Middleware that refuses unknown hosts, too large bodies and too many requests, and adds security headers.
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], max_body: int = MAX_BODY_BYTES) -> None:
+    It reads the whole body before the application begins, so that a client that sends slowly takes nobody's place.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str],
+        max_body: int = MAX_BODY_BYTES,
+        max_requests: int = MAX_REQUESTS,
+    ) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
         self._max_body = max_body
-        self._too_large = f"a request has {max_body} bytes at the most"
+        self._places = max_requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request (ASGI)."""
@@ -49,25 +62,53 @@ class RequestGuard:
 
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
-        app: ASGIApp = self._app
         if host_of(headers.get("host", "")) not in self._hosts:
-            app = problem_answer(421, "this server does not answer for that host; see `serve --allow-host`")
+            refusal = problem_answer(
+                421, "this server does not answer for that host; see `serve --allow-host`"
+            )
+            await refusal(scope, receive, send_guarded)
         elif not length.isdecimal() or int(length) > self._max_body:
-            app = problem_answer(413, self._too_large)
-        await app(scope, self._counted(receive), send_guarded)
+            await self._too_large()(scope, receive, send_guarded)
+        elif scope["path"] in HEALTH_PATHS:
+            await self._app(scope, receive, send_guarded)
+        else:
+            await self._admit(scope, receive, send_guarded)
 
-    def _counted(self, receive: Receive) -> Receive:
-        left = self._max_body
-
-        async def receive_counted() -> Message:
-            nonlocal left
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body, then run the application if there is a place."""
+        body = bytearray()
+        more = True
+        while more:
             message = await receive()
-            left -= len(message.get("body", b""))
-            if left < 0:
-                raise HTTPException(413, self._too_large)
-            return message
+            if message["type"] == "http.disconnect":
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > self._max_body:
+                await self._too_large()(scope, receive, send)
+                return
+        if not self._places:
+            detail = "too many requests are in progress; try again"
+            await problem_answer(503, detail, {"Retry-After": "1"})(scope, receive, send)
+            return
+        self._places -= 1
+        try:
+            await self._app(scope, _again(bytes(body), receive), send)
+        finally:
+            self._places += 1
 
-        return receive_counted
+    def _too_large(self) -> ASGIApp:
+        return problem_answer(413, f"a request has {self._max_body} bytes at the most")
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that starts with a body that has been read already."""
+    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return receive_again
 
 
 def host_of(text: str) -> str:

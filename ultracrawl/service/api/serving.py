@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 import ssl
@@ -12,13 +13,17 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.service.api.connections import BoundedConnection
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fastapi import FastAPI
 
-MAX_CONNECTIONS = 200
+_BACKLOG = 100
+"""Connections that the system holds for the service, and that it accepts at once."""
+_HANDSHAKE_TIMEOUT = 10.0
+"""Seconds for the TLS handshake of a connection."""
 _SHUTDOWN_TIMEOUT = 5
 """Seconds for requests in progress when the service ends."""
 
@@ -31,6 +36,24 @@ class ApiServer(uvicorn.Server):
         """Capture no signals."""
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen on the sockets, as uvicorn does, but with a time limit for TLS handshakes."""
+        await self.lifespan.startup()
+        assert not self.lifespan.should_exit, "the application has started"
+        config, loop = self.config, asyncio.get_running_loop()
+
+        def connect() -> asyncio.Protocol:
+            return BoundedConnection(config, self.server_state, self.lifespan.state)
+
+        limit = _HANDSHAKE_TIMEOUT if config.ssl else None
+        self.servers = [
+            await loop.create_server(
+                connect, sock=one, ssl=config.ssl, backlog=_BACKLOG, ssl_handshake_timeout=limit
+            )
+            for one in sockets or ()
+        ]
+        self.started = True
+
 
 def open_socket(host: str, port: int) -> socket.socket:
     """Return the socket of the API, already listening. Raises `UserError`, `WorkError`."""
@@ -39,7 +62,7 @@ def open_socket(host: str, port: int) -> socket.socket:
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((host, port))
-        opened.listen(MAX_CONNECTIONS)
+        opened.listen(_BACKLOG)
     except (socket.gaierror, OverflowError) as error:
         opened.close()
         reason = error.strerror if isinstance(error, OSError) else error
@@ -78,7 +101,6 @@ def make_server(app: FastAPI, certificate: Path | None = None, key: Path | None 
         log_level="warning",
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
         h11_max_incomplete_event_size=64 << 10,
         ws="none",

@@ -107,6 +107,8 @@ class ApiState:
     holdings: HoldingsReader = field(default_factory=HoldingsReader)
     searchers: SearcherPool = field(default_factory=SearcherPool)
     searching: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MAX_CONCURRENT_SEARCHES))
+    checking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
+    """For `/readyz`, which waits for no other request."""
     failed_logins: FailedLogins = field(default_factory=FailedLogins)
 
     @property
