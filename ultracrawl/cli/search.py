@@ -12,7 +12,8 @@ import click
 from ultracrawl.cli.options import config_option, json_option, print_json, server_option, show_hints
 from ultracrawl.cli.terminal import escape_controls
 from ultracrawl.errors import UserError
-from ultracrawl.index import Reading, SearchResult
+from ultracrawl.index import Reading, SearchLimit, SearchResult
+from ultracrawl.index.engine import SEARCH_SECONDS, SEARCH_TERMS
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_line
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json
@@ -26,6 +27,11 @@ _READING_NOTES = {
     Reading.ANY_WORD: "Not every document has most of the words; those with more of them come first.",
 }
 """Notes on searches whose hits need not match the whole query."""
+_LIMIT_NOTES = {
+    SearchLimit.TERMS: f"would read more than {SEARCH_TERMS:,} terms",
+    SearchLimit.POSTINGS: "would read too much of the index",
+    SearchLimit.TIME: f"took more than {SEARCH_SECONDS:.0f} s",
+}
 
 
 def _factors(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
@@ -193,6 +199,9 @@ def print_result(
         click.echo("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it.")
         return
     suggestion = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
+    if result.exceeded:
+        limits = " and ".join(_LIMIT_NOTES[limit] for limit in result.exceeded)
+        click.secho(f"The search was cut short, because it {limits}: there may be more.", dim=True)
     if not result.total:
         click.echo(f"Nothing found{f' for {query!r}' if query else ''}.{suggestion}")
         return

@@ -17,6 +17,8 @@ from ultracrawl.index.engine import (
     IndexFacts,
     NewAnchors,
     Reading,
+    SearchBudget,
+    SearchLimit,
     SearchQuery,
     SearchResult,
 )
@@ -35,6 +37,8 @@ __all__ = [
     "NewAnchors",
     "Operator",
     "Reading",
+    "SearchBudget",
+    "SearchLimit",
     "SearchQuery",
     "SearchResult",
     "as_html",

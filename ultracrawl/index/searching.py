@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from ultracrawl.errors import IndexDamagedError, UserError
-from ultracrawl.index import Filter, Hit, SearchQuery, SearchResult
+from ultracrawl.index import Filter, Hit, SearchBudget, SearchQuery, SearchResult
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.query.completion import Completion, completions
@@ -123,9 +123,9 @@ class Searcher:
         `SearchResult.reading` is the one that was used. Raises `UserError` for an invalid query, `IndexStoreError` if
         the index cannot be read.
         """
-        held = self._held()
+        held, budget = self._held(), SearchBudget()
         query = SearchQuery(
-            self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
+            self.expanded(text), budget=budget, sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
             facet_limit=facet_limit, language=language,
             sources=self._sources(sources, groups), filters=tuple(_parsed_filters(filters)),
             boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
@@ -144,7 +144,7 @@ class Searcher:
             else hit
             for hit in result.hits
         )
-        return replace(result, hits=hits)
+        return replace(result, hits=hits, exceeded=tuple(budget.exceeded))
 
     def count(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery
+from ultracrawl.index.engine import Hit, IndexDocument, SearchBudget, SearchQuery
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.sections import SectionFinder, named_section, text_of
 from ultracrawl.index.hits.snippet import snippet
@@ -22,9 +22,12 @@ class HitBuilder:
     Only documents that are shown are passed here, never all matches. Documents with hidden text have neither.
     """
 
-    def __init__(self, node: Node, query: SearchQuery, matcher: Matcher) -> None:
-        """Prepare the hits; `matcher` finds the words of `node`."""
+    def __init__(
+        self, node: Node, query: SearchQuery, matcher: Matcher, budget: SearchBudget | None = None
+    ) -> None:
+        """Prepare the hits; `matcher` finds the words of `node`. When `budget` is spent, hits have no snippets."""
         self._query = query
+        self._budget = budget or SearchBudget()
         self._matcher = matcher
         self._finder = SectionFinder(self._matcher, list(requested_urls(node)))
 
@@ -33,7 +36,7 @@ class HitBuilder:
         section, shown = None, ""
         if self._query.completing:
             section = completing_section(self._query.text, document)
-        elif not document.secret_text:
+        elif not document.secret_text and self._budget.in_time():
             sections, text = document.sections, document.text[: shown_length(document)]
             language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
             answer = self._finder.best(document, text, language)

@@ -7,7 +7,7 @@ from html import unescape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchResult
+from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchLimit, SearchResult
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
@@ -43,6 +43,7 @@ def answer_json(
         },
         "suggestion": result.suggestion,
         "reading": result.reading.value,
+        "exceeded": [limit.value for limit in result.exceeded],
         **names.of_attributes(),
     }
 
@@ -72,7 +73,10 @@ def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
         for name, values in answer["facets"].items()
     }
     hits = tuple(map(_hit_from_json, answer["hits"]))
-    return SearchResult(answer["total"], hits, facets, answer["suggestion"], Reading(answer["reading"]))
+    exceeded = tuple(map(SearchLimit, answer.get("exceeded", ())))
+    return SearchResult(
+        answer["total"], hits, facets, answer["suggestion"], Reading(answer["reading"]), exceeded
+    )
 
 
 def completions_from_json(answer: Mapping[str, Any]) -> list[Completion]:

@@ -121,7 +121,7 @@ def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[Se
 def parse_facets(names: Iterable[str], attributes: Mapping[str, SearchAttribute]) -> list[SearchAttribute]:
     """Return the attributes whose values are counted; raises `UserError` for an unknown one."""
     known = {key.casefold(): attribute for key, attribute in attributes.items()}
-    return [find_attribute(name.strip(), known) for name in names]
+    return list(dict.fromkeys(find_attribute(name.strip(), known) for name in names))
 
 
 ENOUGH_FOR_QUESTION = 10

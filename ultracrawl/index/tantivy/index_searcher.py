@@ -9,7 +9,7 @@ from functools import cached_property
 
 from tantivy import DocAddress, Order, Query, Searcher
 
-from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.engine import FacetValue, IndexDocument, SearchBudget, SearchQuery, SearchResult
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
@@ -57,6 +57,8 @@ class IndexSearcher:
     def run(self) -> SearchResult:
         """Return the result; raises `UserError`."""
         query = self._query
+        budget = query.budget or SearchBudget()
+        self._compiler.budget = budget
         node = build_query_tree(query, self._attributes, self)
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
@@ -75,7 +77,7 @@ class IndexSearcher:
             rows = [(0.0, address) for _, address in found.hits]
         else:
             rows = Reranker(node, query, self, matcher).rerank(found.hits, self._document)
-        maker = HitBuilder(node, query, matcher)
+        maker = HitBuilder(node, query, matcher, budget)
         shown = [
             maker.hit(self._document(address), score)
             for score, address in rows[max(0, query.offset) : wanted]
@@ -83,8 +85,12 @@ class IndexSearcher:
         return SearchResult(
             total,
             tuple(shown),
-            {facet.name: self._facet(facet, made, node, query.facet_limit) for facet in facets},
+            {
+                facet.name: self._facet(facet, made, node, query.facet_limit) if budget.in_time() else ()
+                for facet in facets
+            },
             suggestion(query, node, self, total),
+            exceeded=tuple(budget.exceeded),
         )
 
     @property

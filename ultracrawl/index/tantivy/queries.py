@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import takewhile
 from typing import NamedTuple
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
+from ultracrawl.index.engine import SearchBudget
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
 from ultracrawl.index.query.scoring import (
@@ -45,6 +47,8 @@ class QueryCompiler:
     def __init__(
         self, schema: Schema, searcher: Searcher, attributes: Mapping[str, SearchAttribute], version: int
     ) -> None:
+        self.budget = SearchBudget()
+        """What the query may read; what is beyond is left out of the compiled query."""
         self._schema = schema
         self._searcher = searcher
         self._attributes = attributes
@@ -57,7 +61,7 @@ class QueryCompiler:
         """Return the query of a tree; conditions score 0."""
         match node:
             case tree.Word() | tree.Phrase() | tree.Prefix():
-                return self._text(node)
+                return self._text(node) if self.budget.in_time() else Query.empty_query()
             case tree.Equal(name, value):
                 return self._equal(name, value)
             case tree.Between(name, start, end):
@@ -125,7 +129,7 @@ class QueryCompiler:
 
     def _urls(self, mask: str) -> Query:
         beginning = mask.removesuffix("*")
-        return self._prefix("url", beginning) if mask.endswith("*") else self._term("url", beginning)
+        return _prefix(self._schema, "url", beginning) if mask.endswith("*") else self._term("url", beginning)
 
     def _text(self, node: tree.Word | tree.Phrase | tree.Prefix) -> Query:
         match node:
@@ -133,15 +137,17 @@ class QueryCompiler:
                 return self._word(word, node.stems)
             case tree.Phrase(found, ""):
                 fields = [field for field in self._fields if field.has_positions]
-                return _any([_boosted(self._phrase(field.name, found), field.weight) for field in fields])
+                return _any(
+                    [_boosted(_phrase(self._schema, field.name, found), field.weight) for field in fields]
+                )
             case tree.Prefix(prefix, ""):
-                return _unscored(_any([self._prefix(field.name, prefix) for field in self._fields]))
+                return _unscored(_any([self._expanded(field.name, prefix) for field in self._fields]))
         name = word_field(node.attribute)
         if node.attribute not in self._attributes and all(name != field.name for field in self._fields):
             return Query.empty_query()
         if isinstance(node, tree.Prefix):
-            return _unscored(self._prefix(name, node.prefix))
-        return self._phrase(name, node.words if isinstance(node, tree.Phrase) else (node.word,))
+            return _unscored(self._expanded(name, node.prefix))
+        return _phrase(self._schema, name, node.words if isinstance(node, tree.Phrase) else (node.word,))
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
         """Return the query of a word and its forms, all with the idf of the field that has the word most often.
@@ -150,7 +156,11 @@ class QueryCompiler:
         """
         known = [(language, stem) for language, stem in stems if language in self._languages]
         forms = [(field, self._word_forms(field, word, known)) for field in self._fields]
-        field_idf = idf(self._documents, max(self._document_frequency(found) for _, found in forms))
+        if not self.budget.spend(sum(form.documents for _, found in forms for form in found)):
+            return Query.empty_query()
+        field_idf = idf(
+            self._documents, max(_document_frequency(found, self._documents) for _, found in forms)
+        )
         return _any(
             [query for field, found in forms for query in self._form_queries(found, field.weight * field_idf)]
         )
@@ -165,11 +175,6 @@ class QueryCompiler:
                 terms.append((field.name, stem, language))
         counts = (min(self._documents, self._searcher.doc_freq(name, term)) for name, term, _ in terms)
         return [_Form(*term, count) for term, count in zip(terms, counts, strict=True)]
-
-    def _document_frequency(self, forms: list[_Form]) -> int:
-        """Return the approximate number of documents with one of the forms."""
-        stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
-        return min(self._documents, max(stemmed, *(form.documents for form in forms)))
 
     def _form_queries(self, forms: list[_Form], weight: float) -> Iterator[Query]:
         """Yield the query of the forms of a word in a field; the best form counts."""
@@ -196,7 +201,7 @@ class QueryCompiler:
         field = value_field(attribute)
         if attribute.type is AttributeType.STRING:
             return _unscored(
-                Query.term_set_query(self._schema, field, self._values_between(field, start, end))
+                Query.term_set_query(self._schema, field, _values_between(self._searcher, field, start, end))
             )
         low, high = (microseconds(e) if isinstance(e, datetime) else e for e in (start, end))
         kind = FieldType.Float if attribute.type is AttributeType.NUMBER else FieldType.Integer
@@ -208,19 +213,17 @@ class QueryCompiler:
             )
         )
 
-    def _values_between(self, field: str, start: tree.Bound | None, end: tree.Bound | None) -> list[str]:
-        """Return the values of a field in an interval; tantivy has no range query for strings."""
-        low, high = str(start or ""), None if end is None else str(end)
-        terms = (term for term, _ in self._searcher.terms_with_prefix(field, ""))
-        return [term for term in terms if low <= term and (high is None or term < high)]
-
     def _all(self, nodes: tuple[tree.Node, ...]) -> Query:
-        clauses = [
-            (Occur.MustNot, self.compile_node(node.node))
-            if isinstance(node, tree.Not)
-            else (Occur.Must, self.compile_node(node))
-            for node in nodes
-        ]
+        """Of a negated node that is not read to its end nobody knows what it excludes: then nothing matches."""
+        clauses = []
+        for node in nodes:
+            if isinstance(node, tree.Not):
+                refusals = self.budget.refusals
+                clauses.append((Occur.MustNot, self.compile_node(node.node)))
+                if self.budget.refusals != refusals:
+                    return Query.empty_query()
+            else:
+                clauses.append((Occur.Must, self.compile_node(node)))
         if all(isinstance(node, tree.Not) for node in nodes):
             clauses.append((Occur.Must, _unscored(Query.all_query())))
         return Query.boolean_query(clauses)
@@ -228,13 +231,38 @@ class QueryCompiler:
     def _term(self, name: str, value: str | float) -> Query:
         return Query.term_query(self._schema, name, value)
 
-    def _phrase(self, name: str, found: tuple[str, ...]) -> Query:
-        if len(found) == 1:
-            return self._term(name, found[0])
-        return Query.phrase_query(self._schema, name, list(found))
+    def _expanded(self, name: str, prefix: str) -> Query:
+        """Return the query of all words with a prefix, or of the first ones that the budget admits."""
+        known = self._searcher.terms_with_prefix(name, prefix, limit=self.budget.terms + 1)
+        admitted = [term for term, _ in takewhile(lambda found: self.budget.spend(found[1]), known)]
+        if len(admitted) == len(known):
+            return _prefix(self._schema, name, prefix)
+        return Query.term_set_query(self._schema, name, admitted)
 
-    def _prefix(self, name: str, beginning: str) -> Query:
-        return Query.regex_query(self._schema, name, re.escape(beginning) + "(?s:.)*")
+
+def _document_frequency(forms: list[_Form], documents: int) -> int:
+    """Return the approximate number of documents with one of the forms."""
+    stemmed = sum(form.documents for form in forms if form.field != forms[0].field)
+    return min(documents, max(stemmed, *(form.documents for form in forms)))
+
+
+def _values_between(
+    searcher: Searcher, field: str, start: tree.Bound | None, end: tree.Bound | None
+) -> list[str]:
+    """Return the values of a field in an interval; tantivy has no range query for strings."""
+    low, high = str(start or ""), None if end is None else str(end)
+    terms = (term for term, _ in searcher.terms_with_prefix(field, ""))
+    return [term for term in terms if low <= term and (high is None or term < high)]
+
+
+def _phrase(schema: Schema, name: str, found: tuple[str, ...]) -> Query:
+    if len(found) == 1:
+        return Query.term_query(schema, name, found[0])
+    return Query.phrase_query(schema, name, list(found))
+
+
+def _prefix(schema: Schema, name: str, beginning: str) -> Query:
+    return Query.regex_query(schema, name, re.escape(beginning) + "(?s:.)*")
 
 
 def _any(queries: list[Query]) -> Query:

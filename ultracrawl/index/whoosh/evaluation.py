@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import accumulate, chain, compress
+from itertools import accumulate, chain, compress, takewhile
 
 from whoosh.fields import DATETIME, NUMERIC
 
+from ultracrawl.index.engine import SearchBudget
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.scoring import (
     FIELDS,
@@ -35,7 +36,13 @@ Scores = dict[int, float]
 class Evaluation:
     """Evaluates one query over one snapshot; `run` is called for each segment."""
 
-    def __init__(self, snapshot: Snapshot, attributes: Mapping[str, SearchAttribute]) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        attributes: Mapping[str, SearchAttribute],
+        budget: SearchBudget | None = None,
+    ) -> None:
+        self._budget = budget or SearchBudget()
         self._snapshot = snapshot
         self._attributes = attributes
         self._frequencies: dict[tuple[tree.Word, str], dict[OpenSegment, Scores]] = {}
@@ -51,22 +58,16 @@ class Evaluation:
 
     def _evaluate(self, node: tree.Node, segment: OpenSegment) -> Scores:
         match node:
-            case tree.Word(_, attribute):
-                return _sum(self._scored(segment, field, node) for field in searched_fields(attribute))
-            case tree.Phrase(words, attribute):
-                fields = [field for field in searched_fields(attribute) if field.has_positions]
-                return _sum(self._phrase(segment, field, words) for field in fields)
-            case tree.Prefix(prefix, attribute):
-                fields = list(searched_fields(attribute))
-                return _unscored(p for field in fields for p in segment.with_prefix(field.name, prefix))
+            case tree.Word() | tree.Phrase() | tree.Prefix():
+                return self._text(node, segment) if self._budget.in_time() else {}
             case tree.Equal(attribute, value):
                 return _unscored(
                     [segment.postings(self._value_field(attribute), self._term(attribute, value))]
                 )
             case tree.Between(attribute, start, end):
-                return _unscored(
-                    segment.between(self._value_field(attribute), *self._term_bounds(attribute, start, end))
-                )
+                bounds = self._term_bounds(attribute, start, end)
+                values = segment.between(self._value_field(attribute), *bounds)
+                return _unscored(takewhile(lambda _: self._budget.in_time(), values))
             case tree.FromSource(source):
                 return _unscored([segment.postings("source", source)])
             case tree.IsDocument(source, url):
@@ -81,6 +82,17 @@ class Evaluation:
                 return self._all((tree.Not(child),), segment)
             case _:
                 return self._evaluate_weighted(node, segment)
+
+    def _text(self, node: tree.Word | tree.Phrase | tree.Prefix, segment: OpenSegment) -> Scores:
+        fields = searched_fields(node.attribute)
+        match node:
+            case tree.Word():
+                return _sum(self._scored(segment, field, node) for field in fields)
+            case tree.Phrase(words):
+                return _sum(self._phrase(segment, field, words) for field in fields if field.has_positions)
+            case tree.Prefix(prefix):
+                lists = (p for field in fields for p in segment.with_prefix(field.name, prefix))
+                return _unscored(takewhile(lambda p: self._budget.spend(len(p.ids)), lists))
 
     def _evaluate_weighted(
         self,
@@ -117,7 +129,10 @@ class Evaluation:
                 return scores
 
     def _all(self, nodes: tuple[tree.Node, ...], segment: OpenSegment) -> Scores:
-        """Intersect the positive nodes, smallest first, then subtract the negated ones."""
+        """Intersect the positive nodes, smallest first, then subtract the negated ones.
+
+        Of a negated node that was not read to its end nobody knows what it excludes: then nothing matches.
+        """
         found = [self._evaluate(node, segment) for node in nodes if not isinstance(node, tree.Not)]
         found.sort(key=len)
         result = found[0] if found else dict.fromkeys(range(segment.documents), 0.0)
@@ -125,7 +140,11 @@ class Evaluation:
             result = {docnum: score + other[docnum] for docnum, score in result.items() if docnum in other}
         for node in nodes:
             if isinstance(node, tree.Not) and result:
-                for docnum in self._evaluate(node.node, segment).keys() & result.keys():
+                refusals = self._budget.refusals
+                excluded = self._evaluate(node.node, segment)
+                if self._budget.refusals != refusals:
+                    return {}
+                for docnum in excluded.keys() & result.keys():
                     del result[docnum]
         return result
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from whoosh.fields import DATETIME, NUMERIC
 
-from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchBudget, SearchQuery, SearchResult
 from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
@@ -58,7 +58,8 @@ class IndexSearcher:
         node = build_query_tree(query, self._attributes, self)
         order = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
-        evaluation = Evaluation(self._snapshot, self._attributes)
+        budget = query.budget or SearchBudget()
+        evaluation = Evaluation(self._snapshot, self._attributes, budget)
         found = {segment: evaluation.run(node, segment) for segment in self._snapshot.segments}
         if query.boosts:
             self._boost(found, query.boosts)
@@ -78,12 +79,13 @@ class IndexSearcher:
                 [(score, (segment, docnum)) for score, segment, docnum in first], lambda place: read(*place)
             )
             best = [(score, segment, docnum) for score, (segment, docnum) in ranked]
-        hits = HitBuilder(node, query, matcher)
+        hits = HitBuilder(node, query, matcher, budget)
         return SearchResult(
             total,
             tuple(_hit(match, hits, read) for match in best[max(0, query.offset) : wanted]),
-            {facet.name: count_facet(facet, found, query.facet_limit) for facet in facets},
+            {facet.name: count_facet(facet, found, query.facet_limit, budget) for facet in facets},
             suggestion(query, node, self, total),
+            exceeded=tuple(budget.exceeded),
         )
 
     @property
@@ -191,12 +193,14 @@ def _hit(match: Ranked, hits: HitBuilder, read: Callable[[OpenSegment, int], Ind
 ScoresBySegment = Mapping[OpenSegment, Scores]
 
 
-def count_facet(attribute: SearchAttribute, found: ScoresBySegment, limit: int) -> tuple[FacetValue, ...]:
+def count_facet(
+    attribute: SearchAttribute, found: ScoresBySegment, limit: int, budget: SearchBudget
+) -> tuple[FacetValue, ...]:
     """Return the most frequent values of an attribute among the matches of all segments."""
     counts: Counter[str | float] = Counter()
     examples: dict[str | float, tuple[OpenSegment, int]] = {}
     for segment, scores in found.items():
-        for value, documents in _documents_by_value(attribute, segment, scores).items():
+        for value, documents in _documents_by_value(attribute, segment, scores, budget).items():
             counts[value] += len(documents)
             examples[value] = segment, next(iter(documents))
     best = most_frequent(counts, limit)
@@ -206,13 +210,13 @@ def count_facet(attribute: SearchAttribute, found: ScoresBySegment, limit: int) 
 
 
 def _documents_by_value(
-    attribute: SearchAttribute, segment: OpenSegment, scores: Scores
+    attribute: SearchAttribute, segment: OpenSegment, scores: Scores, budget: SearchBudget
 ) -> dict[str | float, set[int]]:
     """Return the matching documents by value."""
     found: dict[str | float, set[int]] = {}
     end = value_terms_end(attribute.type)
     for term, info in segment.terms(value_field(attribute)) if scores else ():
-        if end is not None and term >= end:
+        if (end is not None and term >= end) or not budget.in_time():
             break
         documents = scores.keys() & set(read_postings(segment.reader, info).ids)
         if documents:

@@ -56,16 +56,16 @@ class OpenSegment:
                 return
             yield term, info
 
-    def with_prefix(self, fieldname: str, prefix: str) -> list[Postings]:
-        """Return the postings of all terms with this prefix."""
+    def with_prefix(self, fieldname: str, prefix: str) -> Iterator[Postings]:
+        """Yield the postings of all terms with this prefix, in order."""
         start = prefix.encode(errors="replace")
         found = takewhile(lambda item: item[0].startswith(start), self.terms(fieldname, start))
-        return [read_postings(self.reader, info) for _, info in found]
+        return (read_postings(self.reader, info) for _, info in found)
 
-    def between(self, fieldname: str, start: bytes | None, end: bytes | None) -> list[Postings]:
-        """Return the postings of terms from `start` to below `end`; None is an open end."""
+    def between(self, fieldname: str, start: bytes | None, end: bytes | None) -> Iterator[Postings]:
+        """Yield the postings of terms from `start` to below `end`; None is an open end."""
         found = takewhile(lambda item: end is None or item[0] < end, self.terms(fieldname, start or b""))
-        return [read_postings(self.reader, info) for _, info in found]
+        return (read_postings(self.reader, info) for _, info in found)
 
     @cached_property
     def sources(self) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from ultracrawl.index import SearchLimit
 from ultracrawl.model import ScheduleStatus
 from ultracrawl.service.orders import SourcePhase
 
@@ -152,6 +153,8 @@ class SearchAnswer(_Shape):
     facets: dict[str, list[FacetValue]]
     suggestion: str
     reading: str
+    exceeded: list[SearchLimit]
+    """The limits that cut the search short; then hits may be missing, and counts too low."""
 
 
 class Completion(_Shape):

@@ -13,7 +13,7 @@ from ultracrawl.service.api.problems import problem_answer
 
 MAX_BODY_BYTES = 1 << 20
 """Maximum size of a request body."""
-MAX_REQUESTS = 200
+MAX_REQUESTS = 300
 """Requests in progress above which further ones get status 503. One whose body is not complete does not count."""
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 """Answered however many requests are in progress."""

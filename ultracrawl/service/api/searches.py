@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Annotated, Any
 
-from anyio import to_thread
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
@@ -46,8 +46,7 @@ async def search(
         "sources": source, "groups": group, "filters": [*where, *all_of(every)], "facets": facet, "like": like,
         "sort": sort, "language": language, "limit": limit, "offset": offset,
     }  # fmt: skip
-    value = await to_thread.run_sync(_search, state, token, q, index, order, limiter=state.searching)
-    return json_answer(value)
+    return json_answer(await state.searching.run(token.name, partial(_search, state, token, q, index, order)))
 
 
 def _search(state: ApiState, token: Token, text: str, index: str, order: dict[str, Any]) -> dict[str, object]:
@@ -78,7 +77,7 @@ async def suggest(
         with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
             return completions_json(q, searcher.complete(q, limit=limit, sources=source, groups=group))
 
-    return json_answer(await to_thread.run_sync(completed, limiter=state.searching))
+    return json_answer(await state.searching.run(token.name, completed))
 
 
 @router.get("/documents", responses=shapes.answers(shapes.Hit))
@@ -94,4 +93,4 @@ async def document(state: State, token: Reader, source: str, url: str, index: st
 
     if not url:
         raise UserError("url: is empty")
-    return json_answer(await to_thread.run_sync(found, limiter=state.searching))
+    return json_answer(await state.searching.run(token.name, found))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, fail_after, to_thread
+from starlette.exceptions import HTTPException
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.searching import Searcher
@@ -24,8 +27,15 @@ from ultracrawl.stores.opening import open_lists
 
 MAX_CONCURRENT_SEARCHES = max(2, 2 * (os.cpu_count() or 1))
 """Concurrent searches; further ones are queued."""
+_MAX_SHARE = max(1, MAX_CONCURRENT_SEARCHES - 1)
+"""Concurrent searches of one token."""
+_MAX_WAITING = 200
+"""Searches of one token that wait; further ones are refused."""
+_PATIENCE = 20.0
+"""Seconds that a search waits for its turn."""
 _MAX_IDLE = 2 * MAX_CONCURRENT_SEARCHES
 Principals = tuple[str, ...] | None
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +52,40 @@ class _OpenSearcher:
     def is_current(self, project: Project) -> bool:
         """Whether it was opened for this project, and its files have not changed."""
         return self.project is project and all(file_version(path) == was for path, was in self.files.items())
+
+
+class SearchPlaces:
+    """The places for searches. One token never takes them all, and those that wait get places in their order."""
+
+    def __init__(self, places: int = MAX_CONCURRENT_SEARCHES, share: int = _MAX_SHARE) -> None:
+        self._places = CapacityLimiter(places)
+        self._share = share
+        self._shares: dict[str, CapacityLimiter] = {}
+        self._threads = CapacityLimiter(math.inf)
+
+    async def run(self, token: str, search: Callable[[], Found]) -> Found:
+        """Return the result of a search of a token, run in a thread. Raises status 503 if it gets no place in time."""
+        share = self._shares.setdefault(token, CapacityLimiter(self._share))
+        if share.statistics().tasks_waiting >= _MAX_WAITING:
+            raise HTTPException(
+                503, f"{_MAX_WAITING} searches of this token wait already", {"Retry-After": "1"}
+            )
+        async with _place(share, "this token"), _place(self._places, "all tokens"):
+            return await to_thread.run_sync(search, limiter=self._threads)
+
+
+@asynccontextmanager
+async def _place(limiter: CapacityLimiter, whose: str) -> AsyncIterator[None]:
+    try:
+        with fail_after(_PATIENCE):
+            await limiter.acquire()
+    except TimeoutError:
+        detail = f"as many searches as may run at a time, of {whose}, took more than {_PATIENCE:.0f} s"
+        raise HTTPException(503, detail, {"Retry-After": "5"}) from None
+    try:
+        yield
+    finally:
+        limiter.release()
 
 
 class SearcherPool:
@@ -106,7 +150,7 @@ class ApiState:
     tokens: TokenStore
     holdings: HoldingsReader = field(default_factory=HoldingsReader)
     searchers: SearcherPool = field(default_factory=SearcherPool)
-    searching: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MAX_CONCURRENT_SEARCHES))
+    searching: SearchPlaces = field(default_factory=SearchPlaces)
     checking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
     """For `/readyz`, which waits for no other request."""
     failed_logins: FailedLogins = field(default_factory=FailedLogins)
