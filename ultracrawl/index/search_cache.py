@@ -20,6 +20,7 @@ from ultracrawl.settings.projects import find_project, locate_project
 from ultracrawl.sources.dialects import is_yaml
 from ultracrawl.sources.reading.locations import Version, file_version, tracked_files
 from ultracrawl.system.files import replace_file
+from ultracrawl.system.replacement import finish_replacement
 
 FORMAT = 4
 """Version of the cache format; increase it when other values are stored, or when the default of a stored option
@@ -34,6 +35,8 @@ def find_searchable_project(config: str | None = None) -> tuple[SearchableProjec
     Raises `UserError`.
     """
     cache_file = _CacheFile.of_definitions(config)
+    if cache_file:
+        finish_replacement(cache_file.file.parent)
     cached = cache_file.load() if cache_file else None
     if cached is not None:
         return cached, ()

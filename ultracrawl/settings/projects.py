@@ -19,6 +19,7 @@ from ultracrawl.settings.locations import (
     with_location,
 )
 from ultracrawl.sources.dialects import locate_definitions, read_definitions
+from ultracrawl.system.replacement import finish_replacement
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -30,9 +31,9 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     """Return the project that `config`, the environment, the Scrapy project or the working directory names, and hints.
 
     Without a definition file, the sources of `crawl --url` in ./var/ are the project; beside one, those that share its
-    state are its `adhoc_sources`. Sources with mistakes are kept
-    apart in `Project.mistaken`. With `plain`, the project may also be the read-only one of the spiders without a
-    definition that write to an index by settings of the Scrapy project. Raises `UserError`.
+    state are its `adhoc_sources`. Sources with mistakes are kept apart in `Project.mistaken`. A restore that was killed
+    is ended first. With `plain`, the project may also be the read-only one of the spiders without a definition that
+    write to an index by settings of the Scrapy project. Raises `UserError`.
     """
     location, data = locate_project(config)
     from ultracrawl.settings.adhoc import (  # noqa: PLC0415 - only to read definitions
@@ -44,6 +45,7 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     if location is not None:
         loaded = read_definitions(location)
         project = with_data_folder(usable_project(loaded), data)
+        finish_replacement(project.state.path)
         return with_adhoc_sources(with_location(project, location)), [
             finding
             for finding in loaded.findings
@@ -53,6 +55,7 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     settings = scrapy_settings() if plain and not config else None
     plain_spiders = None if settings is None else plain_project(settings)
     if plain_spiders is not None and plain_spiders.index.path.exists():
+        finish_replacement(plain_spiders.state.path)
         return plain_spiders, ()
     adhoc = load_adhoc_project(Path.cwd()) or plain_spiders
     if adhoc is None:
@@ -60,6 +63,7 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
             "there is no definition file: write ultracrawl.yaml here (`ultracrawl init DIR` makes a project), name one "
             "with -c, or crawl without any by `ultracrawl crawl --url URL`"
         )
+    finish_replacement(adhoc.state.path)
     return adhoc, ()
 
 

@@ -24,6 +24,7 @@ from ultracrawl.sources.kinds import SourceKind
 from ultracrawl.sources.mistakes import format_names
 from ultracrawl.spiders.source import SourceSpider
 from ultracrawl.system.plugins import SOURCE_KINDS, load_dotted_path
+from ultracrawl.system.replacement import finish_replacement
 
 if TYPE_CHECKING:
     import builtins
@@ -69,6 +70,7 @@ class SourceSpiderLoader(SpiderLoader):
         try:
             read = usable_project(read_definitions(self._location))
             project = with_location(with_data_folder(read, self._data), self._location)
+            finish_replacement(project.state.path)
             project = with_adhoc_sources(project)
             if project.mistakes or not project.sources:
                 Catalog(project).select(())  # raises the `UserError` that names the mistake

@@ -21,6 +21,7 @@ from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.opening import schedules_folder
 from ultracrawl.stores.runner_registry import RunnerRegistration
+from ultracrawl.system.replacement import DRAFT
 
 
 def tables(workspace: Workspace) -> dict[str, list[str]]:
@@ -95,20 +96,20 @@ def test_all_folders_are_replaced_or_none(
     site.page("/new", title="New")
     elsewhere.crawl()
     before = tables(elsewhere)
-    replace = Path.replace
+    rename = Path.rename
 
     def full(path: Path, target: Path) -> Path:
-        if target.name == "index" and path.name.endswith(".restored"):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return replace(path, target)
+        if target.parent.name == "index" and path.parent.name == DRAFT:
+            raise OSError(errno.ENOSPC, "No space left on device", str(target))
+        return rename(path, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", full)
+        patched.setattr(Path, "rename", full)
         refused = elsewhere.command("restore", str(archive), "--force")
-    assert (refused.code, "index cannot be replaced: No space" in refused.err) == (1, True)
+    assert (refused.code, "cannot be replaced: No space" in refused.err) == (1, True)
     assert tables(elsewhere) == before
     assert "/new" in elsewhere.indexed()
-    assert not [one for one in (elsewhere.directory / "var").iterdir() if one.name.startswith(".")]
+    assert not [one for one in (elsewhere.directory / "var").rglob("*") if one.name.startswith(".")]
 
 
 def test_what_killed_backups_left_is_deleted_by_the_next(

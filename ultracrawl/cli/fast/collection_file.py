@@ -20,6 +20,7 @@ from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_s
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 from ultracrawl.stores.opening import stored_documents_exist
 from ultracrawl.system.files import convert_write_errors, replace_file
+from ultracrawl.system.replacement import finish_replacement
 
 
 def file_of(config: str | None) -> Path:
@@ -73,6 +74,7 @@ def all_parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
 def _project(config: str | None) -> Project:
     file = file_of(config)
     project = with_data_folder(usable_project(read_definitions(file)), locate_project(config)[1])
+    finish_replacement(project.state.path)
     return with_location(project, file)
 
 

@@ -9,9 +9,14 @@ import click
 from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.backup.manifest import Manifest, definition_hash
-from ultracrawl.service.backup.restoring import restore_backup
+from ultracrawl.service.backup.restoring import Tokens, restore_backup
 from ultracrawl.service.backup.saving import save_backup
 from ultracrawl.sources import Project
+
+_TOKEN_NOTES = {
+    Tokens.KEPT: "The API tokens are those from before: tokens of the backup were not restored.",
+    Tokens.RESTORED: "The API tokens are those of the backup, also such as were revoked since: see `token list`.",
+}
 
 
 @click.command("backup")
@@ -42,20 +47,25 @@ def backup(file: Path, force: bool, project: Project, as_json: bool) -> None:
 def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
     """Restore the contents of FILE into the folders that the definition names; the next crawl continues from there.
 
-    Nothing is changed until all of FILE was read and checked. While a source is crawled nothing is restored.
+    Nothing is changed until all of FILE was read and checked. While a source is crawled nothing is restored. If the
+    project has API tokens, these stay, and those of the backup are not restored.
 
     \b
     Example:
       ultracrawl restore /backups/crawl.tgz
     """  # noqa: D301 - as above
-    manifest = restore_backup(project, file, force=force)
-    _print_result("restored", manifest, as_json=as_json, same=manifest.definition == definition_hash(project))
+    restored = restore_backup(project, file, force=force)
+    manifest = restored.manifest
+    same = manifest.definition == definition_hash(project)
+    _print_result("restored", manifest, as_json=as_json, same=same, tokens=restored.tokens.value)
+    if not as_json and restored.tokens in _TOKEN_NOTES:
+        print_line(_TOKEN_NOTES[restored.tokens])
 
 
-def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool) -> None:
+def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool, **more: str) -> None:
     if as_json:
         facts = {"files": len(manifest.files), "bytes": manifest.bytes, "sources": manifest.sources}
-        print_json({done: facts, "created": manifest.created, "same_definition": same})
+        print_json({done: facts, "created": manifest.created, "same_definition": same, **more})
         return
     print_line(
         f"{done.capitalize()} {len(manifest.files):,} files, {manifest.bytes / 1e6:,.1f} MB; "

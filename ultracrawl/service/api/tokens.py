@@ -67,7 +67,7 @@ class TokenStore:
     """The token file of a project; changes by other processes take effect at once."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._seen: tuple[int, int] | None = None
         self._kept: dict[str, _Kept] = {}
 
@@ -114,27 +114,27 @@ class TokenStore:
     def _read(self) -> dict[str, _Kept]:
         """Return the tokens by number; reads the file again if it has changed."""
         try:
-            found = self._path.stat()
+            found = self.path.stat()
             mark = (found.st_mtime_ns, found.st_ino)
             if mark != self._seen:
-                self._kept = dict(map(_kept, json.loads(self._path.read_text("utf-8"))["tokens"]))
+                self._kept = dict(map(_kept, json.loads(self.path.read_text("utf-8"))["tokens"]))
                 self._seen = mark
         except FileNotFoundError:
             self._kept, self._seen = {}, None
         except OSError as error:
-            raise WorkError(f"{self._path} cannot be read: {error.strerror or error}") from error
+            raise WorkError(f"{self.path} cannot be read: {error.strerror or error}") from error
         except (ValueError, KeyError, TypeError):
             raise WorkError(
-                f"{self._path} is damaged; remove it, and make the tokens anew by `ultracrawl token create`"
+                f"{self.path} is damaged; remove it, and make the tokens anew by `ultracrawl token create`"
             ) from None
         return self._kept
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, _Kept]]:
         """Lock the file and yield its tokens for changes, which are written on exit."""
-        with convert_write_errors(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with self._path.with_suffix(".lock").open("w") as lock:
+        with convert_write_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self.path.with_suffix(".lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 kept = dict(self._read())
                 yield kept
@@ -142,8 +142,8 @@ class TokenStore:
                     {**one.token.as_json(), "number": one.number, "sha256": one.digest}
                     for one in kept.values()
                 ]
-                replace_file(self._path, json.dumps({"tokens": rows}, indent=1).encode() + b"\n")
-                self._path.chmod(0o600)
+                replace_file(self.path, json.dumps({"tokens": rows}, indent=1).encode() + b"\n")
+                self.path.chmod(0o600)
 
 
 def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:

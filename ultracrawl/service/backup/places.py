@@ -8,6 +8,7 @@ from pathlib import Path
 from ultracrawl.index.locking import LOCKS
 from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import COMPANIONS
+from ultracrawl.system.replacement import OWN_NAMES
 
 STATE, CACHE, DOCUMENTS, INDEX = "state", "cache", "documents", "index"
 _EXCLUDED_SUFFIXES = (*COMPANIONS, ".lock", ".crawl", ".order", ".runner")
@@ -45,6 +46,7 @@ def files_of(folder: Path) -> Iterator[Path]:
             path.is_symlink()
             or not path.is_file()
             or path.name in LOCKS
+            or not OWN_NAMES.isdisjoint(inner.parts)
             or path.name.endswith(_EXCLUDED_SUFFIXES)
         ):
             continue

@@ -7,30 +7,34 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
 from gzip import BadGzipFile
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
+from ultracrawl.service.api.tokens import TokenStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
-from ultracrawl.service.backup.places import places_of
+from ultracrawl.service.backup.places import STATE, places_of
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import schedules_folder
 from ultracrawl.stores.runner_registry import active_runners
 from ultracrawl.system.files import convert_write_errors
+from ultracrawl.system.replacement import replacing
 
 _PIECE = 1 << 20
 _LARGEST_MANIFEST = 1 << 28
 _GZIP = b"\x1f\x8b"
 
 
-def restore_backup(project: Project, archive: Path, *, force: bool = False) -> Manifest:
+def restore_backup(project: Project, archive: Path, *, force: bool = False) -> Restored:
     """Restore an archive after checking it completely; folders with files are replaced only with `force`.
 
-    Raises `UserError` for an invalid or incomplete archive, for folders with files, and while a source is crawled.
+    API tokens that the project has stay, so that none that was revoked since the backup is valid again. Raises
+    `UserError` for an invalid or incomplete archive, for folders with files, and while a source is crawled.
     """
     places = places_of(project)
     if not archive.exists():
@@ -38,16 +42,42 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> M
     _check_idle(project)
     if not force and (full := next((path for path in places.values() if _holds_something(path)), None)):
         raise UserError(f"{full} contains data already; --force replaces it")
-    with ExitStack() as at_end:
-        drafts = {name: path.with_name(f".{path.name}.restored") for name, path in places.items()}
-        for draft in drafts.values():
-            shutil.rmtree(draft, ignore_errors=True)
-            at_end.callback(shutil.rmtree, draft, ignore_errors=True)
-        with convert_write_errors(project.base):
-            manifest = _unpack(archive, drafts)
-            _check_idle(project)
-            _put_in_place(drafts, places)
-    return manifest
+    with convert_write_errors(project.state.path), replacing(list(places.values())) as replacement:
+        drafts = {name: replacement.draft_of(path) for name, path in places.items()}
+        manifest = _unpack(archive, drafts)
+        _check_idle(project)
+        tokens = _keep_tokens(project, drafts[STATE])
+        replacement.commit()
+    return Restored(manifest, tokens)
+
+
+class Tokens(StrEnum):
+    """Which API tokens are valid after a restore."""
+
+    KEPT = "kept"
+    """Those that the project had, even if it had revoked all of them."""
+    RESTORED = "restored"
+    """Those of the backup: the project had no file of tokens."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was restored."""
+
+    manifest: Manifest
+    tokens: Tokens
+
+
+def _keep_tokens(project: Project, state: Path) -> Tokens:
+    """Let the present file of tokens, if there is one, replace that of the backup in the draft of the state."""
+    present = TokenStore.of_project(project).path
+    saved = state / present.relative_to(project.state.path)
+    if present.exists():
+        saved.parent.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy2(present, saved)
+        return Tokens.KEPT
+    return Tokens.RESTORED if saved.exists() else Tokens.NONE
 
 
 def _check_idle(project: Project) -> None:
@@ -138,32 +168,3 @@ def _write(path: Path, pieces: Iterator[bytes]) -> FileDigest:
         file.flush()
         os.fsync(file.fileno())
     return FileDigest(size, digest.hexdigest())
-
-
-def _put_in_place(drafts: Mapping[str, Path], places: Mapping[str, Path]) -> None:
-    """Replace all folders by their drafts, or none; a folder without a draft becomes empty."""
-    with ExitStack() as undo:
-        for name, path in places.items():
-            try:
-                _replace_folder(drafts[name], path, undo)
-            except OSError as error:
-                raise WorkError(f"{path} cannot be replaced: {error.strerror or error}") from error
-        undo.pop_all()
-    for path in places.values():
-        shutil.rmtree(_former(path), ignore_errors=True)
-
-
-def _replace_folder(draft: Path, path: Path, undo: ExitStack) -> None:
-    shutil.rmtree(_former(path), ignore_errors=True)
-    draft.mkdir(parents=True, exist_ok=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists():
-        path.replace(_former(path))
-        undo.callback(lambda: _former(path).replace(path))
-    draft.replace(path)
-    undo.callback(lambda: path.replace(draft))
-
-
-def _former(path: Path) -> Path:
-    """Return the temporary path of an old folder until all are replaced."""
-    return path.with_name(f".{path.name}.replaced")

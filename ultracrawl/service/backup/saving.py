@@ -41,6 +41,9 @@ def save_backup(project: Project, archive: Path, *, force: bool = False) -> Mani
         raise UserError(f"{archive} exists already; name another file, or use --force")
     if not archive.parent.is_dir():
         raise UserError(f"there is no folder {archive.parent}")
+    for place in places_of(project).values():
+        if archive.resolve().is_relative_to(place.resolve()):
+            raise UserError(f"{archive} would be part of the next backup; name a file outside of {place}")
     manifest = Manifest(as_text(time.time()), definition_hash(project), sorted(project.known_sources))
     with convert_write_errors(archive), _temporary_folder(archive) as folder_beside:
         copies, draft = folder_beside / "copies", folder_beside / archive.name
