@@ -54,5 +54,14 @@ def test_the_list_of_verbs_imports_none() -> None:
     out = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert all(f"  {verb} " in out for verb in VERBS)
     loaded = {name for name in out.split() if name.startswith("ultracrawl.")}
-    few = ("cli", "cli.main", "errors", "system", "system.files", "system.gc_tuning", "system.process_exit")
+    few = (
+        "cli",
+        "cli.audit",
+        "cli.main",
+        "errors",
+        "system",
+        "system.files",
+        "system.gc_tuning",
+        "system.process_exit",
+    )
     assert loaded == {f"ultracrawl.{name}" for name in few}

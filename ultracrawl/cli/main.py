@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
 from ultracrawl import __version__
+from ultracrawl.cli.audit import recorded
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.system.files import restrict_umask
 from ultracrawl.system.gc_tuning import raise_gc_thresholds
@@ -91,11 +92,16 @@ class LazyGroup(click.Group):
 
 
 class Verbs(LazyGroup):
-    """The verbs of `ultracrawl`."""
+    """The verbs of `ultracrawl`; those that change something are recorded."""
 
     lazy_commands: Mapping[str, tuple[str, str]] = {
         name: (verb.module, verb.name) for name, verb in VERBS.items()
     }
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb."""
+        with recorded(ctx):
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs without importing them."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
+from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
@@ -80,6 +81,7 @@ def confirm(question: str, *, yes: bool) -> None:
 def open_project(config: str | None, *, plain: bool = False) -> Project:
     """Return the project (see `find_project`), and print hints about its definition. Raises `UserError`."""
     project, hints = find_project(config, plain=plain)
+    note_project(project)
     show_hints(hints)
     return project
 

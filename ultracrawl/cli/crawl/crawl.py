@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_report, print_total
 from ultracrawl.cli.options import (
@@ -100,6 +101,7 @@ def _select_sources(
     """Return the project, the sources to crawl, and a report for each source that cannot be crawled."""
     if urls:
         project, source = project_of_urls(urls)
+        note_project(project)
         return project, [source], []
     project = open_project(config)
     return project, *Catalog(project).select_for_crawl(sources)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import click
 
+from ultracrawl.cli.audit import note_details
 from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
 from ultracrawl.errors import UserError
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
@@ -64,6 +65,7 @@ def command(
         return
     with approval_of(project, definition) as approval:
         _decide(approval, selection, remove, restore)
+    note_details(**asdict(approval.report))
     if as_json:
         print_json(asdict(approval.report))
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.options import config_option, jobs_option, show_hints
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import DRAIN_TIMEOUT, HOST, PORT, ServeOptions, serve
@@ -65,6 +66,7 @@ def command(
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
     logging.getLogger("ultracrawl").setLevel(logging.INFO)
     definitions = Definitions(config)
+    note_project(definitions.project)
     show_hints(definitions.hints)
     options = ServeOptions(
         host,

@@ -13,6 +13,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.api.tokens import Role, Token
+from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
 
 logger = logging.getLogger(__name__)
 UNREADABLE = "the tokens cannot be read; the log of the service says why"
@@ -42,12 +43,14 @@ def authenticate(
         logger.warning("%s", error)
         raise HTTPException(503, UNREADABLE) from None
     if token is not None:
+        request.state.token, request.state.project = token, state.project
         return token
     if state.failed_logins.too_many(address):
         headers = {"Retry-After": f"{FAILURE_WINDOW:.0f}"}
         detail = f"{MAX_FAILED_LOGINS} log-ins failed within {FAILURE_WINDOW:.0f} s"
         raise HTTPException(429, detail, headers)
-    state.failed_logins.note_failure(address)
+    if state.failed_logins.note_failure(address):
+        record_action(state.project, Actor("unknown", address), "log-in", result=REFUSED)
     detail = "the token is not known" if shown is not None else "send a token: `Authorization: Bearer TOKEN`"
     raise HTTPException(401, detail, {"WWW-Authenticate": 'Bearer realm="ultracrawl"'})
 

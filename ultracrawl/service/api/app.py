@@ -18,6 +18,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api.access import UNREADABLE, Reader, State
+from ultracrawl.service.api.audit import AuditTrail
 from ultracrawl.service.api.guard import RequestGuard
 from ultracrawl.service.api.problems import (
     MEDIA_TYPE,
@@ -85,6 +86,7 @@ def make_app(
         return json_answer(_openapi(app))
 
     app.include_router(api)
+    app.add_middleware(AuditTrail)
     app.add_middleware(RequestGuard, hosts={*LOOPBACK_NAMES, *options.hosts})
     return app
 

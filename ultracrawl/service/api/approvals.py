@@ -16,6 +16,7 @@ from ultracrawl.crawl.inspection.submission import submit_urls
 from ultracrawl.errors import UserError
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Editor, State
+from ultracrawl.service.api.audit import Details
 from ultracrawl.service.api.problems import Conflict, json_answer
 from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
@@ -81,8 +82,9 @@ def waiting(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Re
 
 
 @router.post("/sources/{name}/approvals", responses=shapes.answers(shapes.Approved))
-def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder) -> Response:
+def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder, details: Details) -> Response:
     """Decide on documents that wait, or on known URLs; 409 while the source is crawled."""
+    details["decision"] = order.decision.value
     source = _idle_source(state, name)
     selection = Selection(order.urls, order.prefixes, order.regexps)
     if selection.everything and order.decision is not Decision.APPROVE:
@@ -95,13 +97,16 @@ def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder) -> R
                 approval.remove(selection)
             case Decision.RESTORE:
                 approval.restore(selection)
+    details |= asdict(approval.report)
     return json_answer(asdict(approval.report))
 
 
 @router.post("/sources/{name}/urls", responses=shapes.answers(shapes.Submitted))
-def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder) -> Response:
+def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder, details: Details) -> Response:
     """Let the next crawl fetch URLs; a URL that the rules exclude is `refused`. 409 while the source is crawled."""
-    return json_answer(submit_urls(state.project, _idle_source(state, name), order.urls))
+    result = submit_urls(state.project, _idle_source(state, name), order.urls)
+    details["urls"] = len(order.urls)
+    return json_answer(result)
 
 
 @router.get("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
@@ -113,7 +118,7 @@ def deletions(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> 
 
 
 @router.post("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
-def delete(state: State, _token: Editor, name: Name, order: DeletionOrder) -> Response:
+def delete(state: State, _token: Editor, name: Name, order: DeletionOrder, details: Details) -> Response:
     """Carry out the deletions that were held back, or forget them; 409 while the source is crawled."""
     source = _idle_source(state, name)
     with deletions_of(state.project, source) as deletions:
@@ -122,6 +127,7 @@ def delete(state: State, _token: Editor, name: Name, order: DeletionOrder) -> Re
             deletions.carry_out(leaving)
         else:
             deletions.discard(leaving)
+    details |= {"decision": order.decision.value, "documents": len(leaving)}
     done = "deleted" if order.decision is DeletionDecision.DELETE else "kept"
     return json_answer(deletions_json(name, done, leaving))
 

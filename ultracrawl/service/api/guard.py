@@ -22,6 +22,7 @@ MAX_FAILED_LOGINS = 20
 FAILURE_WINDOW = 60.0
 """Seconds for which a failed log-in counts."""
 _MAX_ADDRESSES = 1000
+_MAX_RECORDED = 60
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -125,17 +126,29 @@ class FailedLogins:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failures: dict[str, list[float]] = {}
+        self._recorded: list[float] = []
 
     def too_many(self, address: str) -> bool:
         """Return whether an address has reached the limit."""
         return len(self._recent(address)) >= MAX_FAILED_LOGINS
 
-    def note_failure(self, address: str) -> None:
-        """Count a failed log-in."""
-        recent = self._recent(address)
+    def note_failure(self, address: str) -> bool:
+        """Count a failed log-in; return whether it is to be recorded: of a flood only a few are.
+
+        Recorded are the first one of an address within `FAILURE_WINDOW`, and the one after which further ones are
+        refused unchecked; of all addresses together at most `_MAX_RECORDED`.
+        """
+        recent = [*self._recent(address), self._clock()]
         if len(self._failures) >= _MAX_ADDRESSES:
             self._failures.clear()
-        self._failures[address] = [*recent, self._clock()][-MAX_FAILED_LOGINS:]
+        self._failures[address] = recent[-MAX_FAILED_LOGINS:]
+        if len(recent) not in (1, MAX_FAILED_LOGINS):
+            return False
+        self._recorded = [at for at in self._recorded if at > recent[-1] - FAILURE_WINDOW]
+        if len(self._recorded) >= _MAX_RECORDED:
+            return False
+        self._recorded.append(recent[-1])
+        return True
 
     def _recent(self, address: str) -> list[float]:
         since = self._clock() - FAILURE_WINDOW

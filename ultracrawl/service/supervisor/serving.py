@@ -7,9 +7,10 @@ import fcntl
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.notify import notify_reloading, notify_systemd, watchdog_seconds
 from ultracrawl.service.supervisor.supervisor import Supervisor
+from ultracrawl.stores.audit_log import BEGUN, DONE, REFUSED, Actor, record_action
 from ultracrawl.stores.opening import open_schedules, schedules_folder
 from ultracrawl.system.files import convert_write_errors
 
@@ -122,7 +124,8 @@ class _Service:
     def _signals(self, supervisor: Supervisor) -> Iterator[None]:
         loop = asyncio.get_running_loop()
 
-        def end_service() -> None:
+        def end_service(name: str) -> None:
+            record_action(supervisor.project, Actor(f"signal:{name}"), "end of the service", result=BEGUN)
             (self._killing if self._ending.is_set() else self._ending).set()
 
         def reload_all() -> None:
@@ -130,7 +133,11 @@ class _Service:
             self._reloads.add(task)
             task.add_done_callback(self._reloads.discard)
 
-        handlers = {signal.SIGINT: end_service, signal.SIGTERM: end_service, signal.SIGHUP: reload_all}
+        handlers: dict[int, Callable[[], None]] = {
+            signal.SIGINT: partial(end_service, "SIGINT"),
+            signal.SIGTERM: partial(end_service, "SIGTERM"),
+            signal.SIGHUP: reload_all,
+        }
         for number, handler in handlers.items():
             loop.add_signal_handler(number, handler)
         try:
@@ -141,7 +148,9 @@ class _Service:
 
     async def _reload(self, supervisor: Supervisor) -> None:
         notify_reloading()
-        await supervisor.reload_definitions()
+        findings = await supervisor.reload_definitions()
+        result = REFUSED if any(finding.fatal for finding in findings) else DONE
+        record_action(supervisor.project, Actor("signal:SIGHUP"), "reload", result=result)
         notify_systemd("READY=1")
 
 

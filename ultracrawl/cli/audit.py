@@ -1,0 +1,99 @@
+"""Records verbs that change something in the audit log of the project that they opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ultracrawl.errors import UserError
+
+if TYPE_CHECKING:
+    from ultracrawl.sources import Project
+
+_CHANGING = frozenset({
+    "admin refresh", "admin reprocess", "admin resume", "admin suspend", "approve", "approve-deletions", "backup",
+    "feeding pause", "feeding resume", "index optimise", "index rebuild", "load-metadata", "pause", "restore", "resume",
+    "robot clear", "robot import-rds", "robot pause", "robot restart", "robot resume", "robot stop", "schedule disable",
+    "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit", "token create",
+    "token revoke",
+})  # fmt: skip
+"""Verbs that are recorded when they end."""
+_LONG = frozenset({"crawl", "reindex", "robot start", "robot schedule run", "serve"})
+"""Verbs that are recorded when they begin, because nobody knows when they end."""
+_TARGETS = ("source", "sources", "site", "name", "names", "file")
+"""Parameters whose values are names; all others, such as URLs and queries, are not recorded."""
+_FLAGS = ("force", "remove", "restore", "discard", "yes", "continuous", "all_principals")
+_READING = ("listing", "only_list")
+"""Flags with which a verb changes nothing."""
+_RESULTS: dict[object, str] = {0: "done", 2: "refused"}
+"""Results by exit code."""
+_PROJECT, _DETAILS = "ultracrawl.audit.project", "ultracrawl.audit.details"
+
+
+def note_project(project: Project) -> None:
+    """Remember the project that the running verb has opened, and record the verb if it is a long one."""
+    context = click.get_current_context(silent=True)
+    if context is not None and _PROJECT not in context.meta:
+        context.meta[_PROJECT] = project, context
+        if _verb_of(context) in _LONG:  # sentence: the words of a verb
+            _record(project, context, "begun")
+
+
+def note_details(**details: Any) -> None:
+    """Add numbers to what will be recorded of the running verb."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta.setdefault(_DETAILS, {}).update(details)
+
+
+@contextmanager
+def recorded(context: click.Context) -> Iterator[None]:
+    """Record the verb that runs in the block, if it changes something."""
+    result = "failed"
+    try:
+        yield
+        result = "done"
+    except SystemExit as ending:
+        result = _RESULTS.get(ending.code or 0, "failed")
+        raise
+    except (UserError, click.UsageError):
+        result = "refused"
+        raise
+    finally:
+        project, verb = context.meta.get(_PROJECT, (None, context))
+        is_change = _verb_of(verb) in _CHANGING  # sentence: the words of a verb
+        if project is not None and is_change and not any(map(verb.params.get, _READING)):
+            _record(project, verb, result)
+
+
+def _verb_of(context: click.Context) -> str:
+    """Return the words of the verb, without those of verbs that it runs itself."""
+    names: list[str] = []
+    at: click.Context | None = context
+    while at is not None and at.parent is not None:
+        names.insert(0, at.info_name or "")
+        at = at.parent
+    for number in range(1, len(names) + 1):
+        verb = " ".join(names[:number])
+        if verb in _CHANGING | _LONG:  # sentence: the words of a verb
+            return verb
+    return ""
+
+
+def _record(project: Project, context: click.Context, result: str) -> None:
+    from ultracrawl.stores.audit_log import Actor, record_action  # noqa: PLC0415 - few verbs are recorded
+
+    given = context.params
+    targets: list[str] = []
+    for name in _TARGETS:
+        value = given.get(name) or ()
+        targets += map(str, value if isinstance(value, tuple) else (value,))
+    details = dict(context.meta.get(_DETAILS, {}))
+    if options := [name for name in _FLAGS if given.get(name)]:
+        details["options"] = options
+    if given.get("role"):
+        details["role"] = given["role"]
+    record_action(project, Actor.of_process(), _verb_of(context), targets, result, **details)
