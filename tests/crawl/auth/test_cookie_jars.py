@@ -16,9 +16,15 @@ from ultracrawl.crawl.auth.cookie_jars import MAX_COOKIE_LENGTH, MAX_COOKIES_PER
 class Web:
     """Servers that set cookies, and note which come back."""
 
-    def __init__(self, group_of: Callable[[str], str | None] = lambda host: "all", age: float = 300) -> None:
+    def __init__(
+        self,
+        group_of: Callable[[str], str | None] = lambda host: "all",
+        age: float = 300,
+        *,
+        across_ports: bool = False,
+    ) -> None:
         self.now = time.time()
-        self.jars = CookieJars(group_of, age, lambda: self.now)
+        self.jars = CookieJars(group_of, age, lambda: self.now, across_ports=across_ports)
 
     def get(self, url: str, *cookies: str) -> str:
         """Ask for a URL that sets cookies; returns the cookies that were sent."""
@@ -62,7 +68,7 @@ class Web:
         pytest.param(
             "http://127.0.0.1/", "a=1; Domain=0.0.1", "http://126.0.0.1/", False, id="P4-part-of-an-address"
         ),
-        pytest.param("http://127.0.0.1/", "a=1", "http://127.0.0.1:8080/", True, id="rfc6265-ports-share"),
+        pytest.param("http://127.0.0.1/", "a=1", "http://127.0.0.1:8080/", False, id="P4-port"),
         pytest.param("https://a.example/", "a=1; Secure", "http://a.example/", False, id="P4-secure"),
         pytest.param("https://a.example/", "a=1; Secure", "https://a.example/", True, id="secure-over-tls"),
         pytest.param("http://a.example/", "a=1; Path=/s", "http://a.example/s/x", True, id="path"),
@@ -147,3 +153,42 @@ def test_a_domain_has_so_many_cookies_at_most() -> None:
     for number in range(MAX_COOKIES_PER_DOMAIN + 50):
         web.get("http://a.example/", f"n{number}=1")
     assert web.get("http://a.example/").count("=") == MAX_COOKIES_PER_DOMAIN
+
+
+@pytest.mark.parametrize(
+    ("setter", "url", "across", "sent"),
+    [
+        ("http://a.example:8080/", "http://a.example:8080/x", False, True),
+        ("http://a.example:8080/", "http://a.example:9090/", False, False),
+        ("http://a.example:8080/", "http://a.example:9090/robots.txt", False, False),
+        ("http://a.example:8080/", "http://a.example/", False, False),
+        ("http://a.example/", "http://a.example:8080/", False, False),
+        ("http://a.example/", "https://a.example/", False, True),
+        ("http://a.example:80/", "https://a.example:443/", False, True),
+        ("http://a.example/", "http://a.example:443/", False, False),
+        ("http://a.example:8080/", "http://a.example:9090/", True, True),
+    ],
+)
+def test_p4_cookies_stay_with_the_port_that_set_them(setter: str, url: str, across: bool, sent: bool) -> None:
+    for cookie in ("sess=1", "sess=1; Domain=a.example"):
+        web = Web(across_ports=across)
+        web.get(setter, cookie)
+        assert web.get(url) == ("sess=1" if sent else "")
+
+
+def test_cookies_of_one_name_from_two_ports_are_two() -> None:
+    web = Web()
+    web.get("http://a.example:8080/", "sess=1")
+    web.get("http://a.example:9090/", "sess=2")
+    assert web.get("http://a.example:8080/") == "sess=1"
+    assert web.get("http://a.example:9090/") == "sess=2"
+
+
+def test_adopted_cookies_go_to_the_ports_they_came_from() -> None:
+    web, later = Web(), Web()
+    web.get("http://a.example:8080/", "sess=1")
+    web.get("https://a.example/", "sess=2")
+    later.jars.adopt_cookies("all", list(web.jars.cookies("all")))
+    assert later.get("http://a.example:8080/") == "sess=1"
+    assert later.get("https://a.example/") == "sess=2"
+    assert later.get("http://a.example:9090/") == ""

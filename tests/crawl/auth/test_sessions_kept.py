@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.certificates import Authority
 from support.network import NetworkSite
-from support.project import Workspace
+from support.project import LOOPBACK, Workspace
 from support.proxy import Proxy
 from support.resource import Reply
 from support.server import Request
@@ -219,3 +219,19 @@ def test_the_scheme_of_a_form(source: Written, scheme: str) -> None:
         source.crawl(code=None, SSL_CERT_FILE=str(authority.file))
     assert source.search("needle") == (["/page"] if scheme == "https" else [])
     assert source.statuses()["/page"] == (200 if scheme == "https" else 959)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("across", [False, True])
+def test_another_port_of_a_host_gets_its_cookies_on_request_only(workspace: Workspace, across: bool) -> None:
+    first, second = Site(), Site()
+    with first.serve() as one, second.serve() as two:
+        first.page("/", title="A", links=["/again", f"{two}/x"], headers={"Set-Cookie": "basket=1; Path=/"})
+        first.page("/again", title="Again")
+        second.page("/x", title="X")
+        options = {"boundary": LOOPBACK, "politeness": {"delay": 0}}
+        workspace.define(f"{one}/", **options, cookies={"enabled": True, "across_ports": across})
+        workspace.crawl()
+    assert cookies(first)["/again"] == "basket=1"
+    sent = "basket=1" if across else ""
+    assert [cookies(second)[path] for path in ("/robots.txt", "/x")] == [sent, sent]

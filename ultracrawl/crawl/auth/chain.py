@@ -74,7 +74,12 @@ class AuthChain:
         """The client certificate of each https site, by host and port."""
         logins = compile_logins(source, secrets)
         lasting = frozenset(map(cookie_group, logins))
-        jars = CookieJars(_groups(context, logins), source.cookies.session_age, lasting=lasting)
+        jars = CookieJars(
+            _groups(context, logins),
+            source.cookies.session_age,
+            lasting=lasting,
+            across_ports=source.cookies.across_ports,
+        )
         if logins:
             kept = _kept_sessions(context, logins, secrets)
             self._auth_layers.append(FormLogin(logins, rules.headers, jars, context.run.note_problem, kept))

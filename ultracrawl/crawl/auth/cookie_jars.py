@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from copy import copy
 from http.cookiejar import Cookie, DefaultCookiePolicy
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from scrapy.http.cookies import CookieJar
 
@@ -22,14 +24,18 @@ MAX_COOKIE_LENGTH = 4096
 """Characters of name and value together (RFC 6265, 6.1)."""
 MAX_COOKIES_PER_DOMAIN = 180
 """Further cookies of a domain are ignored."""
+_PORT_BY_SCHEME = {"http": "80", "https": "443"}
+_DEFAULT_PORTS = "80,443"
+"""A site that changes from http to https is one server."""
 
 
 class CookieJars:
-    """One cookie jar for each group of hosts; hosts without a group have no cookies.
+    """One cookie jar for each group of hosts and each port; hosts without a group have no cookies.
 
     A host may set cookies for itself and, unless it is an address, for its parent domains down to the registrable
     one. Session cookies expire `session_age` seconds after they were set (FAST 5.1 I57), except those of `lasting`
-    groups, which last as long as the run.
+    groups, which last as long as the run. RFC 6265 shares the cookies of a host among its ports; here only
+    `across_ports` does, because another port may be another server.
     """
 
     def __init__(
@@ -38,33 +44,63 @@ class CookieJars:
         session_age: float,
         clock: Callable[[], float] = time.time,
         lasting: Collection[str] = (),
+        *,
+        across_ports: bool = False,
     ) -> None:
         self._group_of = group_of
         self._lasting = lasting
         self._session_age = session_age
         self._clock = clock
-        self._jars: dict[str, CookieJar] = {}
+        self._across_ports = across_ports
+        self._jars: dict[str, dict[str, CookieJar]] = {}
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request with the cookies of its group, and store those of the response."""
         group = self._group_of(host_of(request.url))
         if group is None:
             return await send(request)
-        jar = self.jar(group)
+        ports = self._ports_of(request.url)
+        jar = self._jar(group, ports)
         cookies = _cookies_for(jar, request)
         response = await (send_with(request, send, {"Cookie": cookies}) if cookies else send(request))
         if "Set-Cookie" in response.headers:
             self._store(jar, request, response, ages=group not in self._lasting)
         return response
 
-    def jar(self, group: str) -> CookieJar:
-        """Return the jar of a group."""
-        jar = self._jars.get(group)
-        if jar is None:
+    def cookies(self, group: str) -> Iterator[Cookie]:
+        """Yield the cookies of a group; their `port` is that of their jar."""
+        for ports, jar in self._jars.get(group, {}).items():
+            for cookie in jar:
+                found = copy(cookie)
+                found.port = ports or None
+                yield found
+
+    def adopt_cookies(self, group: str, cookies: Iterable[Cookie]) -> None:
+        """Replace the cookies of a group by those that `cookies` once yielded."""
+        self.forget(group)
+        for cookie in cookies:
+            ports = "" if self._across_ports else cookie.port or _DEFAULT_PORTS
+            cookie.port = None
+            self._jar(group, ports).set_cookie(cookie)
+
+    def _ports_of(self, url: str) -> str:
+        """Return the ports with which a URL shares its cookies; empty for all."""
+        if self._across_ports:
+            return ""
+        parts = urlsplit(url)
+        try:
+            port = str(parts.port or "")
+        except ValueError:
+            port = ""
+        return _DEFAULT_PORTS if port in ("", _PORT_BY_SCHEME.get(parts.scheme)) else port
+
+    def _jar(self, group: str, ports: str) -> CookieJar:
+        jars = self._jars.setdefault(group, {})
+        if ports not in jars:
             # Otherwise Python sends cookies without a Domain attribute to subdomains, too.
             policy = DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)
-            jar = self._jars[group] = CookieJar(policy)
-        return jar
+            jars[ports] = CookieJar(policy)
+        return jars[ports]
 
     def forget(self, group: str) -> None:
         """Delete the cookies of a group."""

@@ -134,9 +134,7 @@ class LoginSession:
             return False
         age, cookies = stored
         group = cookie_group(self._login)
-        self._jars.forget(group)
-        for cookie in cookies:
-            self._jars.jar(group).set_cookie(cookie)
+        self._jars.adopt_cookies(group, cookies)
         self._tried, self._failure = self._clock() - age, None
         self._count += 1
         logger.info("Reusing the stored session of login %s", self._login.name)
@@ -163,7 +161,7 @@ class LoginSession:
             logger.info("Logged in: %s", name)
             try:
                 if self._kept is not None:
-                    self._kept.store_cookies(self._jars.jar(cookie_group(self._login)))
+                    self._kept.store_cookies(self._jars.cookies(cookie_group(self._login)))
             except StateError as error:
                 self._note(error)
         self._tried = self._clock()

@@ -90,6 +90,9 @@ class CookiesSection(Section):
     """Accept cookies of all sites. If off, only `logins` use cookies."""
     session_age: Seconds = Field(default=300.0, gt=0, examples=[1800])
     """Seconds after which a cookie without an expiry date is dropped, from the time it was set."""
+    across_ports: bool = Field(default=False, examples=[True])
+    """Send a cookie to every port of its host, also those of `logins`, as browsers do. If off, only to the port that
+    set it; 80 and 443 count as one."""
 
 
 class CertificateEntry(Section):
