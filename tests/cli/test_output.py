@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.project import ROOT
+
+import ultracrawl.cli.main  # noqa: F401 - so that it is loaded
 
 COMMAND = f"PYTHONPATH={ROOT} {sys.executable} -m ultracrawl"
 
@@ -25,3 +28,13 @@ def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert ended.stderr.startswith("ultracrawl: the working directory: No such file or directory")
     assert ended.stderr.count("\n") == 1
+
+
+def test_an_argument_that_is_no_text_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    main = sys.modules["ultracrawl.cli.main"]  # the package has a function of that name
+    monkeypatch.setattr(main, "_invoke", lambda: len(sys.argv[-1].encode()))
+    monkeypatch.setattr(main.click, "echo", lambda line, **_: told.append(line))
+    monkeypatch.setattr(sys, "argv", ["ultracrawl", "status", "http://a.example/\udcff"])
+    assert main._run() == 2
+    assert told == [r"ultracrawl: 'http://a.example/\udcff' is not UTF-8 (surrogates not allowed)"]

@@ -166,6 +166,11 @@ def _run() -> int:
         return _print_error(f"ultracrawl: {error}", 2)
     except WorkError as error:
         return _print_error(f"ultracrawl: {error}", 1)
+    except UnicodeEncodeError as error:
+        wrong = next((word for word in sys.argv if not _is_text(word)), None)
+        if wrong is None:
+            raise
+        return _print_error(f"ultracrawl: {wrong!r} is not UTF-8 ({error.reason})", 2)
     except BrokenPipeError:
         # The reader of the output (head, less) has ended.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -186,6 +191,14 @@ def _invoke() -> int:
     except SystemExit as exit_:
         return int(exit_.code or 0)
     return 0
+
+
+def _is_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _print_error(line: str, code: int) -> int:

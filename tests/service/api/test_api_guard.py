@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from support.certificates import Authority
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
 from ultracrawl.service.api.guard import MAX_BODY_BYTES, MAX_FAILED_LOGINS, host_of
+from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.api.serving import check_exposure, make_server
 from ultracrawl.service.api.tokens import Role, TokenStore
 
@@ -138,6 +140,32 @@ def test_mistakes_in_a_body_are_named(api: Api, body: str, detail: str) -> None:
     answer = api.ask("POST", "/api/v1/sources/site/start", content=body, headers=headers)
     assert (answer.status_code, answer.json()["detail"].startswith(detail)) == (422, True), answer.text
     assert api.supervisor.orders == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("urls", r'{"urls": ["http://127.0.0.1/\ud800"]}'),
+        ("approvals", r'{"decision": "remove", "prefixes": ["http://\udfff/"]}'),
+        ("approvals", r'{"decision": "approve", "regexps": [".*", "\ud83d"]}'),
+        ("deletions", r'{"decision": "\ud800"}'),
+        ("start", r'{"\ud800": true}'),
+    ],
+)
+def test_half_a_surrogate_pair_is_no_text(
+    api: Api, path: str, body: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = api.ask("POST", f"/api/v1/sources/site/{path}", content=body, headers=headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert "surrogate" in answer.json()["detail"]
+    assert caplog.text == ""
+    assert api.ask("GET", "/api/v1/search?q=%ED%A0%80").status_code == 200
+
+
+def test_an_answer_is_json_whatever_its_text() -> None:
+    value = {"url": "http://a.example/\ud800 ä"}
+    assert json.loads(bytes(json_answer(value).body)) == value
 
 
 def test_answers_are_not_kept_nor_framed(api: Api) -> None:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from ultracrawl.crawl.inspection.submission import submit_urls
@@ -17,7 +17,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Editor, State
 from ultracrawl.service.api.audit import Details
-from ultracrawl.service.api.problems import Conflict, json_answer
+from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.approval import Selection, approval_of
@@ -39,20 +39,18 @@ class Decision(StrEnum):
     RESTORE = "restore"
 
 
-class ApprovalOrder(BaseModel):
+class ApprovalOrder(RequestBody):
     """A decision, and the URLs that it applies to; an approval without URLs applies to all waiting documents."""
 
-    model_config = ConfigDict(extra="forbid")
     decision: Decision = Decision.APPROVE
     urls: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     regexps: tuple[str, ...] = ()
 
 
-class SubmissionOrder(BaseModel):
+class SubmissionOrder(RequestBody):
     """URLs that the next crawl has to fetch."""
 
-    model_config = ConfigDict(extra="forbid")
     urls: tuple[str, ...] = Field(min_length=1, max_length=MAX_SUBMITTED_URLS)
 
 
@@ -63,10 +61,9 @@ class DeletionDecision(StrEnum):
     DISCARD = "discard"
 
 
-class DeletionOrder(BaseModel):
+class DeletionOrder(RequestBody):
     """A decision on all deletions of a source that are held back."""
 
-    model_config = ConfigDict(extra="forbid")
     decision: DeletionDecision
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -28,6 +28,22 @@ class Problem(BaseModel):
     detail: str = ""
 
 
+class RequestBody(BaseModel):
+    """The JSON object of a request. Unknown members are refused, and text that cannot be stored in UTF-8."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_text(cls, data: object) -> object:
+        try:
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            found = ascii(error.object[error.start : error.end])
+            raise ValueError(f"{found} is half of a surrogate pair, which is no text") from None
+        return data
+
+
 class NotFoundError(UserError):
     """The named resource does not exist (status 404)."""
 
@@ -38,7 +54,8 @@ class Conflict(WorkError):  # noqa: N818 - what the status is called
 
 def json_answer(value: object, status: int = 200) -> Response:
     """Return a JSON response, serialised as by the command line."""
-    body = json.dumps(value, ensure_ascii=False, default=str).encode()
+    # Half a surrogate pair has no UTF-8; with a backslash it is the escape that JSON has for it.
+    body = json.dumps(value, ensure_ascii=False, default=str).encode(errors="backslashreplace")
     return Response(body, status, media_type="application/json")
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from ultracrawl.crawl.inspection.explanation import explain, explain_past
@@ -18,7 +18,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import iso
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Administrator, Editor, Reader, State
-from ultracrawl.service.api.problems import Conflict, json_answer
+from ultracrawl.service.api.problems import Conflict, RequestBody, json_answer
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.orders import SourceState
 from ultracrawl.service.source_status import source_status, status_json
@@ -124,10 +124,9 @@ def explanation(
     return json_answer(explain(state.project, source, url).as_json())
 
 
-class Start(BaseModel):
+class Start(RequestBody):
     """The options of a crawl."""
 
-    model_config = ConfigDict(extra="forbid")
     force: bool = Field(default=False, description="fetch and index every page again, changed or not")
 
 
