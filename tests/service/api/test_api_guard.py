@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,9 @@ from click.testing import CliRunner
 from support.certificates import Authority
 
 from ultracrawl.cli.main import cli
+from ultracrawl.cli.serve.token import expiry
 from ultracrawl.errors import UserError
+from ultracrawl.model.dates import iso
 from ultracrawl.service.api.guard import MAX_BODY_BYTES, MAX_FAILED_LOGINS, host_of
 from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.api.serving import check_exposure, make_server
@@ -225,7 +228,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_token_is_printed_once_and_kept_hashed(folder: Path) -> None:
     made = CliRunner().invoke(cli, ["token", "create", "portal", "--role", "reader", "--principal", "staff"])
-    secret = made.output.strip()
+    secret = made.stdout.strip()
     file = folder / "var" / "state" / "service" / "tokens.json"
     assert secret.startswith("uc_")
     assert secret.split("_", 2)[2] not in file.read_text()
@@ -251,3 +254,92 @@ def test_names_of_tokens_are_unique_and_unknown_ones_named(folder: Path) -> None
     assert "portal" in str(unknown.exception)
     assert CliRunner().invoke(cli, ["token", "revoke", "portal"]).exit_code == 0
     assert CliRunner().invoke(cli, ["token", "list"]).output == ""
+
+
+def test_an_expired_token_is_refused_with_its_reason_to_its_holder_only(api: Api) -> None:
+    api.store.create_token("old", Role.READER, expires=time.time() - 1)
+    secret = api.store.create_token("short", Role.READER, expires=time.time() + 1e6)
+    path = api.store.path
+    assert api.ask("GET", "/api/v1/sources", token=secret).status_code == 200
+    path.write_text(path.read_text().replace(iso(time.time() + 1e6)[:4], "2001"))  # type: ignore[index]
+    answer = api.ask("GET", "/api/v1/sources", token=secret)
+    assert (answer.status_code, "expired at 2001-" in answer.json()["detail"]) == (401, True)
+    number = secret.split("_")[1]
+    other = api.ask("GET", "/api/v1/sources", token=f"uc_{number}_x")
+    assert (other.status_code, other.json()["detail"]) == (401, "the token is not known")
+    *_, row = (api.project.logs.path / "audit.jsonl").read_text().splitlines()
+    assert '"token:short"' in row
+    assert '"log-in"' in row
+
+
+@pytest.mark.parametrize("prefix", ["", "uc", "xx_", "UC_", "ghp_"])
+def test_a_token_of_another_program_is_told_as_such(api: Api, prefix: str) -> None:
+    _, number, secret = api.secrets[Role.READER].split("_", 2)
+    answer = api.ask("GET", "/api/v1/sources", token=f"{prefix}{number}_{secret}")
+    assert (answer.status_code, "begin with uc_" in answer.json()["detail"]) == (401, True)
+
+
+def test_the_last_use_is_written_once_a_minute(tmp_path: Path) -> None:
+    now = 1e9
+    store = TokenStore(tmp_path / "service" / "tokens.json", lambda: now)
+    secret, other = store.create_token("portal", Role.READER), store.create_token("other", Role.READER)
+    assert store.last_uses() == {}
+    uses = tmp_path / "service" / "token-uses.json"
+    store.find_token(secret)
+    assert store.last_uses() == {"portal": iso(now)}
+    assert uses.stat().st_mode & 0o777 == 0o600
+    first, now = uses.stat().st_ino, now + 59
+    store.find_token(secret)
+    assert uses.stat().st_ino == first
+    store.find_token(other)
+    now += 2
+    store.find_token(secret)
+    assert store.last_uses() == {"portal": iso(now), "other": iso(now - 2)}
+    store.revoke_token("portal")
+    assert list(store.last_uses()) == ["other"]
+
+
+def test_a_use_that_cannot_be_written_refuses_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = TokenStore(tmp_path / "service" / "tokens.json")
+    secret = store.create_token("portal", Role.READER)
+    (tmp_path / "service" / "token-uses.json").mkdir()
+    assert store.find_token(secret) is not None
+    assert "token-uses.json cannot be written" in caplog.text
+
+
+def test_ends_and_uses_of_tokens_are_shown(folder: Path) -> None:
+    def call(*words: str) -> str:
+        return CliRunner().invoke(cli, ["token", *words]).output
+
+    assert "does not expire; --expires 90d" in call("create", "long", "--role", "reader")
+    assert "expires at 2999-01-31T00:00:00Z" in call(
+        "create", "dated", "--role", "reader", "--expires", "2999-01-31"
+    )
+    store = TokenStore(folder / "var" / "state" / "service" / "tokens.json")
+    store.find_token(store.create_token("used", Role.READER, expires=time.time() - 1 + 60))
+    rows = {row["name"]: row for row in json.loads(call("list", "--json"))["tokens"]}
+    assert rows["long"]["expires"] is None
+    assert rows["long"]["last_used"] is None
+    assert rows["dated"]["expires"] == "2999-01-31T00:00:00Z"
+    assert rows["used"]["last_used"]
+    text = call("list")
+    assert "dated: reader" in text
+    assert "expires 2999-01-31T00:00:00Z, never used" in text
+    assert "does not expire, never used" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90d", 90 * 86_400), ("12h", 43_200), ("2w", 1_209_600), ("2001-09-10", 80_000)]
+)
+def test_the_end_of_a_token_is_a_span_or_a_date(text: str, seconds: float) -> None:
+    assert expiry(text, 1e9) - 1e9 == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "90", "0d", "d", "2001", "2001-13-01", "2001-09-09", "soon", "-3d", "9" * 9 + "d"]
+)
+def test_other_ends_are_mistakes(text: str) -> None:
+    with pytest.raises(UserError, match="--expires"):
+        expiry(text, 1e9)

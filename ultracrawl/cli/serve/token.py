@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import click
 
 from ultracrawl.cli.options import json_option, print_json, searchable_project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
+from ultracrawl.model.dates import as_text, iso, parse_w3c_date
 from ultracrawl.service.api.tokens import Role, Token, TokenStore
 from ultracrawl.sources import Project
+
+_SECONDS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 @click.group("token")
@@ -42,6 +48,12 @@ def command() -> None:
     help="Also shows documents that this user or group may see; repeat for several.",
 )
 @click.option("--all-principals", is_flag=True, help="Shows all documents, whoever may see them.")
+@click.option(
+    "--expires",
+    metavar="90d|DATE",
+    callback=lambda _context, _option, text: None if text is None else expiry(text, time.time()),
+    help="Refuse it from then on: days, hours (12h) or weeks (2w) from now, or a date (UTC). Default: never.",
+)
 @searchable_project_option
 @json_option
 def create(
@@ -49,6 +61,7 @@ def create(
     role: str,
     principals: tuple[str, ...],
     all_principals: bool,
+    expires: float | None,
     project: Project,
     as_json: bool,
 ) -> None:
@@ -59,35 +72,63 @@ def create(
     \b
     Example:
       ultracrawl token create portal --role reader > portal.token
+      ultracrawl token create audit --role reader --expires 90d
     """  # noqa: D301 - as above
     if principals and all_principals:
         raise UserError("--all-principals includes every --principal; use only one of the two options")
     if not name.strip() or not name.isprintable():
         raise UserError("the name of a token is a word or some words, as `portal`")
     names = None if all_principals else principals
-    token = TokenStore.of_project(project).create_token(name, Role(role), names)
+    token = TokenStore.of_project(project).create_token(name, Role(role), names, expires)
     if as_json:
-        print_json({"name": name, "role": role, "token": token})
-    else:
-        click.echo(token)
+        print_json({"name": name, "role": role, "token": token, "expires": iso(expires)})
+        return
+    click.echo(token)
+    until = f"expires at {iso(expires)}" if expires else "does not expire; --expires 90d makes one that does"
+    print_line(f"The token {name} {until}.", err=True)
+
+
+def expiry(text: str, now: float) -> float:
+    """Return the time, in seconds since the epoch, of `90d`, `12h`, `2w` or a date (UTC). Raises `UserError`."""
+    if span := re.fullmatch(r"([1-9]\d{0,4})([hdw])", text):
+        return now + int(span[1]) * _SECONDS[span[2]]
+    moment = parse_w3c_date(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
+    if moment is None:
+        raise UserError(
+            f"--expires {text}: write days, hours or weeks from now, as 90d, 12h or 2w, or a date, as 2027-01-31"
+        )
+    if moment.timestamp() <= now:
+        raise UserError(f"--expires {text} is not in the future")
+    return moment.timestamp()
 
 
 @command.command("list", short_help="List the tokens, without their secrets.")
 @searchable_project_option
 @json_option
 def list_tokens(project: Project, as_json: bool) -> None:
-    """List the tokens: name, role, when they were made, whose documents they show.
+    """List the tokens: name, role, when they were made, expire and were last used, whose documents they show.
 
     \b
     Example:
       ultracrawl token list --json
     """  # noqa: D301 - as above
-    tokens = TokenStore.of_project(project).all_tokens()
+    store = TokenStore.of_project(project)
+    tokens, uses = store.all_tokens(), store.last_uses()
     if as_json:
-        print_json({"tokens": [token.as_json() for token in tokens]})
+        print_json({"tokens": [{**token.as_json(), "last_used": uses.get(token.name)} for token in tokens]})
         return
     for token in tokens:
-        print_line(f"{token.name}: {token.role.value}, made {token.created}, shows {_visible(token)}")
+        used = f"last used {uses[token.name]}" if token.name in uses else "never used"
+        print_line(
+            f"{token.name}: {token.role.value}, made {token.created}, {_end_of(token)}, {used}, "
+            f"shows {_visible(token)}"
+        )
+
+
+def _end_of(token: Token) -> str:
+    if token.expires is None:
+        return "does not expire"
+    return f"{'expired' if token.expires <= as_text(time.time()) else 'expires'} {token.expires}"
 
 
 def _visible(token: Token) -> str:

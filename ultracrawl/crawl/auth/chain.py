@@ -73,13 +73,7 @@ class AuthChain:
         self.certificates = compile_certificates(source, own, secrets)
         """The client certificate of each https site, by host and port."""
         logins = compile_logins(source, secrets)
-        lasting = frozenset(map(cookie_group, logins))
-        jars = CookieJars(
-            _groups(context, logins),
-            source.cookies.session_age,
-            lasting=lasting,
-            across_ports=source.cookies.across_ports,
-        )
+        jars = _cookie_jars(context, logins)
         if logins:
             kept = _kept_sessions(context, logins, secrets)
             self._auth_layers.append(FormLogin(logins, rules.headers, jars, context.run.note_problem, kept))
@@ -126,6 +120,13 @@ def _wrap(layers: Sequence[Layer], send: Send) -> Send:
     for layer in reversed(layers):
         send = partial(layer.fetch, send=send)
     return send
+
+
+def _cookie_jars(context: CrawlContext, logins: Sequence[Login]) -> CookieJars:
+    options = context.source.cookies
+    lasting = frozenset(map(cookie_group, logins))
+    groups = _groups(context, logins)
+    return CookieJars(groups, options.session_age, lasting=lasting, across_ports=options.across_ports)
 
 
 def _groups(context: CrawlContext, logins: Sequence[Login]) -> Callable[[str], str | None]:

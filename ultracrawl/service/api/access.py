@@ -12,7 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from ultracrawl.errors import WorkError
 from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.api.tokens import Role, Token
+from ultracrawl.service.api.tokens import PREFIX, Role, Token, TokenExpiredError
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
 
 logger = logging.getLogger(__name__)
@@ -37,8 +37,12 @@ def authenticate(
 ) -> Token:
     """Return the token of a request. Raises status 401 without a valid token, 429 after too many failed log-ins."""
     address = request.client.host if request.client else ""
+    who, detail = "unknown", _reason(shown)
+    token = None
     try:
         token = state.tokens.find_token(shown.credentials) if shown is not None else None
+    except TokenExpiredError as error:
+        who, detail = f"token:{error.token.name}", str(error)
     except WorkError as error:  # the message has a path, which unauthenticated clients must not see
         logger.warning("%s", error)
         raise HTTPException(503, UNREADABLE) from None
@@ -47,12 +51,20 @@ def authenticate(
         return token
     if state.failed_logins.too_many(address):
         headers = {"Retry-After": f"{FAILURE_WINDOW:.0f}"}
-        detail = f"{MAX_FAILED_LOGINS} log-ins failed within {FAILURE_WINDOW:.0f} s"
-        raise HTTPException(429, detail, headers)
+        failures = f"{MAX_FAILED_LOGINS} log-ins failed within {FAILURE_WINDOW:.0f} s"
+        raise HTTPException(429, failures, headers)
     if state.failed_logins.note_failure(address):
-        record_action(state.project, Actor("unknown", address), "log-in", result=REFUSED)
-    detail = "the token is not known" if shown is not None else "send a token: `Authorization: Bearer TOKEN`"
+        record_action(state.project, Actor(who, address), "log-in", result=REFUSED)
     raise HTTPException(401, detail, {"WWW-Authenticate": 'Bearer realm="ultracrawl"'})
+
+
+def _reason(shown: HTTPAuthorizationCredentials | None) -> str:
+    """Return why a request without a valid token is refused."""
+    if shown is None:
+        return "send a token: `Authorization: Bearer TOKEN`"
+    if not shown.credentials.startswith(f"{PREFIX}_"):
+        return f"that is no token of this service: its tokens begin with {PREFIX}_"
+    return "the token is not known"
 
 
 def _at_least(needed: Role) -> Callable[[Token], Token]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
+import math
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -16,11 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.model.dates import as_text
+from ultracrawl.model.dates import as_text, iso
 from ultracrawl.sources import Project
-from ultracrawl.system.files import convert_write_errors, replace_file
+from ultracrawl.system.files import convert_write_errors, exclusive_lock, replace_file
 
+logger = logging.getLogger(__name__)
 PREFIX = "uc"
+USE_INTERVAL = 60.0
+"""Seconds between two writes of the last use of a token."""
 _TOKEN_PARTS = 3
 """Parts of a token, separated by `_`: prefix, number and secret."""
 
@@ -50,9 +55,11 @@ class Token:
     created: str
     principals: tuple[str, ...] | None = ()
     """Users and groups whose documents it may see, beside public ones; None: all documents."""
+    expires: str | None = None
+    """When it ends (UTC); None: it does not."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object of `ultracrawl token list --json`."""
+        """Return the JSON object that is stored; `ultracrawl token list --json` adds `last_used`."""
         return {**asdict(self), "role": self.role.value}
 
 
@@ -63,11 +70,25 @@ class _Kept:
     digest: str
 
 
-class TokenStore:
-    """The token file of a project; changes by other processes take effect at once."""
+class TokenExpiredError(UserError):
+    """A token that was right until its end."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, token: Token) -> None:
+        super().__init__(f"this token expired at {token.expires}; ask for a new one")
+        self.token = token
+
+
+class TokenStore:
+    """The token file of a project; changes by other processes take effect at once.
+
+    When each token was last used is in a file of its own, which is written once in `USE_INTERVAL` at most.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.path = path
+        self._clock = clock
+        self._used: dict[str, float] = {}
+        """When the use of a token, by its number, was last written."""
         self._seen: tuple[int, int] | None = None
         self._kept: dict[str, _Kept] = {}
 
@@ -76,8 +97,17 @@ class TokenStore:
         """Return the token store of a project, in its state folder."""
         return cls(project.state.path / "service" / "tokens.json")
 
-    def create_token(self, name: str, role: Role, principals: Sequence[str] | None = ()) -> str:
-        """Create a token and return its text, which is not stored. Raises `UserError` for a used name, `WorkError`."""
+    def create_token(
+        self,
+        name: str,
+        role: Role,
+        principals: Sequence[str] | None = (),
+        expires: float | None = None,
+    ) -> str:
+        """Create a token and return its text, which is not stored; `expires` is in seconds since the epoch.
+
+        Raises `UserError` for a used name, `WorkError`.
+        """
         number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         who = None if principals is None else tuple(dict.fromkeys(principals))
         with self._changing() as kept:
@@ -86,7 +116,8 @@ class TokenStore:
                     f"there is a token {name!r} already; choose another name, or "
                     f"`ultracrawl token revoke {name}` first"
                 )
-            kept[number] = _Kept(Token(name, role, as_text(time.time()), who), number, _digest(secret))
+            token = Token(name, role, as_text(self._clock()), who, iso(expires))
+            kept[number] = _Kept(token, number, _digest(secret))
         return f"{PREFIX}_{number}_{secret}"
 
     def revoke_token(self, name: str) -> None:
@@ -103,13 +134,53 @@ class TokenStore:
         """Return all tokens by name. Raises `WorkError`."""
         return sorted((one.token for one in self._read().values()), key=lambda one: one.name)
 
+    def last_uses(self) -> dict[str, str]:
+        """Return when tokens were last used, to the minute, by name; one that was never used is missing."""
+        uses = self._read_uses()
+        return {one.token.name: uses[number] for number, one in self._read().items() if number in uses}
+
     def find_token(self, text: str) -> Token | None:
-        """Return the stored token of a text; None if it is not a valid token. Raises `WorkError`."""
+        """Return the stored token of a text, and note its use; None if it is not a valid token.
+
+        Raises `TokenExpiredError`, which only the holder of the secret sees, `WorkError`.
+        """
         parts = text.split("_", _TOKEN_PARTS - 1)
-        kept = self._read().get(parts[1]) if len(parts) == _TOKEN_PARTS else None
+        is_ours = len(parts) == _TOKEN_PARTS and parts[0] == PREFIX
+        kept = self._read().get(parts[1]) if is_ours else None
         digest = _digest(parts[-1])
         fits = compare_digest(digest, kept.digest if kept else _digest(""))
-        return kept.token if kept is not None and fits else None
+        if kept is None or not fits:
+            return None
+        if kept.token.expires is not None and kept.token.expires <= as_text(self._clock()):
+            raise TokenExpiredError(kept.token)
+        self._note_use(kept.number)
+        return kept.token
+
+    @property
+    def _uses_path(self) -> Path:
+        return self.path.with_name("token-uses.json")
+
+    def _note_use(self, number: str) -> None:
+        """Write that a token is used now, unless that was written a short while ago; an error is logged."""
+        now = self._clock()
+        if now - self._used.get(number, -math.inf) < USE_INTERVAL:
+            return
+        self._used[number] = now
+        try:
+            with exclusive_lock(self.path.with_suffix(".lock")):
+                known = self._read_uses()
+                uses = {one: known[one] for one in self._kept if one in known} | {number: as_text(now)}
+                replace_file(self._uses_path, json.dumps(uses).encode())
+        except OSError as error:
+            logger.warning("%s cannot be written: %s", self._uses_path, error.strerror or error)
+
+    def _read_uses(self) -> dict[str, str]:
+        """Return the times of the last uses by number; a file that cannot be read has none."""
+        try:
+            found = json.loads(self._uses_path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return {str(number): str(at) for number, at in found.items()} if isinstance(found, dict) else {}
 
     def _read(self) -> dict[str, _Kept]:
         """Return the tokens by number; reads the file again if it has changed."""
@@ -149,7 +220,14 @@ class TokenStore:
 def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
     who = row["principals"]
     principals = None if who is None else tuple(map(str, who))
-    token = Token(str(row["name"]), Role(row["role"]), str(row["created"]), principals)
+    expires = row.get("expires")
+    token = Token(
+        str(row["name"]),
+        Role(row["role"]),
+        str(row["created"]),
+        principals,
+        None if expires is None else str(expires),
+    )
     return row["number"], _Kept(token, row["number"], row["sha256"])
 
 
