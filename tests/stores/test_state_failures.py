@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ultracrawl.errors import StateError
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome
 from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
+from ultracrawl.stores.sqlite.copying import copy_database
+from ultracrawl.stores.sqlite.database import translated
 
 URL = "http://h/a"
 
@@ -83,3 +90,32 @@ def test_documents_that_are_to_leave_are_listed_and_kept(path: Path) -> None:
     state.flush()
     assert (list(state.records.records_to_remove()), state.records.forgettable_urls()) == ([], {key})
     state.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "free", "told"),
+    [
+        (sqlite3.SQLITE_FULL, 1 << 30, True),
+        (sqlite3.SQLITE_IOERR | 3 << 8, 0, True),
+        (sqlite3.SQLITE_IOERR | 3 << 8, 1 << 30, False),
+        (sqlite3.SQLITE_BUSY, 0, False),
+    ],
+)
+def test_a_full_disk_is_told_as_such(
+    path: Path, monkeypatch: pytest.MonkeyPatch, code: int, free: int, told: bool
+) -> None:
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=free, f_frsize=1))
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+    with closing(sqlite3.connect(path)) as db, pytest.raises(StateError) as raised, translated(db):
+        raise error
+    assert ("the disk is full (No space left on device); make room" in str(raised.value)) == told
+    assert str(path) in str(raised.value)
+
+
+def test_a_copy_to_a_full_disk_names_the_target(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    SqliteStore(path, "s").close()
+    monkeypatch.setattr("ultracrawl.stores.sqlite.copying.is_disk_full", lambda error, path: True)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        copy_database(path, path.parent / "none" / "copy.sqlite")
+    assert raised.value.filename.endswith("copy.sqlite")

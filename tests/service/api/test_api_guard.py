@@ -171,6 +171,19 @@ def test_an_answer_is_json_whatever_its_text() -> None:
     assert json.loads(bytes(json_answer(value).body)) == value
 
 
+def test_messages_hold_no_folders_of_the_server(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    path = "/api/v1/sources/site/explain?url=http://a.example/&as_of_run=1"
+    answers = [api.ask("GET", path)]
+    state = api.project.state.path / "site.sqlite"
+    state.write_bytes(b"garbage" * 1000)
+    answers += [api.ask("GET", "/api/v1/sources/site/runs"), api.ask("GET", "/api/v1/sources/site/urls")]
+    assert [one.status_code for one in answers] == [400, 503, 503]
+    for one in answers:
+        assert str(api.workspace.directory) not in one.text
+    assert "site.sqlite" in answers[1].json()["detail"]
+    assert str(state) in caplog.text, "the administrator is told where it is"
+
+
 def test_answers_are_not_kept_nor_framed(api: Api) -> None:
     headers = api.ask("GET", "/api/v1/sources").headers
     assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")

@@ -20,6 +20,7 @@ from support.site import Site
 from support.until import until
 
 from ultracrawl.service.control import readable_sign
+from ultracrawl.service.supervisor import serving
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -181,3 +182,14 @@ def test_sighup_reads_the_definitions_anew_and_systemd_hears_of_it(served: Serve
         process.send_signal(signal.SIGTERM)
         hear("STOPPING=1")
         assert process.wait(60) == 0
+
+
+def test_the_temporary_folder_of_a_killed_service_is_deleted(tmp_path: Path) -> None:
+    note, left, other = tmp_path / "service.tmp", tmp_path / "pymp-left", tmp_path / "other"
+    for folder, remains in ((left, False), (other, True)):
+        folder.mkdir()
+        (folder / "listener").touch()
+        note.write_text(str(folder))
+        serving._replace_temporary_folder(note)
+        assert folder.exists() == remains
+        assert Path(note.read_text()).name.startswith("pymp-")

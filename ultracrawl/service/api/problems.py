@@ -78,20 +78,32 @@ def add_error_handlers(app: FastAPI) -> None:
         return problem_answer(422, "; ".join(map(_validation_message, error.errors())))
 
     @app.exception_handler(UserError)
-    async def of_mistake(_request: Request, error: UserError) -> Response:
-        return problem_answer(404 if isinstance(error, NotFoundError) else 400, str(error))
+    async def of_mistake(request: Request, error: UserError) -> Response:
+        return problem_answer(
+            404 if isinstance(error, NotFoundError) else 400, _without_folders(request, error)
+        )
 
     @app.exception_handler(WorkError)
-    async def of_work(_request: Request, error: WorkError) -> Response:
+    async def of_work(request: Request, error: WorkError) -> Response:
         status = 409 if isinstance(error, Conflict) else 503
         if isinstance(error, StateError):
             logger.warning("%s", error)
-        return problem_answer(status, str(error))
+        return problem_answer(status, _without_folders(request, error))
 
     @app.exception_handler(Exception)
     async def of_bug(request: Request, error: Exception) -> Response:
         logger.error("%s %s: %s: %s", request.method, request.url.path, type(error).__name__, error)
         return problem_answer(500)
+
+
+def _without_folders(request: Request, error: Exception) -> str:
+    """Return a message with the names of files only: where they are is nobody's business but the administrator's."""
+    text, project = str(error), request.app.state.api.project
+    sections = (project.state, project.cache, project.documents, project.logs, project.index)
+    folders = {str(section.path) for section in (*sections, *project.indexes.values())} | {str(project.base)}
+    for folder in sorted(folders, key=len, reverse=True):
+        text = text.replace(f"{folder.rstrip('/')}/", "").replace(folder, "its folder")
+    return text
 
 
 def _validation_message(mistake: dict[str, Any]) -> str:

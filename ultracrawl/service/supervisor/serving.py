@@ -6,11 +6,13 @@ import asyncio
 import fcntl
 import logging
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -175,9 +177,20 @@ def _single_service(project: Project) -> Iterator[None]:
         os.close(file)
         raise WorkError(f"a service is running for this project already (process {other})") from None
     try:
+        _replace_temporary_folder(folder / "service.tmp")
         yield
     finally:
         os.close(file)
+
+
+def _replace_temporary_folder(note: Path) -> None:
+    """Delete the temporary folder of a service that was killed, and note that of this one in the file `note`."""
+    with suppress(OSError):
+        former = Path(note.read_text())
+        if former.name.startswith("pymp-") and former.lstat().st_uid == os.getuid():
+            shutil.rmtree(former)
+    with convert_write_errors(note):
+        note.write_text(get_temp_dir())
 
 
 @asynccontextmanager

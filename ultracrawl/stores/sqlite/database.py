@@ -214,6 +214,13 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+DISK_FULL = (
+    "the disk is full (No space left on device); make room, and crawl again: it continues where it was"
+)
+_LEAST_FREE_BYTES = 1 << 20
+"""Free bytes below which a file of SQLite cannot grow."""
+
+
 def code_of(error: BaseException | None) -> int:
     """Return the primary SQLite error code of an exception, 0 if it has none."""
     return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
@@ -224,6 +231,17 @@ def is_damage(error: BaseException) -> bool:
     if isinstance(error, sqlite3.OperationalError) and getattr(error, "sqlite_errorcode", None) is None:
         return True  # raised by Python for a text that is not UTF-8
     return isinstance(error, ImpossibleValueError) or code_of(error) in _DAMAGE
+
+
+def is_disk_full(error: sqlite3.Error, path: Path | str) -> bool:
+    """Return whether SQLite failed on a file because its disk is full; it calls some such errors `disk I/O error`."""
+    if code_of(error) == sqlite3.SQLITE_FULL:
+        return True
+    try:
+        disk = os.statvfs(Path(path).parent)
+    except OSError:
+        return False
+    return code_of(error) == sqlite3.SQLITE_IOERR and disk.f_bavail * disk.f_frsize < _LEAST_FREE_BYTES
 
 
 class _ErrorTranslator:
@@ -248,6 +266,8 @@ class _ErrorTranslator:
             damaged = StateDamagedError(f"{place} is damaged ({error})", self._remedy)
             self.damage = str(damaged)
             raise damaged from error
+        if is_disk_full(error, _file_of(self._db)):
+            raise StateError(f"{place} cannot be written: {DISK_FULL}") from error
         raise StateError(f"{place} cannot be used: {error}") from error
 
     def _is_foreign(self, error: sqlite3.Error) -> bool:
