@@ -6,6 +6,7 @@ uvicorn bounds neither; its own limit counts connections that have sent nothing.
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
 import h11
@@ -116,7 +117,7 @@ class BoundedConnection(H11Protocol):
             return
         answer = problem_answer(status, detail, {"Connection": "close"})
         for event in (
-            h11.Response(status_code=status, headers=answer.raw_headers),
+            h11.Response(status_code=status, headers=answer.raw_headers, reason=HTTPStatus(status).phrase),
             h11.Data(data=bytes(answer.body)),
             h11.EndOfMessage(),
         ):
