@@ -17,6 +17,7 @@ OPTIONAL = {
     "search": {"anchor", "completions", "text"},
     "status": {"time", "problem", "documents", "same_start"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
+    "approve-changes": {"cause", "url"},
     "approve-deletions": {"cause", "url"},
     "index dump": {"acl", "section_anchors", "sections"},
 }
@@ -30,6 +31,7 @@ CALLS = {
     "urls": ("urls",),
     "approve --list": ("approve", "waiting", "--list"),
     "approve": ("approve", "waiting"),
+    "approve-changes": ("approve-changes", "site", "--list"),
     "approve-deletions": ("approve-deletions", "site", "--list"),
     "explain": ("explain", "{url}/a"),
     "explain --as-of-run": ("explain", "{url}/a", "--source", "site", "--as-of-run", "1"),

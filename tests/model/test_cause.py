@@ -37,6 +37,8 @@ CODES = [
     "type-not-converted",
     "binary-as-text",
     "header",
+    "alike",
+    "wall",
     "empty",
     "too-long",
     "part",

@@ -45,6 +45,7 @@ def test_every_outcome_has_a_meaning() -> None:
 def test_errors_of_the_network_are_transient_and_answers_are_not() -> None:
     assert {outcome for outcome in UrlOutcome if outcome.transient} == {
         UrlOutcome.QUEUED, UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED,
+            UrlOutcome.HELD_BACK,
     }  # fmt: skip
 
 

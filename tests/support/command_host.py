@@ -84,7 +84,9 @@ DYNAMIC = (
 )
 """What commands load by name, or only when they need it; none of it may start a thread or install Twisted's reactor."""
 
-INDEXING = frozenset({"admin", "approve", "approve-deletions", "crawl", "reindex", "robot"})
+INDEXING = frozenset(
+    {"admin", "approve", "approve-changes", "approve-deletions", "crawl", "reindex", "robot"}
+)
 """Commands that have an index process."""
 
 pid_or_status = struct.Struct("=i")

@@ -31,6 +31,7 @@ class Verb(NamedTuple):
 VERBS = {
     "admin": Verb("fast.admin", "Change and steer FAST crawl collections in an XML file."),
     "approve": Verb("manage.approve", "Approve waiting documents; remove URLs."),
+    "approve-changes": Verb("manage.approve_changes", "Let in changes that a crawl held back."),
     "approve-deletions": Verb("manage.approve_deletions", "Carry out deletions that a crawl held back."),
     "backup": Verb("manage.backup", "Save states, documents and indexes to a file.", "backup"),
     "changelog": Verb("manage.changelog", "Print the SQL of a log of changes of a table."),

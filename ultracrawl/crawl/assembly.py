@@ -30,6 +30,7 @@ from ultracrawl.crawl.listing.setup import setup_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.logs.link_lists import open_link_lists
 from ultracrawl.crawl.observer import VisitObserver
+from ultracrawl.crawl.placement.changes import AlikeChanges
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.documents import Documents
 from ultracrawl.crawl.placement.duplicates import Duplicates
@@ -82,6 +83,7 @@ class CrawlFeatures:
     where this order matters.
     """
 
+    changes: AlikeChanges
     display_urls: DisplayUrls
     pending: PendingDocuments
     relations: RelatedDocuments
@@ -204,15 +206,26 @@ class CrawlFeatures:
         observer = None if context.run.replay else VisitObserver(context)
         self.pending = PendingDocuments(context.store, writer)
         self.display_urls = DisplayUrls(context, lent_by_redirects=not self.rewriting.rewriter)
-        context.ports.documents = Documents(context, writer, self.pending, self.display_urls, self.duplicates)
+        self.changes = AlikeChanges(context)
+        context.ports.documents = Documents(
+            context, writer, self.pending, self.display_urls, self.duplicates, self.changes
+        )
         self.duplicates.open()
+        if not context.run.replay:
+            self.changes.open()
         self.relations = RelatedDocuments(context)
         self.anchors = AnchorTexts(context) if project.index.anchors else None
         self.responses.open()
         responses = None if self.responses.store is None else self.responses
         # A display URL is freed before duplicates are looked for, and both happen before responses are stored.
         context.hooks.add(
-            observer, self.display_urls, self.duplicates, self.relations, self.anchors, responses
+            observer,
+            self.display_urls,
+            self.duplicates,
+            self.relations,
+            self.anchors,
+            responses,
+            self.changes,
         )
         return writer
 

@@ -26,7 +26,7 @@ class VisitObserver(Feature):
     def visit_ended(self, visit: Visit) -> None:
         """Mark a URL as seen in this cycle, and store whether its content changed since the last visit."""
         if visit.outcome is None:
-            return
+            return  # a deferred visit is observed when its outcome is known
         key = visit.entry.key
         self._visits.note_seen((key,))
         unchanged = visit.outcome.unchanged

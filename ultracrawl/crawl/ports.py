@@ -46,6 +46,18 @@ class Retained:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldBack:
+    """The new version of a document is not indexed now: it may have become like many others."""
+
+    url: str
+    decided: bool
+    """Whether it is held back until a person approves it; else the run decides later."""
+
+    def __str__(self) -> str:
+        return f"{self.url} {'is held back' if self.decided else 'waits until others have been seen'}"
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """The document is not indexed, because another URL holds its content, or its display URL cannot be shown."""
 
@@ -57,7 +69,7 @@ class Refused:
         return str(self.cause)
 
 
-Placement = Placed | Retained | Refused
+Placement = Placed | Retained | HeldBack | Refused
 
 
 class DocumentPort(Protocol):
@@ -68,6 +80,13 @@ class DocumentPort(Protocol):
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placement:
         """Decide which URL holds the content of a document, and end the visit accordingly. Raises `IndexStoreError`."""
+
+    def settle(self, *, complete: bool | None = None) -> int:
+        """Decide about some of the documents that wait for others to become alike, and return their number.
+
+        Without `complete` only about those whose time has come. At the end of a run, when nothing is in flight, called
+        until it returns 0; if the run is not `complete`, documents that others are like wait until it is resumed.
+        """
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:
         """Mark documents for removal at the end of the run, for the reasons in their records.

@@ -48,9 +48,7 @@ class Recorder:
         """End a visit; does nothing if it has ended."""
         if visit.done:
             return
-        follow, visit.deferred_links = visit.deferred_links, None
-        if follow is not None and ending.outcome is not UrlOutcome.DUPLICATE:
-            follow()
+        _follow_links(visit, ending)
         visit.ending = ending
         if visit.tentative:
             self._notify_ended(visit)
@@ -59,6 +57,8 @@ class Recorder:
         visit.ending = Ending(outcome, record.status_code, record.cause, ending.requested, ending.filtered)
         if visit.record.pending and not record.pending:
             self._state.documents.release_document(Retained.APPROVAL, visit.entry.key)
+        if visit.record.held_back and not outcome.transient:
+            self._state.documents.release_document(Retained.CHANGE, visit.entry.key)
         if self._should_remove(visit.record, outcome):
             reason = RemovalReason.FILTERS if ending.filtered else RemovalReason(outcome.value)
             record = _marked_for_removal(record, visit.record, Removal(reason, record.cause))
@@ -74,6 +74,15 @@ class Recorder:
         )
         self._notify_ended(visit)
 
+    def defer_visit(self, visit: Visit) -> None:
+        """End a visit without an outcome: its record stays, and its document is retained until the run decides."""
+        ending = Ending(UrlOutcome.MODIFIED, StatusCode.OK)
+        _follow_links(visit, ending)
+        visit.deferred, visit.ending = True, ending
+        self._state.records.finish_url(visit.entry, visit.record)
+        self._state.visits.note_seen((visit.entry.key,))
+        self._notify_ended(visit)
+
     def _record_of(self, visit: Visit, ending: Ending) -> tuple[UrlRecord, UrlOutcome]:
         outcome, status = ending.outcome, ending.status or visit.fetch.status
         unchanged = outcome in UNCHANGED
@@ -81,7 +90,7 @@ class Recorder:
             outcome, status = PENDING, StatusCode.CRAWLED
         page = visit.page
         cause = ending.cause or page.unrendered or (Cause(CauseCode.EXPIRES) if page.expires else NO_CAUSE)
-        if visit.without_request and not cause:
+        if visit.without_request and not (cause or visit.revived):
             cause = Cause(CauseCode.GIVEN)
         return self._next_record(visit, outcome, status, cause, unchanged=unchanged), outcome
 
@@ -171,8 +180,16 @@ class Recorder:
             submitted=outcome in SUBMITTED,
             indexed=known.indexed and outcome not in SUBMITTED,
             fingerprint=visit.page.fingerprint if outcome in COMPARED else b"",
+            sketch=visit.page.sketch if outcome in SUBMITTED else known.sketch,
             preference=visit.page.preference,
         )
+
+
+def _follow_links(visit: Visit, ending: Ending) -> None:
+    """Queue the links that were kept until the end of a visit, unless it is a duplicate."""
+    follow, visit.deferred_links = visit.deferred_links, None
+    if follow is not None and ending.outcome is not UrlOutcome.DUPLICATE:
+        follow()
 
 
 def _without_content(record: UrlRecord, *, failed_runs: int = 0, links: bytes = b"") -> UrlRecord:

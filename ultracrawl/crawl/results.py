@@ -49,6 +49,8 @@ class PageResult(NamedTuple):
     """Fingerprint for finding duplicates; empty if the page takes no part in that."""
     simhash: int | None = None
     """Simhash for finding nearly equal texts, if the source compares them once their readers are known."""
+    sketch: bytes = b""
+    """Sketch of the words of its document; empty if it was not made."""
     preference: int = 1
     """Preference of the URL over duplicates, by the canonical link of the page."""
     hides_text: bool = False

@@ -72,6 +72,10 @@ class Visit:
     """Whether the page is fetched and parsed even if it is unchanged."""
     without_request: bool = False
     """Whether its document arrived without a request, so that it occupies no place of a request at its site."""
+    deferred: bool = False
+    """Whether it ended without an outcome, because the run has still to decide about its document."""
+    revived: bool = False
+    """Whether it continues a deferred visit: no request, and response and links were dealt with before."""
     from_store: bool = False
     """Whether its response comes from the store, and no request is sent."""
     sitemap: SitemapJob | None = None
@@ -100,9 +104,9 @@ class Visit:
 
     @property
     def outcome(self) -> UrlOutcome | None:
-        """The outcome; None until the visit ends, and for a tentative one, of which nothing is recorded."""
+        """The outcome; None until the visit ends, and for a tentative or deferred one, of which none is recorded."""
         ending = self.ending
-        return None if ending is None or self.tentative else ending.outcome
+        return None if ending is None or self.tentative or self.deferred else ending.outcome
 
     @property
     def requested(self) -> bool:

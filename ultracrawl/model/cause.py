@@ -72,6 +72,10 @@ class CauseCode(StrEnum):
         "{detail} declared, {subject} found",
     )
     HEADER = "header", "exclude_headers {subject}"
+    ALIKE = "alike", "alike many others", "{subject}"
+    """The new version of its document was held back; the subject is its title."""
+    WALL = "wall", "the server returned a wall in place of the page", "{subject}"
+    """The subject names the kind of wall."""
     EMPTY = "empty", "the document is empty"
     TOO_LONG = "too-long", "longer than {subject} bytes (cut_off)"
     PART = "part", "{detail}", ""

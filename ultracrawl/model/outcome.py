@@ -22,6 +22,7 @@ class UrlOutcome(StrEnum):
     HTTP_ERROR = "HTTP_ERROR"
     NETWORK_ERROR = "NETWORK_ERROR"
     FAILED = "FAILED"
+    HELD_BACK = "HELD_BACK"
     PENDING = "PENDING"
     REMOVED = "REMOVED"
 
@@ -64,7 +65,13 @@ _WITHOUT_CONTENT = frozenset(
 _UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 
 _TRANSIENT = frozenset(
-    {UrlOutcome.QUEUED, UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED}
+    {
+        UrlOutcome.QUEUED,
+        UrlOutcome.HTTP_ERROR,
+        UrlOutcome.NETWORK_ERROR,
+        UrlOutcome.FAILED,
+        UrlOutcome.HELD_BACK,
+    }
 )
 
 _MEANINGS = {
@@ -82,6 +89,7 @@ _MEANINGS = {
     UrlOutcome.HTTP_ERROR: "the server returned an error; nothing is deleted",
     UrlOutcome.NETWORK_ERROR: "the server could not be reached, or the connection was lost; nothing is deleted",
     UrlOutcome.FAILED: "fetched, but processing it failed; nothing is deleted",
+    UrlOutcome.HELD_BACK: "became alike many others; the former version stays until `ultracrawl approve-changes`",
     UrlOutcome.PENDING: "fetched and stored; `ultracrawl approve` adds it to the index",
     UrlOutcome.REMOVED: "removed with `ultracrawl approve --remove`; not requested again",
 }

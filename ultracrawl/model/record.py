@@ -43,10 +43,14 @@ class UrlRecord:
     """Keys of the accepted links of the page, 8 bytes each; they count as linked again when the page is unchanged."""
     pending: bool = False
     """The store keeps its document until it is approved; an older version may be in the index."""
+    held_back: bool = False
+    """The store keeps a new version that was held back; all else describes the version in the index."""
     removal: Removal | None = None
     """Why its document, still in the index, is to leave it; None if it stays."""
     fingerprint: bytes = b""
     """Content fingerprint: records with the same one have the same content. Empty: not compared."""
+    sketch: bytes = b""
+    """Sketch of the words of its document (`rules.duplicates.likeness`); empty if unknown."""
     preference: int = 1
     """How much the page prefers its own URL among duplicates, see `duplicates.preference`."""
 

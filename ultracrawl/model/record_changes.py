@@ -16,7 +16,7 @@ def without_document(record: UrlRecord) -> UrlRecord:
     If no visit has found it gone, the validators go too: the next visit has to read it.
     """
     left = without_validators(record) if record.leaves_for(RemovalReason.UNLISTED) else record
-    return replace(left, removal=None, indexed=False, submitted=False, fingerprint=b"")
+    return replace(left, removal=None, indexed=False, submitted=False, fingerprint=b"", sketch=b"")
 
 
 def approved(record: UrlRecord) -> UrlRecord:
@@ -52,7 +52,7 @@ def restored(record: UrlRecord) -> UrlRecord:
 
 def without_content(record: UrlRecord) -> UrlRecord:
     """Return the record without anything that was learnt from fetching the page."""
-    return replace(withdrawn(record), links=b"", fingerprint=b"", failed_runs=0)
+    return replace(withdrawn(record), links=b"", fingerprint=b"", sketch=b"", failed_runs=0)
 
 
 def withdrawn(record: UrlRecord) -> UrlRecord:

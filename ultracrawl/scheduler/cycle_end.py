@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 
 from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
 from scrapy.signalmanager import SignalManager
 
 from ultracrawl.crawl import CrawlContext
@@ -40,7 +41,13 @@ class CycleEnd:
         """Remove expired documents and orphans; called again after their removal, which may make further orphans."""
         context = self._context
         try:
-            if context.run.failed or context.store.queue.waiting_sites():
+            if context.run.failed:
+                return
+            complete = not context.store.queue.waiting_sites()
+            if context.documents.settle(complete=complete):
+                self._wake(0.0)
+                raise DontCloseSpider  # what is placed or refused may have to be replaced by duplicates
+            if not complete:
                 return
             if sum(end_cycle() for end_cycle in context.hooks.cycle_ended):
                 self._wake(0.0)  # duplicates may take the places of removed documents

@@ -39,7 +39,7 @@ class Robot:
         context = made_context(clock=lambda: self.now, store=self.state)
         context.run.mark = run
         context.hooks.document_leaving.append(self.left.append)
-        context.ports.documents = Documents(context, *cast("Any", [None] * 4))
+        context.ports.documents = Documents(context, *cast("Any", [None] * 5))
         sweeper = ExpirySweeper(context)
         sweeper.open()
         context.hooks.add(sweeper)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.recrawl.deletion import DeletionGuard
 from ultracrawl.rules.recrawl.failure_policy import (
     DEFAULT_HTTP,
     INTERNAL,
@@ -19,6 +18,7 @@ from ultracrawl.rules.recrawl.failure_policy import (
     FailureRuleError,
     rules_of,
 )
+from ultracrawl.rules.recrawl.guard import LossGuard
 
 FAST_HTTP = {
     "4xx": "DELETE:0",
@@ -174,9 +174,9 @@ GUARDED = {
 
 @pytest.mark.parametrize(("leaving", "indexed", "allowed"), GUARDED.values(), ids=GUARDED)
 def test_the_guard(leaving: int, indexed: int, allowed: bool) -> None:
-    assert DeletionGuard().allows(leaving, indexed) is allowed
+    assert LossGuard().allows(leaving, indexed) is allowed
 
 
 def test_the_guard_can_be_opened_and_closed() -> None:
-    assert DeletionGuard(percent=100).allows(1000, 1000)
-    assert not DeletionGuard(percent=0, always=0).allows(1, 1000)
+    assert LossGuard(percent=100).allows(1000, 1000)
+    assert not LossGuard(percent=0, always=0).allows(1, 1000)

@@ -167,6 +167,26 @@ def test_deletions_that_were_held_back_are_carried_out(api: Api, site: object, w
     assert (done["done"], len(done["documents"])) == ("deleted", len(held))
 
 
+def test_changes_that_were_held_back_are_let_in(api: Api, site: object, workspace: Workspace) -> None:
+    names = [f"/tale{number}" for number in range(8)]
+    site.page("/", title="Birds", links=["/heron", "/egret", *names])  # type: ignore[attr-defined]
+    for name in names:
+        site.page(name, title=f"Tale {name}", text=f"own{name[1:]} story{name[5:]}a word{name[5:]}b")  # type: ignore[attr-defined]
+    workspace.crawl()
+    for name in names:
+        site.page(name, title="Log in", text=f"please log in to read {name}")  # type: ignore[attr-defined]
+    workspace.crawl(code=1)
+    assert api.get("/search", q="please")["total"] == 0
+    held = api.get("/sources/site/changes")["documents"]
+    assert held == workspace.command("approve-changes", "site", "--list", "--json").json["documents"]
+    assert (len(held), held[0]["cause"]) == (8, "alike many others: Log in")
+    path = "/api/v1/sources/site/changes"
+    done = api.ask("POST", path, json={"decision": "accept"}).json()
+    assert (done["done"], len(done["documents"])) == ("accepted", 8)
+    assert api.get("/search", q="please")["total"] == 8
+    assert api.ask("POST", path, json={"decision": "delete"}).status_code in (400, 422)
+
+
 def test_fifty_searches_at_once_are_all_answered(api: Api) -> None:
     requests = [("GET", "/api/v1/search", {"params": {"q": "heron"}})] * 50
     answers = api.ask_all(requests, role=Role.READER)
@@ -278,6 +298,8 @@ def test_answers_have_the_shapes_of_the_description(api: Api, url: str) -> None:
         ("POST", "/sources/{name}/urls", {"json": {"urls": [f"{url}/heron", "nonsense"]}}),
         ("GET", "/sources/{name}/deletions", {}),
         ("POST", "/sources/{name}/deletions", {"json": {"decision": "discard"}}),
+        ("GET", "/sources/{name}/changes", {}),
+        ("POST", "/sources/{name}/changes", {"json": {"decision": "discard"}}),
         ("GET", "/schedules", {}),
         *(("POST", f"/sources/{{name}}/{order}", {}) for order in ("start", "pause", "resume", "stop")),
         ("POST", "/schedules/{name}/{order}", {}),

@@ -79,8 +79,8 @@ class NothingToSee(ServiceWatch):
     def notices(self, now: float) -> Any:
         return iter(())
 
-    def deletions_waiting(self, name: str, now: float) -> Notice | None:
-        return self.waiting
+    def held_back(self, name: str, now: float) -> list[Notice]:
+        return [self.waiting] if self.waiting else []
 
 
 def project_of(folder: Path, source: dict[str, Any] | None = None, **head: Any) -> Project:
@@ -283,7 +283,7 @@ def test_what_goes_wrong_is_logged_and_ends_nothing(tmp_path: Path, caplog: pyte
         def notices(self, now: float) -> Any:
             raise ValueError("no such day")
 
-        def deletions_waiting(self, name: str, now: float) -> Notice | None:
+        def held_back(self, name: str, now: float) -> list[Notice]:
             raise OSError("no such file")
 
     noticing = Noticing(

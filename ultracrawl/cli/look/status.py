@@ -91,6 +91,9 @@ def _print_status(row: dict[str, Any]) -> None:
     if row["leaving"]:
         verb = f"`ultracrawl approve-deletions {row['source']}`"
         click.echo(f"  {row['leaving']:,} documents are to be deleted from the index: {verb}")
+    if row["held_back"]:
+        verb = f"`ultracrawl approve-changes {row['source']}`"
+        click.echo(f"  {row['held_back']:,} documents have a new version that is held back: {verb}")
     last = row["last_run"]
     for destination in row["feeding"]:
         click.echo(destination_line(destination))

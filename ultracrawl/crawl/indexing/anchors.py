@@ -109,7 +109,11 @@ class AnchorTexts(Feature):
     def visit_ended(self, visit: Visit) -> None:
         """Store the anchor texts of a page that was read; other pages keep theirs."""
         outcome, key = visit.outcome, visit.entry.key
+        if visit.deferred:
+            return
         marks = self._marks_by_visit.pop(key, None)
+        if visit.revived and marks is None:  # the run was killed meanwhile
+            return
         if outcome is None or outcome.transient or visit.from_store:
             return
         links = self._context.store.links

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 _ALWAYS = frozenset({"content-type", ENTRY_HEADER.lower()})
 _NEVER = frozenset({"set-cookie", "set-cookie2"})
 """Headers that give access to a session."""
+_DEFERRED = 1 << 61
+"""Distinguishes the keys of deferred responses from those of others."""
 
 
 class ResponseStore(Feature):
@@ -66,6 +68,9 @@ class ResponseStore(Feature):
         """Store the response of a visit whose document is indexed or retained, or is a duplicate to be kept."""
         answer = self._responses.pop(visit.entry.key, None)
         store = self.store
+        if visit.revived:
+            self._take_deferred(visit)
+            return
         if store is None or answer is None or not self._usable or visit.from_store:
             return
         if not self._should_keep(visit):
@@ -75,13 +80,28 @@ class ResponseStore(Feature):
                 f"the stored documents have reached `storage.size`; {visit.url} and others are not kept"
             )
             return
-        compress = self._options.compress and not type_matches(
-            visit.fetch.media_type, self._options.compress_exclude
-        )
         try:
-            store.put_answer(visit.entry.key, self._stored_answer(visit, answer), compress=compress)
+            key = deferred_key(visit.entry.key) if visit.deferred else visit.entry.key
+            store.put_answer(key, self._stored_answer(visit, answer), compress=self._compresses(visit))
         except WorkError as error:
             self._give_up(str(error))
+
+    def _take_deferred(self, visit: Visit) -> None:
+        """Give the response of a visit that had been deferred its place, or drop it."""
+        store, key = self.store, deferred_key(visit.entry.key)
+        if store is None or not self._usable:
+            return
+        try:
+            answer = store.get(key) if self._should_keep(visit) else None
+            if answer is not None:
+                store.put_answer(visit.entry.key, answer, compress=self._compresses(visit))
+            store.discard([key])
+        except WorkError as error:
+            self._give_up(str(error))
+
+    def _compresses(self, visit: Visit) -> bool:
+        options = self._options
+        return options.compress and not type_matches(visit.fetch.media_type, options.compress_exclude)
 
     def _discard_sent(self, keys: Iterable[int]) -> None:
         """Remove the responses of documents that all indexes have."""
@@ -94,6 +114,7 @@ class ResponseStore(Feature):
     def _keys_to_keep(self) -> frozenset[int]:
         state, options = self._context.store, self._options
         kept = state.documents.kept_keys(duplicates=options.duplicates)
+        kept |= frozenset(map(deferred_key, state.documents.retained_keys(Retained.DEFERRED)))
         if not options.remove_sent:
             return kept
         waiting = self._context.documents.writer.commits.unsent().union(
@@ -105,7 +126,7 @@ class ResponseStore(Feature):
     def _should_keep(self, visit: Visit) -> bool:
         if visit.outcome is UrlOutcome.DUPLICATE:
             return self._options.duplicates or self._is_waiting(visit.entry.key)
-        return visit.outcome in SUBMITTED or visit.outcome is UrlOutcome.PENDING
+        return visit.deferred or visit.outcome in SUBMITTED or visit.outcome is UrlOutcome.PENDING
 
     def _stored_answer(self, visit: Visit, response: Response) -> StoredAnswer:
         headers = tuple(
@@ -135,6 +156,11 @@ class ResponseStore(Feature):
             self._give_up(str(error))
         finally:
             self.store.close()
+
+
+def deferred_key(key: int) -> int:
+    """Return the key of the response to a deferred visit, beside that of the document in the index."""
+    return key ^ _DEFERRED
 
 
 def _is_kept(header: str, *, everything: bool) -> bool:

@@ -180,9 +180,10 @@ def _initial_number(
 
 
 def rechecked(state: Store) -> list[int]:
-    """Return the keys of documents whose removal was held back, and which are fetched again."""
+    """Return the keys of documents whose removal or new version was held back, and which are fetched again."""
     leaving = state.records.records_to_remove()
-    return [url_key(one.url) for one in leaving if one.leaves_for(*RECHECKED_REMOVALS)]
+    rechecked = [url_key(one.url) for one in leaving if one.leaves_for(*RECHECKED_REMOVALS)]
+    return list(dict.fromkeys((*rechecked, *(url_key(one.url) for one in state.records.held_records()))))
 
 
 def _waiting(state: Store) -> Iterator[int]:

@@ -25,6 +25,7 @@ _WORDS = {
     UrlOutcome.NEW: "new",
     UrlOutcome.PENDING: "new",
     UrlOutcome.MODIFIED: "changed",
+    UrlOutcome.HELD_BACK: "changed",
     UrlOutcome.UNMODIFIED: "unchanged",
     UrlOutcome.NOT_MODIFIED: "unchanged",
     UrlOutcome.REDIRECTED: "redirect",
@@ -84,7 +85,8 @@ class FetchLog:
 
 
 def _result_of(visit: Visit) -> str:
-    return _WORDS.get(visit.outcome, "discarded") if visit.outcome else "discarded"
+    outcome = UrlOutcome.MODIFIED if visit.deferred else visit.outcome
+    return _WORDS.get(outcome, "discarded") if outcome else "discarded"
 
 
 def _error_class(visit: Visit) -> str:
@@ -160,7 +162,7 @@ class SiteLog:
         numbers = self._of(visit.entry.site)
         numbers.fetched += bool(visit.fetch.status)
         numbers.size += visit.fetch.size
-        numbers.items += visit.outcome in _ITEMS
+        numbers.items += visit.deferred or visit.outcome in _ITEMS
         numbers.errors += visit.outcome in _ERRORS
 
     def note_run_end(self) -> None:

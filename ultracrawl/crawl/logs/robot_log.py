@@ -51,7 +51,7 @@ class RobotLog:
     def note_visit(self, visit: Visit) -> None:
         """Log the end of a visit."""
         outcome, ending = visit.outcome, visit.ending
-        if visit.fetch.status:
+        if visit.fetch.status and not visit.revived:
             self.add(LogLevel.RETRIEVAL, f"retrieved: {visit.url} (status {visit.fetch.status})")
         if outcome is None or ending is None:
             return

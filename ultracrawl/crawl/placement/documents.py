@@ -6,18 +6,21 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.placement.changes import AlikeChanges, Answer
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.placement.holders import needs_approval
+from ultracrawl.crawl.placement.new_versions import NewVersion, pack_version, unpack_version
 from ultracrawl.crawl.placement.pending import PendingDocuments
 from ultracrawl.crawl.placement.succession import same_content
-from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
+from ultracrawl.crawl.ports import HeldBack, Placed, Placement, Refused, Retained
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.cause import truncation_cause
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.rules.urls.shown import is_display_url
 from ultracrawl.sources.kinds import kind_schemes
+from ultracrawl.stores import Retained as Retain
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -42,6 +45,7 @@ class Documents:
         pending: PendingDocuments,
         display_urls: DisplayUrls,
         duplicates: Duplicates,
+        changes: AlikeChanges,
     ) -> None:
         self.writer = writer
         self._context = context
@@ -49,23 +53,76 @@ class Documents:
         self._display_urls = display_urls
         self._duplicates = duplicates
         self._schemes = kind_schemes(context.source.type)
+        self._changes = changes
 
     def propose(self, visit: Visit, document: IndexDocument) -> Placement:
         """Decide which URL stands for a document, and end its visit accordingly.
 
         A display URL that hits must not link to ends as 1010, a second document with the same display URL as 956, one
-        with equal content as 909. In the crawling mode `examine` a document is retained, with status 952.
+        with equal content as 909. In the crawling mode `examine` a document is retained, with status 952. A new version
+        of a document may have to wait, or be held back.
         """
         if not is_display_url(document.url, self._schemes):
             cause = Cause(CauseCode.STATED, repr(document.url))
             ending = Ending(UrlOutcome.FAILED, StatusCode.BAD_DISPLAY_URL, cause)
             self._context.endings.end_visit(visit, ending)
             return Refused("", cause)
-        return self._refuse_duplicate(visit, document.acl) or self._place(
-            visit, self._complete(visit, document)
+        return (
+            self._refuse_duplicate(visit, document.acl)
+            or self._keep_back(visit, document)
+            or self._place(visit, document)
         )
 
-    def _refuse_duplicate(self, visit: Visit, readers: Collection[str]) -> Refused | None:
+    def _keep_back(self, visit: Visit, document: IndexDocument) -> HeldBack | None:
+        """Retain a new version that may make many documents alike, or is one of them."""
+        if needs_approval(self._context.source, visit):
+            return None
+        answer, label = self._changes.judge(visit, document)
+        if answer is Answer.DEFER:
+            self._retain(Retain.DEFERRED, visit, document)
+            self._context.endings.defer_visit(visit)
+        elif answer is Answer.HOLD:
+            self._hold(visit, document, label)
+        return None if answer is Answer.PLACE else HeldBack(visit.url, decided=answer is Answer.HOLD)
+
+    def _hold(self, visit: Visit, document: IndexDocument, label: str) -> None:
+        self._retain(Retain.CHANGE, visit, document)
+        self._context.store.documents.release_document(Retain.DEFERRED, visit.entry.key)
+        cause = Cause(CauseCode.ALIKE, label)
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.HELD_BACK, StatusCode.OK, cause))
+
+    def _retain(self, purpose: Retain, visit: Visit, document: IndexDocument) -> None:
+        key = visit.entry.key
+        data = pack_version(NewVersion.of(visit), key, document)
+        self._context.store.documents.retain_document(purpose, key, data)
+
+    def settle(self, *, complete: bool | None = None) -> int:
+        """Decide about some of the documents that wait for others to become alike, and return their number."""
+        if complete is not None:
+            self._changes.end_waiting(complete=complete)
+        waiting = list(self._changes.ready())
+        for key, label in waiting:
+            self._settle_one(key, label)
+        return len(waiting)
+
+    def _settle_one(self, key: int, label: str) -> None:
+        state = self._context.store
+        record, data = state.records.get_record(key), state.documents.retained_document(Retain.DEFERRED, key)
+        self._changes.forget(key)
+        found = unpack_version(data) if data else None
+        if record is None or record.removed or found is None:
+            return
+        version, document = found
+        visit = version.visit(key, record)
+        if label:
+            self._hold(visit, document, label)
+        elif holder := self._duplicates.find_again(visit):
+            self._duplicates.refuse(visit, holder)
+        elif self._refuse_duplicate(visit, None) is None:
+            self._place(visit, document)
+
+    def _refuse_duplicate(self, visit: Visit, readers: Collection[str] | None) -> Refused | None:
+        """End the visit of a duplicate; `readers` are those of its item, None if they have been compared."""
         holder = self._display_urls.holder(visit)
         if holder is not None:
             cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.display_url)
@@ -78,11 +135,6 @@ class Documents:
         self._duplicates.refuse(visit, holder_of_content)
         return Refused(holder_of_content.url, same_content(holder_of_content))
 
-    def _complete(self, visit: Visit, document: IndexDocument) -> IndexDocument:
-        for complete in self._context.hooks.document_made:
-            document = complete(visit, document)
-        return document
-
     def _remark_on(self, visit: Visit, document: IndexDocument) -> Cause:
         """Return the remark on an indexed document: that it is truncated, or has no text; count the latter."""
         media_type = visit.fetch.media_type
@@ -94,6 +146,8 @@ class Documents:
 
     def _place(self, visit: Visit, document: IndexDocument) -> Placement:
         endings, key = self._context.endings, visit.entry.key
+        for complete in self._context.hooks.document_made:
+            document = complete(visit, document)
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
             self._duplicates.displace(visit)

@@ -85,6 +85,16 @@ class Duplicates(Feature):
             return None
         return self._find_among(visit, () if entry is None else entry.acl, simhash)
 
+    def find_again(self, visit: Visit) -> UrlRecord | None:
+        """Repeat `find` for a page whose document had to wait, and whose readers are part of its fingerprint."""
+        return self._enter(visit, self._holders.others_of_visit(visit)) if visit.page.fingerprint else None
+
+    def _enter(self, visit: Visit, others: list[UrlRecord]) -> UrlRecord | None:
+        holder = self._holders.preferred(visit, others)
+        if holder is None:
+            self._open.enter(visit, contested=any(map(self._holders.is_current, others)))
+        return holder
+
     def _find_among(
         self, visit: Visit, readers: Collection[str], simhash: Callable[[], int | None]
     ) -> UrlRecord | None:
@@ -94,10 +104,7 @@ class Duplicates(Feature):
         same = self._holders.others_of_visit(visit)
         if not same:
             same = self._find_near(visit, mark._replace(simhash=simhash()).among(others).simhash)
-        holder = self._holders.preferred(visit, same)
-        if holder is None:
-            self._open.enter(visit, contested=any(map(self._holders.is_current, same)))
-        return holder
+        return self._enter(visit, same)
 
     def _find_near(self, visit: Visit, simhash: int | None) -> list[UrlRecord]:
         """Return the documents with a similar text, and give the visit their fingerprint."""
@@ -111,9 +118,12 @@ class Duplicates(Feature):
         visit.page = visit.page._replace(fingerprint=nearest)
         return self._holders.others_of_visit(visit)
 
-    def find_contested(self, visit: Visit, readers: Collection[str]) -> UrlRecord | None:
-        """Repeat `find` for a page that was in flight together with others of its content; `readers` of its item."""
-        if self._items_have_readers and visit.page.fingerprint:
+    def find_contested(self, visit: Visit, readers: Collection[str] | None) -> UrlRecord | None:
+        """Repeat `find` for a page that was in flight together with others of its content.
+
+        `readers` are those of its item; None if they are part of its fingerprint already.
+        """
+        if self._items_have_readers and readers is not None and visit.page.fingerprint:
             return self._find_by_item(visit, readers)
         if not self._open.is_contested(visit.page.fingerprint):
             return None

@@ -84,6 +84,7 @@ class PendingDocuments:
                 deleted += 1
             self._state.documents.release_document(Retained.APPROVAL, key)
             self._state.documents.release_document(Retained.REPLACEMENT, key)
+            self._state.documents.release_document(Retained.CHANGE, key)
             self._state.records.amend_record(key, removed(record))
         self._writer.sync()
         self._state.queue.dequeue_removed()

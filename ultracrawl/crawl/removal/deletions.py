@@ -11,12 +11,15 @@ from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.index.values import unpack_document
 from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import approved, without_document
-from ultracrawl.rules.recrawl.deletion import DeletionGuard
+from ultracrawl.rules.duplicates.likeness import resemble
+from ultracrawl.rules.recrawl.guard import LossGuard
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained, Store
 
 logger = logging.getLogger(__name__)
 
+MAX_OTHER_TEXTS = 50
+"""Texts of redirect targets that are compared with each other."""
 _OUTSIDE, _UNKNOWN = RemovalReason.SCOPE, RemovalReason.UNKNOWN
 
 
@@ -47,12 +50,13 @@ class Deletions:
 
     def apply(
         self,
-        guard: DeletionGuard,
+        guard: LossGuard,
         *,
         started: float,
         by_definition: bool = False,
         complete: bool = True,
         before: int = 0,
+        held: int = 0,
     ) -> str:
         """Delete all documents marked for removal, or none if the guard finds them too many.
 
@@ -60,7 +64,7 @@ class Deletions:
         of documents when the run `started` (epoch seconds). `before` documents were deleted in earlier parts of the
         run and count as well. `by_definition`: pages are no longer indexed because the definition changed, and do not
         count for the guard. Documents outside the scope are always deleted; in a run that is not `complete` only those
-        with a successor.
+        with a successor. `held` new versions of documents are held back: what else that server took away is suspect.
         """
         leaving = self.candidates()
         self._release_idle()
@@ -72,13 +76,14 @@ class Deletions:
             return ""
         counted = self._counted_by_guard(leaving, by_definition=by_definition)
         indexed = before + self._documents_before(leaving, started)
-        if not counted or guard.allows(len(counted) + before, indexed):
+        if not counted or guard.allows(len(counted) + before + held, indexed):
             self.counted = len(counted)
             self.carry_out(leaving)
             return ""
         reasons = Counter(record.removal.reason for record in counted if record.removal is not None)
         summary = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
         earlier = f"{before:,} were deleted earlier in this run, " if before else ""
+        earlier += f"{held:,} changes are held back, " if held else ""
         return (
             f"no document was deleted: {len(counted):,} of {indexed:,} would be deleted at once ({summary}), "
             f"{earlier}and the limit is {guard.limit(indexed):,}; "
@@ -159,10 +164,12 @@ class Deletions:
     def _counted_by_guard(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
         """Return the records that the guard counts.
 
-        Not counted: pages that redirect, each to a document of its own, documents with a successor, and those that
+        Not counted: pages that redirect, each to a document of its own and not to one of many log-in pages, documents
+        with a successor, and those that
         filters deny by their URL, which is a decision of the definition and not of a server.
         """
         moved: set[int] = set()
+        others: list[bytes] = []
         counted = []
         for record in leaving:
             target = self._redirect_target(record)
@@ -170,11 +177,22 @@ class Deletions:
                 continue
             if record.leaves_for(RemovalReason.FILTERS):
                 continue
-            if target and target not in moved:
+            if target and target not in moved and not self._leads_to_wall(record, target, others):
                 moved.add(target)
             elif not self._has_successor(record):
                 counted.append(record)
         return counted
+
+    def _leads_to_wall(self, record: UrlRecord, target: int, others: list[bytes]) -> bool:
+        """Return whether the target of a redirect has another text than the page had, and one like earlier `others`."""
+        led_to = self._state.records.get_record(target)
+        before, now = record.sketch, led_to.sketch if led_to is not None else b""
+        if not (before and now) or resemble(before, now):
+            return False
+        if any(resemble(now, other) for other in others):
+            return True
+        others[MAX_OTHER_TEXTS:] = [now]
+        return False
 
     def _redirect_target(self, record: UrlRecord) -> int:
         """Return the key of the document that a page redirects to, 0 if there is none."""

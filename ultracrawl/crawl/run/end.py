@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.removal.deletions import Deletions
@@ -14,9 +17,10 @@ from ultracrawl.crawl.removal.scope import with_links_left
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.start_chain import report_unreadable_urls
 from ultracrawl.crawl.writing.finishing import INDEX_TIMEOUT, finish_writing
+from ultracrawl.model import UrlOutcome
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
-from ultracrawl.rules.recrawl.deletion import DeletionGuard
+from ultracrawl.rules.recrawl.guard import LossGuard
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -26,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 UNFINISHED_KEY = "left"
 """Key of a stored report: whether the run will be resumed. Reports of versions that lost URLs do not have it."""
+MAX_HELD_READ = 500
+"""Held-back documents that are read for their common title."""
 MIN_INDEX_TIMEOUT = 60.0
 """Seconds that the last commit may take even if the time limit of the run is over."""
 
@@ -56,6 +62,9 @@ class RunEnd:
         context = self._context
         context.flush()  # otherwise the store still counts the last visits as queued
         complete = self._is_complete()
+        while context.documents.settle(complete=complete):
+            await asyncio.sleep(0)
+        context.flush()
         for notify in context.hooks.run_ending:
             notify(complete=complete)
         self._delete()
@@ -98,7 +107,8 @@ class RunEnd:
         """Remove documents that are marked for removal, unless the deletion guard finds too many."""
         context = self._context
         section = context.source.deletion
-        guard = DeletionGuard(section.percent, section.always)
+        guard = LossGuard(section.percent, section.always)
+        held = self._report_held()
         deletions = Deletions(context.store, context.documents.writer, self._recount)
         run = context.mark
         problem = deletions.apply(
@@ -107,6 +117,7 @@ class RunEnd:
             by_definition=context.run.recipe_changed,
             complete=self._is_complete(),
             before=0 if context.run.replay else run.deleted,
+            held=held,
         )
         if deletions.counted and not context.run.replay:
             context.flush()
@@ -115,6 +126,28 @@ class RunEnd:
         if problem:
             context.run.add_problem(problem)
             logger.warning(problem)
+
+    def _report_held(self) -> int:
+        """Report the new versions that are held back; returns how many of them this run found."""
+        context = self._context
+        if context.run.replay:
+            return 0
+        counts = context.store.records.count_urls()
+        if not counts.held_back:
+            return 0
+        held = list(islice(context.store.records.held_records(), MAX_HELD_READ))
+        label = Counter(record.cause.subject for record in held if record.outcome is UrlOutcome.HELD_BACK)
+        common = next((f" ({text!r})" for text, _ in label.most_common(1) if text), "")
+        section = context.source.changes
+        limit = LossGuard(section.percent, section.always).limit(counts.documents)
+        problem = (
+            f"{counts.held_back:,} changes are held back: {counts.held_back:,} of {counts.documents:,} documents "
+            f"became alike each other{common}, and the limit is {limit:,}; their former versions stay in the index; "
+            f"`ultracrawl approve-changes {context.source.name}` lets the new ones in"
+        )
+        context.run.add_problem(problem)
+        logger.warning(problem)
+        return context.counters.outcomes[UrlOutcome.HELD_BACK]
 
     def _is_complete(self) -> bool:
         context = self._context

@@ -104,9 +104,15 @@ def proves_unchanged(latest: float, record: UrlRecord, now: float) -> bool:
 
     Times are seconds since the epoch. True only if the last visit fetched the page or found it unchanged:
     not for one that was gone, redirected or failing, or whose visit is in the future (a clock was ahead).
-    Not for a duplicate either: its document must be available when the indexed one is removed.
+    Not for a duplicate either: its document must be available when the indexed one is removed. Nor for a page whose
+    new version is held back.
     """
-    if not is_known(record) or record.failed_runs or record.outcome is UrlOutcome.DUPLICATE:
+    if (
+        not is_known(record)
+        or record.failed_runs
+        or record.held_back
+        or record.outcome is UrlOutcome.DUPLICATE
+    ):
         return False
     if not now - TRUSTED_FOR <= record.last_fetched <= now + CLOCK_SKEW:
         return False

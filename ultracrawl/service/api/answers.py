@@ -53,6 +53,7 @@ class Source(_Shape):
     indexed: int
     pending: int
     leaving: int  # word: the name in `status --json`
+    held_back: int
     outcomes: dict[str, int]
     last_run: Report | None
     failure: Failure | None
@@ -227,6 +228,21 @@ class Deletions(_Shape):
     source: str
     done: str
     documents: list[Deletion]
+
+
+class Change(_Shape):
+    """A document of which a new version is held back, and the cause."""
+
+    url: str
+    cause: str
+
+
+class Changes(_Shape):
+    """New versions that the change guard holds back, and what was done with them."""
+
+    source: str
+    done: str
+    documents: list[Change]
 
 
 class Schedule(_Shape):

@@ -22,7 +22,14 @@ from ultracrawl.service.api.sources import MAX_URLS, Name
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.approval import Selection, approval_of
 from ultracrawl.service.control import running_crawl
-from ultracrawl.service.deletions import deletions_json, deletions_of, held_back
+from ultracrawl.service.deletions import (
+    changes_json,
+    changes_of,
+    deletions_json,
+    deletions_of,
+    held_back,
+    held_changes,
+)
 from ultracrawl.sources import DataSource
 from ultracrawl.stores.opening import open_state, state_exists
 
@@ -65,6 +72,19 @@ class DeletionOrder(RequestBody):
     """A decision on all deletions of a source that are held back."""
 
     decision: DeletionDecision
+
+
+class ChangeDecision(StrEnum):
+    """A decision on new versions that are held back."""
+
+    ACCEPT = "accept"
+    DISCARD = "discard"
+
+
+class ChangeOrder(RequestBody):
+    """A decision on all new versions of documents of a source that are held back."""
+
+    decision: ChangeDecision
 
 
 @router.get("/sources/{name}/approvals", responses=shapes.answers(shapes.Documents))
@@ -127,6 +147,29 @@ def delete(state: State, _token: Editor, name: Name, order: DeletionOrder, detai
     details |= {"decision": order.decision.value, "documents": len(leaving)}
     done = "deleted" if order.decision is DeletionDecision.DELETE else "kept"
     return json_answer(deletions_json(name, done, leaving))
+
+
+@router.get("/sources/{name}/changes", responses=shapes.answers(shapes.Changes))
+def changes(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Response:
+    """Return the documents of which a new version is held back, as `ultracrawl approve-changes --list --json` does."""
+    source = state.known_source(name)
+    held = held_changes(state.project, source) if state_exists(state.project, name) else []
+    return json_answer(changes_json(name, "held", held[:limit]))
+
+
+@router.post("/sources/{name}/changes", responses=shapes.answers(shapes.Changes))
+def accept(state: State, _token: Editor, name: Name, order: ChangeOrder, details: Details) -> Response:
+    """Let the new versions that are held back into the index, or drop them; 409 while the source is crawled."""
+    source = _idle_source(state, name)
+    with changes_of(state.project, source) as changes:
+        held = changes.candidates()
+        if order.decision is ChangeDecision.ACCEPT:
+            changes.accept(held)
+        else:
+            changes.discard(held)
+    details |= {"decision": order.decision.value, "documents": len(held)}
+    done = "accepted" if order.decision is ChangeDecision.ACCEPT else "discarded"
+    return json_answer(changes_json(name, done, held))
 
 
 def _idle_source(state: ApiState, name: str) -> DataSource:

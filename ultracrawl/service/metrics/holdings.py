@@ -42,6 +42,7 @@ class Holdings:
             "indexed": counts.indexed,
             "pending": counts.pending,
             "leaving": counts.removals,
+            "held_back": counts.held_back,
         }
 
     @property

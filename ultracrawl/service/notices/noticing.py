@@ -106,7 +106,7 @@ class Noticing:
         self._troubled |= await asyncio.to_thread(self._watch.failed_sources)
 
     async def add_event(self, event: Event) -> None:
-        """Add the notices of an event; after a run also those of held-back deletions and of a recovery."""
+        """Add the notices of an event; after a run also those of what was held back and of a recovery."""
         if not self._outgoing:
             return
         notice = notice_of(event)
@@ -118,8 +118,7 @@ class Noticing:
             self._troubled.discard(event.source)
             text = f"crawled successfully again: {event.end.report.summary()}"
             self._take_notice(Notice(NoticeKind.RECOVERED, event.source, text, event.at))
-        held = await asyncio.to_thread(self._watch.deletions_waiting, event.source, event.at)
-        if held is not None:
+        for held in await asyncio.to_thread(self._watch.held_back, event.source, event.at):
             self._take_notice(held)
 
     def _take_notice(self, notice: Notice) -> None:

@@ -45,15 +45,18 @@ class ServiceWatch:
             self._certificates_at = now
             yield from self._certificates(project, now)
 
-    def deletions_waiting(self, name: str, now: float) -> Notice | None:
-        """Return a notice if documents of a source wait for `approve-deletions`."""
-        leaving = read_holdings(self._project(), name).numbers["leaving"]
-        if not leaving:
-            return None
-        text = (
-            f"{leaving:,} documents wait for deletion; review them with `ultracrawl approve-deletions {name}`"
-        )
-        return Notice(NoticeKind.DELETIONS_HELD, name, text, now)
+    def held_back(self, name: str, now: float) -> list[Notice]:
+        """Return a notice each if documents of a source wait for `approve-deletions` or `approve-changes`."""
+        numbers = read_holdings(self._project(), name).numbers
+        leaving, held = numbers["leaving"], numbers["held_back"]
+        notices = []
+        if leaving:
+            text = f"{leaving:,} documents wait for deletion; review them with `ultracrawl approve-deletions {name}`"
+            notices.append(Notice(NoticeKind.DELETIONS_HELD, name, text, now))
+        if held:
+            text = f"{held:,} documents became alike each other; review them with `ultracrawl approve-changes {name}`"
+            notices.append(Notice(NoticeKind.CHANGES_HELD, name, text, now))
+        return notices
 
     def failed_sources(self) -> set[str]:
         """Return the sources whose last crawl failed."""

@@ -28,6 +28,8 @@ class NoticeKind(StrEnum):
     """The process of a crawl crashed or was killed; it is restarted."""
     DELETIONS_HELD = "deletions-held"
     """Documents wait for `ultracrawl approve-deletions`."""
+    CHANGES_HELD = "changes-held"
+    """Documents became alike each other and wait for `ultracrawl approve-changes`."""
     SOURCE_STALE = "source-stale"
     """The last successful run is too long ago."""
     DISK_LOW = "disk-low"
@@ -87,7 +89,7 @@ class NoticeChannel(Section):
 
 
 class NoticesSection(Section):
-    """Notifications of failed runs, stale sources, retained deletions, a full disk, expiring certificates."""
+    """Notifications of failed runs, stale sources, what was held back, a full disk, expiring certificates."""
 
     to: Mapping[Annotated[str, Field(min_length=1, max_length=100)], NoticeChannel] = Field(
         default={}, examples=[{"operators": {"command": "/usr/local/bin/page-someone"}}]

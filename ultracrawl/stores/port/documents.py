@@ -12,6 +12,10 @@ class Retained(Enum):
 
     APPROVAL = "pending"
     """They wait for approval; `UrlRecord.pending` is True for exactly their URLs."""
+    CHANGE = "held"
+    """New versions that were held back; `UrlRecord.held_back` is True for exactly their URLs."""
+    DEFERRED = "deferred"
+    """New versions about which the run has still to decide."""
     REPLACEMENT = "successor"
     """Duplicates that replace a document with equal content as soon as it leaves the index."""
     RELATED = "told"

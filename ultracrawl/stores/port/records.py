@@ -24,6 +24,8 @@ class StateCounts:
     """Documents that are submitted or indexed."""
     removals: int = 0
     """Documents that are still indexed and are to be removed."""
+    held_back: int = 0
+    """Documents of which a new version was held back."""
 
 
 class RecordPart(Protocol):
@@ -76,6 +78,9 @@ class RecordPart(Protocol):
 
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for approval, in order of their URL."""
+
+    def held_records(self) -> Iterator[UrlRecord]:
+        """Yield the records of which a new version is held back, by URL; sees flushed changes only."""
 
     def records_to_remove(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents are to be removed from the index, in order of their URL."""

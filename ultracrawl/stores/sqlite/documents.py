@@ -27,7 +27,7 @@ _DELETE_DROPPED = "DELETE FROM {0} WHERE key NOT IN (SELECT key FROM url)"
 
 
 class SqliteDocuments(SqlitePart):
-    """The tables `pending`, `successor`, `told`, `told_lists` and `expiry`, and marks in `url`; see `DocumentPart`."""
+    """The tables of `Retained`, table `expiry`, and marks in `url`; see `DocumentPart`."""
 
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
@@ -131,7 +131,9 @@ class SqliteDocuments(SqlitePart):
     def write_changes(self) -> None:
         """Write the unflushed changes, after the records."""
         run = self._db.executemany
-        self._access.record_cache.invalidate((*self._marks, *self._retained[Retained.APPROVAL]))
+        self._access.record_cache.invalidate(
+            (*self._marks, *self._retained[Retained.APPROVAL], *self._retained[Retained.CHANGE])
+        )
         run(_UPDATE_INDEXED, [(indexed, key) for key, indexed in self._marks.items()])
         for purpose, changes in self._retained.items():
             kept = [(key, document) for key, document in changes.items() if document is not None]

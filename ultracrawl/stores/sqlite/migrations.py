@@ -372,6 +372,12 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE IF NOT EXISTS listed (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS listing (run INTEGER PRIMARY KEY, state TEXT NOT NULL);
     """,
+    # 26: sketches of documents, and changes that make many documents alike
+    """
+    ALTER TABLE url ADD COLUMN sketch BLOB NOT NULL DEFAULT x'';
+    CREATE TABLE held (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE TABLE deferred (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

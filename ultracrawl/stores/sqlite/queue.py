@@ -74,10 +74,11 @@ _ENQUEUE_ALL_KNOWN = """
 _ENQUEUE_CHOSEN = """
     INSERT INTO queue (site, level, rank, depth, seq, id)
     SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=? AND id NOT IN (SELECT id FROM queue)"""
-_ENQUEUE_RETAINED_REMOVALS = f"""
+_ENQUEUE_HELD_BACK = f"""
     INSERT INTO queue (site, level, depth, seq, id)
     SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, id), id FROM url
-    WHERE removal_code<>'' AND removal_code IN {tuple(map(str, sorted(RECHECKED_REMOVALS)))}
+    WHERE (key IN (SELECT key FROM held)
+        OR removal_code<>'' AND removal_code IN {tuple(map(str, sorted(RECHECKED_REMOVALS)))})
     AND id NOT IN (SELECT id FROM queue)"""  # noqa: S608 - constant texts
 _MARK_WAITING_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
@@ -331,7 +332,7 @@ class SqliteQueue(SqlitePart):
 def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> None:
     """Fill the queue for a new cycle, inside a transaction; start URLs are added later.
 
-    Documents whose removal was retained are requested in every mode, so that none is removed by an old response.
+    Documents whose removal or new version was held back are requested in every mode, so that no old response decides.
     """
     db.create_function("level_of", 1, start.level_of or _single_level, deterministic=True)
     db.execute(_DELETE_UNKNOWN)  # their row ids may be reused
@@ -345,7 +346,7 @@ def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> 
         db.executemany(_ENQUEUE_CHOSEN, [(rank, last + rank, key) for rank, key in keys])
     if place.mode is not RefreshMode.KNOWN:
         (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM queue").fetchone()
-        db.execute(_ENQUEUE_RETAINED_REMOVALS, (last,))
+        db.execute(_ENQUEUE_HELD_BACK, (last,))
         db.execute(_MARK_WAITING_SEEN, (place.cycle,))
 
 

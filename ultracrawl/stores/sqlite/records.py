@@ -64,6 +64,10 @@ class SqliteScans(SqlitePart):
         """Yield the records whose documents wait for approval."""
         return self._records("key IN (SELECT key FROM pending)")
 
+    def held_records(self) -> Iterator[UrlRecord]:
+        """Yield the records of which a new version is held back."""
+        return self._records("key IN (SELECT key FROM held)")
+
     def records_to_remove(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents are to be removed from the index."""
         return self._records("removal_code<>''")
@@ -358,7 +362,8 @@ def _count_urls(access: SqliteAccess) -> StateCounts:
     ((queued,),) = access.read("SELECT count(*) FROM queue")
     ((pending,),) = access.read("SELECT count(*) FROM pending")
     ((removals,),) = access.read("SELECT count(*) FROM url WHERE removal_code<>''")
+    ((held,),) = access.read("SELECT count(*) FROM held")
     with access.translated:
         outcomes = {outcome_of(outcome): number for outcome, number, _, _ in rows}
     known, indexed, documents = (sum(row[column] for row in rows) for column in (1, 2, 3))
-    return StateCounts(known, queued, indexed, outcomes, pending, documents, removals)
+    return StateCounts(known, queued, indexed, outcomes, pending, documents, removals, held)

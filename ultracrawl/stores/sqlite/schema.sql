@@ -63,7 +63,8 @@ CREATE TABLE url (
     preference INTEGER NOT NULL DEFAULT 1,
     cause_code TEXT NOT NULL DEFAULT '',
     subject TEXT NOT NULL DEFAULT '',
-    removal_cause TEXT NOT NULL DEFAULT ''
+    removal_cause TEXT NOT NULL DEFAULT '',
+    sketch BLOB NOT NULL DEFAULT x''
 );
 CREATE TABLE revisit (
     id INTEGER PRIMARY KEY,
@@ -180,4 +181,6 @@ CREATE TABLE site (
 ) WITHOUT ROWID;
 CREATE TABLE listed (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
 CREATE TABLE listing (run INTEGER PRIMARY KEY, state TEXT NOT NULL);
-PRAGMA user_version=25;
+CREATE TABLE held (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+CREATE TABLE deferred (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+PRAGMA user_version=26;

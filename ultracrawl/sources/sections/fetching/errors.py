@@ -1,4 +1,4 @@
-"""The `errors` section (actions after errors) and the `deletion` section (deletion guard) of a source."""
+"""The sections `errors` (actions after errors), `deletion` and `changes` (guards against losses) of a source."""
 
 from __future__ import annotations
 
@@ -56,3 +56,13 @@ class DeletionSection(Section):
     is."""
     always: int = Field(default=10, ge=0, examples=[10])
     """This many documents may always be deleted, whatever their percentage."""
+
+
+class ChangesSection(Section):
+    """The change guard: how many documents may become alike in one run."""
+
+    percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
+    """Maximum percentage of the source's documents that may become alike each other in one run. If more would, the
+    former versions stay in the index. 100: the guard is off."""
+    always: int = Field(default=5, ge=0, examples=[5])
+    """This many documents may always become alike, whatever their percentage."""
