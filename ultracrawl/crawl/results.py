@@ -36,6 +36,8 @@ class FetchResult(NamedTuple):
     """Whether the body is a directory listing, one URL per line."""
     feed: bool = False
     """Whether the body is read as a feed."""
+    wall: str = ""
+    """The kind of wall that a server put in place of the page, which slows the requests to it; empty if none."""
     error: str = ""
     """Network error of the latest request, if there was no response."""
 

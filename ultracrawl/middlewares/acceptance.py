@@ -14,9 +14,11 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.results import TRUNCATED_KEY, FetchResult
 from ultracrawl.crawl.run.scrapy_statistics import ScrapyStatistics
 from ultracrawl.crawl.transport.headers import header_in, header_of, values_in, values_of
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.errors import WorkError
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.rules.walls import NEEDS_SCRIPTS, wall_of_body, wall_of_headers
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 MAX_UNUSED_BODY_BYTES = 16_384
 """A refused body up to this announced length is received all the same: that is cheaper than a new connection."""
+FIRST_ERROR_STATUS = 400
 _RECEIVED_BYTES_KEY = "ultracrawl_received"
 
 
@@ -63,6 +66,8 @@ class AcceptanceMiddleware:
         self._counts = counts
         self._acceptance = context.rules.acceptance
         self._early: EarlyStop | None = None
+        self._walls: set[str] = set()
+        """Kinds of walls that the report names."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -92,12 +97,16 @@ class AcceptanceMiddleware:
             else None
         )
         accepted = judged if isinstance(judged, Accepted) else None
-        visit.note_answer(self._fetched(request, response, accepted, listing=listing, feed=feed))
+        wall = "" if visit.sitemap or listing or feed else self._wall_of(visit, response)
+        fetch = self._fetched(request, response, accepted, listing=listing, feed=feed)
+        visit.note_answer(fetch._replace(wall="" if wall == NEEDS_SCRIPTS else wall))
         if visit.sitemap is None:
             self._context.counters.count_fetched()
         for hook in self._context.hooks.response_received:
             hook(visit)
-        if isinstance(judged, Refusal):
+        if wall:
+            self._end_at_wall(visit, wall)
+        elif isinstance(judged, Refusal):
             self._refuse(visit, judged)
         elif accepted is not None and accepted.cut:
             return response.replace(body=response.body[: self._acceptance.cut_off])
@@ -132,6 +141,25 @@ class AcceptanceMiddleware:
             return 0.0
         longest = self._context.rules.pace.longest_retry_after
         return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
+
+    def _wall_of(self, visit: Visit, response: Response) -> str:
+        """Return the kind of wall that a response is; those of FTP servers and of stored responses are none."""
+        if visit.from_store or not visit.url.startswith("http"):
+            return ""
+        scripts_run = self._context.source.javascript.use
+        return wall_of_headers(values_of(response)) or wall_of_body(response.body, scripts_run=scripts_run)
+
+    def _end_at_wall(self, visit: Visit, wall: str) -> None:
+        """End a visit that met a wall: its document, if any, stays; the report says once what can be done."""
+        status = visit.fetch.status if visit.fetch.status >= FIRST_ERROR_STATUS else StatusCode.READ_ERROR
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.FAILED, status, Cause(CauseCode.WALL, wall)))
+        if wall not in self._walls:
+            self._walls.add(wall)
+            problem = (
+                f"{visit.url} and perhaps others: the server returned a wall in place of the page ({wall}); log in "
+                "(`login`), have its owner let your `user_agent` pass, or run scripts (`javascript`)"
+            )
+            self._context.run.note_problem(WorkError(problem))
 
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a refused visit."""

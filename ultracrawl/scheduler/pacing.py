@@ -47,8 +47,8 @@ def make_frontier(context: CrawlContext, concurrency: int) -> Frontier[QueueEntr
 class Pacing:
     """Updates the clocks of the frontier after each request, and stores what is known of sites.
 
-    Clocks are stored for all sources, everything else for this one. A site with too many network errors is given up
-    for this run; its entries stay in the queue. `abandon` is called with the key of a sitemap that will not be
+    Clocks are stored for all sources, everything else for this one. A site with too many network errors or walls is
+    given up for this run; its entries stay in the queue. `abandon` is called with the key of a sitemap that will not be
     fetched; `wake` has the scheduler look for the next request.
     """
 
@@ -130,10 +130,12 @@ class Pacing:
             return
         self._changed.add(site)
         if visit.fetch.status:
-            well = visit.fetch.status < 500 and visit.fetch.status != 429
+            well = visit.fetch.status < 500 and visit.fetch.status != 429 and not visit.fetch.wall
             self._frontier.clocks.note_answer(site, visit.fetch.latency, well=well)
             if visit.fetch.retry_after:
                 self.hold_site(site, visit.fetch.retry_after)
+            if visit.fetch.wall:
+                self._note_failure(site, visit.fetch.wall)
         elif visit.fetch.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
             self._note_failure(site, visit.fetch.error)
 
@@ -148,9 +150,7 @@ class Pacing:
             if not entry.seq:  # not in the stored queue
                 self._abandon(entry.key)
         limit = self._frontier.pace.backoff.limit
-        logger.warning(
-            "%s is given up for this run after %d network errors, the last: %s", site, limit, error
-        )
+        logger.warning("%s is given up for this run after %d errors, the last: %s", site, limit, error)
         self._store_site(site)
 
     def switch_mirror(self, site: str, error: str) -> bool:

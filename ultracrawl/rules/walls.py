@@ -1,0 +1,114 @@
+"""Recognises walls: pages that a server or its protection returns in place of every page (challenges, script checks).
+
+Headers say it where a provider documents one. Marks in the body are addresses and names that only such a page has, and
+count only in a small page with little text of its own: a page that describes a provider, or carries its script beside
+an article, is no wall.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+MAX_BODY_BYTES = 65_536
+"""A larger page has content."""
+MAX_WORDS = 120
+"""A wall has fewer words outside its scripts and styles."""
+MAX_SCRIPT_WORDS = 40
+"""Words of a page that only asks for JavaScript or cookies."""
+
+
+class HeaderMark(NamedTuple):
+    """A response header that only walls have."""
+
+    name: str
+    values: frozenset[str]
+    """In lower case; empty for any."""
+    wall: str
+
+
+HEADERS = (
+    # developers.cloudflare.com: Challenges, "Detect a Challenge Page response"
+    HeaderMark("cf-mitigated", frozenset({"challenge"}), "Cloudflare challenge"),
+    # docs.aws.amazon.com: WAF, "CAPTCHA and Challenge action behavior" (statuses 405 and 202)
+    HeaderMark("x-amzn-waf-action", frozenset({"challenge", "captcha"}), "AWS WAF challenge"),
+    # vercel.com/docs: Vercel Firewall (statuses 403 and 429)
+    HeaderMark("x-vercel-mitigated", frozenset({"challenge", "deny"}), "Vercel challenge"),
+    # docs.sucuri.net: Website Firewall, block page
+    HeaderMark("x-sucuri-block", frozenset(), "Sucuri block page"),
+)
+"""Header, values, and the name of the wall, each with the place where it is documented."""
+
+
+class BodyMark(NamedTuple):
+    """A regular expression for what only the page of a wall contains."""
+
+    pattern: bytes
+    wall: str
+
+
+BODIES = (
+    # Options of the script on every challenge page; ordinary pages load `/cdn-cgi/challenge-platform/` without them.
+    BodyMark(rb"_cf_chl_opt\b|\bcf-browser-verification\b", "Cloudflare challenge"),
+    # The Access Denied page links here; the others are the interstitial of Bot Manager.
+    BodyMark(
+        rb"errors\.edgesuite\.net/|/_sec/verify\?provider=interstitial|\bsec-if-cpt-container\b|[?&]bm-verify=",
+        "Akamai wall",
+    ),
+    # The frame and the text of the block page; ordinary pages load `/_Incapsula_Resource` as a script.
+    BodyMark(rb"incapsula incident id|<iframe[^>]{0,200}/_incapsula_resource\?", "Imperva wall"),
+    # The host of the challenge; ordinary pages load js.datadome.co.
+    BodyMark(rb"\b(?:geo|ct|c)\.captcha-delivery\.com/", "DataDome wall"),
+    BodyMark(rb"""\bid\s*=\s*["']?px-captcha\b""", "HUMAN (PerimeterX) wall"),
+    BodyMark(rb"\bwindow\.gokuprops\b|\bawswafcookiedomainlist\b", "AWS WAF challenge"),
+    BodyMark(rb"\bsucuri_cloudproxy_js\b", "Sucuri challenge"),
+    BodyMark(rb"/_fs-ch-[a-z0-9]", "Fastly challenge"),
+    BodyMark(rb"/vercel/security/static/challenge", "Vercel challenge"),
+    # anubis.techaro.lol: the script of its challenge, status 200
+    BodyMark(rb"/\.within\.website/x/cmd/anubis/", "Anubis challenge"),
+)
+"""Marks in lower case, as bodies are searched in lower case."""
+
+NEEDS_SCRIPTS = "page that only asks for JavaScript or cookies"
+
+_ANY = re.compile(b"|".join(b"(" + mark.pattern + b")" for mark in BODIES))
+_ASKS = re.compile(
+    rb"(?:enable|turn on|allow|activate)\s+(?:\w+\s+){0,3}?(?:javascript|java script|cookies)\b"
+    rb"|(?:javascript|cookies)\b[^<]{0,60}?\b(?:to continue|is required|are required|must be enabled|is disabled)"
+    rb"|(?:javascript|cookies)\b[^<]{0,40}?\b(?:aktivieren|einschalten)|activ(?:er|ez)\s+(?:le\s+)?javascript"
+)
+_HIDDEN = re.compile(rb"<(script|style|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
+_LINK = re.compile(rb"<a\s[^>]*\bhref\b")
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+
+
+def wall_of_headers(values: Callable[[str], Sequence[str]]) -> str:
+    """Return the name of the wall that headers declare, empty if there is none; `values` returns those of a name."""
+    for mark in HEADERS:
+        for value in values(mark.name):
+            if not mark.values or value.strip().lower() in mark.values:
+                return mark.wall
+    return ""
+
+
+def wall_of_body(body: bytes, *, scripts_run: bool = False) -> str:
+    """Return the name of the wall that a body is, empty for an ordinary page.
+
+    If `scripts_run`, the scripts of pages are run, and pages that ask for them are no walls.
+    """
+    if len(body) > MAX_BODY_BYTES or b"<" not in body:
+        return ""
+    page = body.lower()
+    found = _ANY.search(page)
+    if found is not None and _number_of_words(page) <= MAX_WORDS:
+        assert found.lastindex is not None
+        return BODIES[found.lastindex - 1].wall
+    if scripts_run or _ASKS.search(page) is None or _LINK.search(page) is not None:
+        return ""
+    return NEEDS_SCRIPTS if _number_of_words(page) <= MAX_SCRIPT_WORDS else ""
+
+
+def _number_of_words(page: bytes) -> int:
+    """Return the number of words outside scripts, styles, comments and the title."""
+    return len(_WORD.findall(_HIDDEN.sub(b" ", page)))
