@@ -54,7 +54,9 @@ CALLS = {
 def documented(verb: str) -> set[str]:
     """Return the fields that the page names for a verb, with those of the verbs that it refers to."""
     (fields,) = [row[3] for row in ROWS if f"`{verb}`" in row[1]]
-    names = set(re.findall(r"`(\w+)`", re.sub(r"\(`leaving`.*?\)|or `null`|" + _REFERENCE, "", fields)))
+    names = set(
+        re.findall(r"`(\w+)`", re.sub(r"\(`(?:leaving|held)`.*?\)|or `null`|" + _REFERENCE, "", fields))
+    )
     for other in re.findall(_REFERENCE, fields):
         names |= documented(other)
     if "as above" in fields:
