@@ -99,7 +99,8 @@ class AcceptanceMiddleware:
         accepted = judged if isinstance(judged, Accepted) else None
         wall = "" if visit.sitemap or listing or feed else self._wall_of(visit, response)
         fetch = self._fetched(request, response, accepted, listing=listing, feed=feed)
-        visit.note_answer(fetch._replace(wall="" if wall == NEEDS_SCRIPTS else wall))
+        is_refusal = wall != NEEDS_SCRIPTS  # sentence: a name of rules.walls
+        visit.note_answer(fetch._replace(wall=wall if is_refusal else ""))
         if visit.sitemap is None:
             self._context.counters.count_fetched()
         for hook in self._context.hooks.response_received:
@@ -157,7 +158,7 @@ class AcceptanceMiddleware:
             self._walls.add(wall)
             problem = (
                 f"{visit.url} and perhaps others: the server returned a wall in place of the page ({wall}); log in "
-                "(`login`), have its owner let your `user_agent` pass, or run scripts (`javascript`)"
+                "(`logins`), have its owner let your `user_agent` pass, or run scripts (`javascript`)"
             )
             self._context.run.note_problem(WorkError(problem))
 

@@ -48,7 +48,7 @@ def test_a_wall_is_an_error_and_no_content(
     assert run["outcomes"] == {"NEW": 1, "FAILED": 6}, "in a first crawl, too"
     (problem,) = run["problems"]
     assert f"({kind})" in problem
-    assert "`login`" in problem
+    assert "`logins`" in problem
     row = workspace.urls()["/p0"]
     assert (row["cause"], row["status_code"]) == ("wall", code)
     assert row["reason"] == f"the server returned a wall in place of the page: {kind}"

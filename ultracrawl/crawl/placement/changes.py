@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
     from ultracrawl.model import UrlRecord
+    from ultracrawl.stores import Store
 
 PATIENCE = 250
 """Later visits of its site after which a change that no other is alike is let through."""
@@ -105,7 +106,7 @@ class AlikeChanges(Feature):
         if not self._is_on:
             return Answer.PLACE, ""
         if not record.searchable and visit.entry.display_url:
-            record = self._shown_before(visit) or record
+            record = _shown_before(self._context.store, visit) or record
         change, sketch = Change.of(key, visit.url, document.title, document.text, record.sketch)
         visit.page = visit.page._replace(sketch=sketch)
         is_known = bool(record.sketch or record.checksum)  # else its latest version was lost in a crash
@@ -115,11 +116,6 @@ class AlikeChanges(Feature):
         if verdict is Verdict.HOLD:
             return Answer.HOLD, change.label
         return (Answer.PLACE if verdict is Verdict.HARMLESS else Answer.DEFER), ""
-
-    def _shown_before(self, visit: Visit) -> UrlRecord | None:
-        """Return the record of the document that is in the index under the display URL that a redirect lent."""
-        owner = self._context.store.records.get_record(url_key(visit.entry.display_url))
-        return owner if owner is not None and owner.searchable else None
 
     def _admit(self, change: Change, site: str) -> Verdict:
         """Compare a change with the others; returns the verdict on its group."""
@@ -226,7 +222,7 @@ class AlikeChanges(Feature):
         if not self._waiting:
             return
         self._unite_sites()
-        self._weigh(self._duplicates_to_remove())
+        self._weigh(_duplicates_to_remove(self._context.store))
         for singles in self._single.values():
             self._ready.extend(change.key for _, change in singles)
         self._single.clear()
@@ -243,7 +239,14 @@ class AlikeChanges(Feature):
             for change in singles:
                 self._join(change, "")
 
-    def _duplicates_to_remove(self) -> int:
-        """Return how many documents are to leave as duplicates: that is how pages with exactly equal text end."""
-        leaving: Iterator[UrlRecord] = self._context.store.records.records_to_remove()
-        return sum(record.leaves_for(RemovalReason.DUPLICATE) for record in leaving)
+
+def _duplicates_to_remove(store: Store) -> int:
+    """Return how many documents are to leave as duplicates: that is how pages with exactly equal text end."""
+    leaving = store.records.records_to_remove()
+    return sum(record.leaves_for(RemovalReason.DUPLICATE) for record in leaving)
+
+
+def _shown_before(store: Store, visit: Visit) -> UrlRecord | None:
+    """Return the record of the document that is in the index under the display URL that a redirect lent."""
+    owner = store.records.get_record(url_key(visit.entry.display_url))
+    return owner if owner is not None and owner.searchable else None
