@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from ultracrawl.sources import Project
 
 _CHANGING = frozenset({
-    "admin refresh", "admin reprocess", "admin resume", "admin suspend", "approve", "approve-deletions", "backup",
-    "feeding pause", "feeding resume", "index optimise", "index rebuild", "load-metadata", "pause", "restore", "resume",
-    "robot clear", "robot import-rds", "robot pause", "robot restart", "robot resume", "robot stop", "schedule disable",
+    "admin refresh", "admin remove", "admin reprocess", "admin resume", "admin suspend", "approve",
+    "approve-changes", "approve-deletions", "backup", "feeding pause", "feeding resume", "index optimise",
+    "index rebuild", "load-metadata", "pause", "remove", "rename", "restore", "resume", "robot clear",
+    "robot import-rds", "robot pause", "robot restart", "robot resume", "robot stop", "schedule disable",
     "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit", "token create",
     "token revoke",
 })  # fmt: skip

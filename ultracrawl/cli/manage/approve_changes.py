@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ultracrawl.cli.audit import note_details
 from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
@@ -49,6 +50,7 @@ def command(source: str, project: Project, only_list: bool, discard: bool, as_js
             changes.discard(held)
         else:
             changes.accept(held)
+    note_details(documents=len(held))
     return _print_result(chosen.name, held, "discarded" if discard else "accepted", as_json=as_json)
 
 

@@ -83,11 +83,9 @@ class Supervisor:
     ) -> None:
         """Claim the schedules and sources. Raises `WorkError` if another process has claimed some of them."""
         self._definitions, self._store = definitions, store
-        self._clock = clock
-        self._jobs = jobs
+        self._clock, self._jobs = clock, jobs
         self._runner_claim = runner_claim or RunnerClaim()
-        self._stream = EventStream()
-        self._states = SourceStates()
+        self._stream, self._states = EventStream(), SourceStates()
         self._by_hand: dict[str, PooledCrawl] = {}
         """The last crawl of each source that a person or a folder change has ordered."""
         self._ordered = OrderedCrawls(schedules_folder(self.project))
