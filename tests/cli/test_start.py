@@ -30,7 +30,7 @@ UNUSED = {
         "rich", "scrapy", "twisted", "asyncio", "sqlite3", "cryptography", "charset_normalizer", "lxml",
         "pydantic", "yaml", "importlib.metadata", "ada_url", "w3lib", "ultracrawl.sources.project",
         "ultracrawl.model.record", "ultracrawl.model.run", "ultracrawl.model.statistics",
-        "ultracrawl.rules.urls", "ultracrawl.content",
+        "ultracrawl.rules.urls.canonical", "ultracrawl.content",
         "ultracrawl.crawl", "ultracrawl.stores", "ultracrawl.content.reader", "ultracrawl.content.text",
         "ultracrawl.index.writing",
         "ultracrawl.sources.compilation.source", "ultracrawl.sources.writing", "ultracrawl.sources.schema",

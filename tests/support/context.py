@@ -28,7 +28,7 @@ def made_context(
     replay: bool = False,
 ) -> CrawlContext:
     """Return the context of run 1 of a source that is called `s`; why it was told to end is in `context.run.ended`."""
-    source = source if source is not None else SimpleNamespace(name="s")
+    source = source if source is not None else SimpleNamespace(name="s", type="web")
     project = project if project is not None else SimpleNamespace(state=SimpleNamespace(path=Path("/")))
     ended: list[str] = []
     run = cast("Any", CrawlRun(ended.append, force=False, replay=replay))

@@ -22,7 +22,7 @@ def changes() -> AlikeChanges:
     """The changes of a source with a hundred documents, of which ten may become alike."""
     documents = SimpleNamespace(documents_before=lambda started: 100, release_document=lambda *told: None)
     records = SimpleNamespace(records_to_remove=lambda: iter(()))
-    source = SimpleNamespace(name="s", changes=SimpleNamespace(percent=10.0, always=5))
+    source = SimpleNamespace(name="s", modification=SimpleNamespace(percent=10.0, always=5))
     return AlikeChanges(made_context(source, store=SimpleNamespace(documents=documents, records=records)))
 
 

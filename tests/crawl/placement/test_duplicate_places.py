@@ -108,7 +108,7 @@ def test_one_error_page_for_all_does_not_empty_the_index(
     fill(site, others=30)
     ranked = sorted(OTHERS, key=lambda path: (len(path), path), reverse=not best_first)
     site.page("/", title="Start", links=ranked, text="where everything begins")
-    workspace.define(f"{url}/", changes={"percent": 100})
+    workspace.define(f"{url}/", modification={"percent": 100})
     workspace.crawl()
     for path in OTHERS:
         site.page(path, title="Maintenance", text="we are back soon")

@@ -227,7 +227,7 @@ GUARDS: dict[str, tuple[dict[str, float], int, int]] = {
 def test_the_guard_is_set_by_the_definition(
     stories: Site, url: str, workspace: Workspace, changes: dict[str, float], walls: int, held: int
 ) -> None:
-    workspace.define(f"{url}/", changes=changes)
+    workspace.define(f"{url}/", modification=changes)
     serve_wall(stories, WALLS["Ray ID"], NAMES[:walls])
     run = workspace.crawl(code=None).run
     assert (run["outcomes"].get("HELD_BACK", 0), run["outcomes"].get("MODIFIED", 0)) == (held, walls - held)

@@ -148,13 +148,13 @@ HOSTILE: dict[str, Hostile] = {
         b"{\\rtf1 " + b"{" * 200_000 + b"needle" + b"}" * 200_001, "application/rtf", 200, ""
     ),
     "loop-pages": Hostile(looping_pdf("pages"), "application/pdf", 200, "page 1 could not be read"),
-    "loop-contents": Hostile(looping_pdf("contents"), "application/pdf", 200, ""),
+    "loop-contents": Hostile(looping_pdf("contents"), "application/pdf", 200, "no text"),
     "loop-tables": Hostile(looping_pdf("tables"), "application/pdf", 200, ""),
     "eats": Hostile(
         eats_memory, "application/pdf", 908, "the converter ran out of memory (conversion.memory)"
     ),
     "paths": Hostile(paths_out(NO_FOLDER), "application/zip", 200, ""),
-    "link-out": Hostile(link_out(), "application/x-tar", 200, ""),
+    "link-out": Hostile(link_out(), "application/x-tar", 200, "no text"),
     "size-that-is-not-there": Hostile(sparse_tar(), "application/x-tar", 903, "broken tar archive"),
     "pages-10000": Hostile(
         lambda: files.pdf(f"needle {n}" for n in range(10_000)), "application/pdf", 200, ""

@@ -49,7 +49,7 @@ def disk(path: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", str(path)], check=True)
 
 
-TOLD = re.compile(r"the state file .* cannot be used|document cache .* cannot be written")
+TOLD = re.compile(r"the state file .* cannot be (?:used|written)|document cache .* cannot be written")
 """What is said, by what came to its end first; when both did at once, both say it."""
 
 

@@ -50,7 +50,7 @@ class AlikeChanges(Feature):
     """
 
     def __init__(self, context: CrawlContext) -> None:
-        section = context.source.changes
+        section = context.source.modification
         self._context = context
         self._guard = LossGuard(section.percent, section.always)
         self._is_on = section.percent < 100

@@ -138,7 +138,7 @@ class RunEnd:
         held = list(islice(context.store.records.held_records(), MAX_HELD_READ))
         label = Counter(record.cause.subject for record in held if record.outcome is UrlOutcome.HELD_BACK)
         common = next((f" ({text!r})" for text, _ in label.most_common(1) if text), "")
-        section = context.source.changes
+        section = context.source.modification
         limit = LossGuard(section.percent, section.always).limit(counts.documents)
         problem = (
             f"{counts.held_back:,} changes are held back: {counts.held_back:,} of {counts.documents:,} documents "

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ultracrawl import __version__
 from ultracrawl.sources.sections.completion import CompletionSection
-from ultracrawl.sources.sections.fetching.errors import ChangesSection, DeletionSection, ErrorsSection
+from ultracrawl.sources.sections.fetching.errors import ModificationSection, DeletionSection, ErrorsSection
 from ultracrawl.sources.sections.fetching.ftp import FtpSection
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
 from ultracrawl.sources.sections.fetching.priority import PrioritySection
@@ -33,7 +33,7 @@ class CrawlOptions(Section):
 
     FETCH_OPTIONS: ClassVar = frozenset({
         "boundary", "urls", "crawling_mode", "depth", "sitemaps", "politeness", "sites", "priority", "limits",
-        "refresh", "orphans", "redirects", "user_agent", "errors", "deletion", "changes", "completion", "log",
+        "refresh", "orphans", "redirects", "user_agent", "errors", "deletion", "modification", "completion", "log",
     })  # fmt: skip
 
     boundary: BoundarySection = Field(default=BoundarySection.by_default(), examples=[{"schemes": ["https"]}])
@@ -101,7 +101,9 @@ class CrawlOptions(Section):
     """Connections to FTP servers."""
     deletion: DeletionSection = Field(default=DeletionSection.by_default(), examples=[{"percent": 5}])
     """How many documents may be deleted from the index in one run."""
-    changes: ChangesSection = Field(default=ChangesSection.by_default(), examples=[{"percent": 5}])
+    modification: ModificationSection = Field(
+        default=ModificationSection.by_default(), examples=[{"percent": 5}]
+    )
     """How many documents may become alike each other in one run."""
     filters: FiltersSection = Field(
         default=FiltersSection.by_default(), examples=[{"file": "config/filter.conf"}]

@@ -1,4 +1,4 @@
-"""The sections `errors` (actions after errors), `deletion` and `changes` (guards against losses) of a source."""
+"""The sections `errors` (actions after errors), `deletion` and `modification` (guards against losses) of a source."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class DeletionSection(Section):
     """This many documents may always be deleted, whatever their percentage."""
 
 
-class ChangesSection(Section):
+class ModificationSection(Section):
     """The change guard: how many documents may become alike in one run."""
 
     percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
