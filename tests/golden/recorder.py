@@ -41,6 +41,21 @@ def killed(pair: Pair, directory: Path) -> dict[str, Any]:
         return {"urls": after_kill(records), "documents": documents}
 
 
+def documents_of_runs(pair: Pair, directory: Path, number: int) -> list[dict[str, Any]]:
+    """Crawl, change the site as for the second run, and crawl on; return the documents after each run from that one."""
+    with stage(directory, pair.config) as on:
+        changes = pair.build(on)
+        on.command("crawl")
+        for change in changes if isinstance(changes, list) else [changes]:
+            change()
+        left = []
+        for _ in range(number - 1):
+            ended = on.command("crawl")
+            assert ended.code in (0, 1), ended.err
+            left.append(_left(Names(on), on)[1])
+        return left
+
+
 def undisturbed(trace: dict[str, Any]) -> dict[str, Any]:
     """Return what the first run of a trace left, as `killed` has it."""
     return {"urls": after_kill(trace["run 1"]["urls"]), "documents": trace["run 1"]["documents"]}

@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from ultracrawl.crawl.portal_filters.filtering import Filtering
+
 
 class CrawlFeatures:
     """The features of the crawl of one source, one attribute each; None for those that the source does not use.
@@ -235,7 +237,7 @@ class CrawlFeatures:
         self.expiry.open()
         context.hooks.add(self.expiry, self.reconciler)
         if self.filtering is not None:
-            self.filtering.start()
+            self._open_filters(self.filtering)
         if run.replay:
             run.rescan, self.rewriting.rewriter, run.recipe_changed = True, None, True
         elif self.rewriting.open():
@@ -246,6 +248,17 @@ class CrawlFeatures:
                 self.pending.approve()
         if not run.replay:
             context.counters.count_scheduled(context.store.records.count_urls().queued)
+
+    def _open_filters(self, filtering: Filtering) -> None:
+        """Begin a run of the filters, with the holders of checksums if they compare any."""
+        robot = filtering.robot
+        if robot.compared_in:
+            from ultracrawl.crawl.portal_filters.copies import ContentCopies  # noqa: PLC0415 - few filters compare
+
+            copies = ContentCopies(self.context, robot.compared_in)
+            robot.look_up_holders(copies.holder)
+            self.context.hooks.add(copies)
+        filtering.start()
 
     def open_logs_and_links(self) -> None:
         """Open the logs and the sources of URLs other than links; feeds expire after everything else."""

@@ -3,14 +3,14 @@
 `Store` is the interface of the state of one source, made of the parts in `stores.port`; `SqliteStore` implements it, on
 disk or in memory. Its value types: `QueueEntry` (a URL in the queue), `QueuedUrl` (the same for display), `QueueStart`
 (how the queue of a new run is filled), `RunMark` (a run), `StateCounts`, `Retained` (why a document is kept back),
-`Expiries` and `Unrecorded` (documents), `LinkTexts` (anchor texts), `StoredSite` and `StoredSitemap` (sites), `Advice`,
-`KnownUrl` and `UnseenUrl` (visits).
+`Copy`, `Expiries`, `Unrecorded` (documents), `LinkTexts` (anchor texts), `StoredSite`, `StoredSitemap` (sites),
+`Advice`, `KnownUrl` and `UnseenUrl` (visits).
 
 `SiteStore` (`SqliteSiteStore`) holds what all sources of a project share about sites: `SiteClock`, `LeaseHolder`,
 `StoredRobots`. The module `control_channel` has the files for watching and controlling a running crawl.
 """
 
-from ultracrawl.stores.port.documents import Expiries, Retained, Unrecorded
+from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
 from ultracrawl.stores.port.links import LinkTexts
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
 from ultracrawl.stores.port.records import StateCounts
@@ -23,6 +23,7 @@ from ultracrawl.stores.sqlite.store import SqliteStore
 
 __all__ = [
     "Advice",
+    "Copy",
     "Expiries",
     "KnownUrl",
     "LeaseHolder",

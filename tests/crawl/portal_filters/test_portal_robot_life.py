@@ -13,6 +13,7 @@ import pytest
 from support.project import Ended, Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
+from support.until import until
 
 from ultracrawl.errors import WorkError
 from ultracrawl.service.robot import control as robot_control
@@ -154,6 +155,19 @@ def test_portal_robot_136_138_loop_runs_the_hook_each_time_that_something_was_re
     assert life.hooked() == ["robot 3 ", "robot 1 "], "the run in between registered nothing"
     assert life.log().count("Restart Robot.") >= 2
     assert re.search(r"Filter log started - loop 2$", life.log("filter"), re.M)
+
+
+def test_portal_robot_65_a_robot_that_loops_describes_one_of_equal_pages_in_every_loop(life: Life) -> None:
+    copies = ["/dup1", "/dup2", "/dup3"]
+    life.site.page("/", title="Home", text="start", links=copies)
+    for path in copies:
+        life.site.page(path, title="Twin", text="the same needle", etag=False, modified=False)
+    life.set(onCompletion="loop")
+    life.start()
+    until(lambda: life.site.count("/dup3") >= 5, life.process)
+    assert life.tell("stop").out == "robot: Off\n"
+    (hit,) = life.files.found("needle")
+    assert str(hit["url"]).endswith("/dup1")
 
 
 def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> None:

@@ -62,8 +62,10 @@ class Robot:
     """Hosts of the resources fetched in this run."""
     objects: int = 0
     """Number of resources fetched in this run."""
-    checksums: dict[str, str] = field(default_factory=dict)
-    """The first URL of each MD5 checksum."""
+    holder_of: Callable[[str, str], str] = field(default_factory=lambda: dict[str, str]().setdefault)
+    """Returns the URL that holds a checksum, given as (checksum, URL); the URL becomes the holder if there is none."""
+    compared_in: set[FilterKind] = field(default_factory=set)
+    """The kinds of filters that use `filter-by-md5`."""
     expressions: dict[str, Compile] = field(default_factory=dict)
     """Expression caches by filter."""
     extensions: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -76,12 +78,19 @@ class Robot:
     def begin_run(self) -> None:
         """Reset the state of the run."""
         self.hosts.clear()
-        self.checksums.clear()
         self.objects = 0
 
     def note_conversion(self) -> None:
         """Note that a filter uses `convert-to-html`."""
         self.converts = True
+
+    def note_comparison(self, kind: FilterKind) -> None:
+        """Note that a filter uses `filter-by-md5`."""
+        self.compared_in.add(kind)
+
+    def look_up_holders(self, holder_of: Callable[[str, str], str]) -> None:
+        """Set the function that returns the holder of a checksum (`holder_of`)."""
+        self.holder_of = holder_of
 
     def send_log_to(self, log: Callable[[str], None]) -> None:
         """Set the function that receives log messages of filters."""

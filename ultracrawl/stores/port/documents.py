@@ -26,6 +26,13 @@ class Retained(Enum):
     """Listing entries of documents whose visit is due."""
 
 
+class Copy(NamedTuple):
+    """A URL whose content has a checksum; of the URLs with one checksum, at most one holds it."""
+
+    checksum: str
+    holds: bool
+
+
 class Expiries(NamedTuple):
     """Number of expired descriptions, and when the next one expires (seconds since the epoch, 0 for never)."""
 
@@ -67,6 +74,17 @@ class DocumentPart(Protocol):
 
     def expiries(self, now: float) -> Expiries:
         """Return how many descriptions have expired and when the next one does; sees flushed changes only."""
+
+    # ---- copies, as the filters of a source compare them
+
+    def put_copy(self, key: int, copy: Copy | None) -> None:
+        """Store the checksum of the content of a known URL; None removes it."""
+
+    def copy_of(self, key: int) -> Copy | None:
+        """Return the checksum stored for a URL, or None."""
+
+    def copies(self, checksum: str) -> dict[int, bool]:
+        """Return the keys of all URLs with a checksum, and whether each holds it."""
 
     # ---- submitted and indexed documents
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable
 
 from ultracrawl.model import UrlOutcome
-from ultracrawl.stores.port.documents import Expiries, Retained, Unrecorded
+from ultracrawl.stores.port.documents import Copy, Expiries, Retained, Unrecorded
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 _UPDATE_INDEXED = "UPDATE url SET indexed=?, submitted=0 WHERE key=?"
@@ -27,14 +27,15 @@ _DELETE_DROPPED = "DELETE FROM {0} WHERE key NOT IN (SELECT key FROM url)"
 
 
 class SqliteDocuments(SqlitePart):
-    """The tables of `Retained`, table `expiry`, and marks in `url`; see `DocumentPart`."""
+    """The tables of `Retained`, tables `expiry` and `copy`, and marks in `url`; see `DocumentPart`."""
 
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
         self._retained: dict[Retained, dict[int, bytes | None]] = {purpose: {} for purpose in Retained}
         self._expiries: dict[int, float] = {}
         self._marks: dict[int, bool] = {}
-        self.changes = (self._marks, self._expiries, *self._retained.values())
+        self._copies: dict[int, Copy | None] = {}
+        self.changes = (self._marks, self._expiries, self._copies, *self._retained.values())
 
     # ---- retained documents
 
@@ -75,6 +76,26 @@ class SqliteDocuments(SqlitePart):
         query = "SELECT sum(at<=?), min(CASE WHEN at>? THEN at END) FROM expiry"
         ((expired, following),) = self._read(query, now, now)
         return Expiries(expired or 0, following or 0.0)
+
+    # ---- copies, as the filters of a source compare them
+
+    def put_copy(self, key: int, copy: Copy | None) -> None:
+        """Store the checksum of the content of a known URL."""
+        self._copies[key] = copy
+
+    def copy_of(self, key: int) -> Copy | None:
+        """Return the checksum stored for a URL, or None."""
+        if key in self._copies:
+            return self._copies[key]
+        rows = self._read("SELECT checksum, holds FROM copy WHERE key=?", key)
+        return Copy(rows[0][0], bool(rows[0][1])) if rows else None
+
+    def copies(self, checksum: str) -> dict[int, bool]:
+        """Return the keys of all URLs with a checksum, and whether each holds it."""
+        rows = self._read("SELECT key, holds FROM copy WHERE checksum=?", checksum)
+        found = {key: bool(holds) for key, holds in rows if key not in self._copies}
+        changed = ((key, copy) for key, copy in self._copies.items() if copy and copy.checksum == checksum)
+        return found | {key: copy.holds for key, copy in changed}
 
     # ---- submitted and indexed documents
 
@@ -143,6 +164,9 @@ class SqliteDocuments(SqlitePart):
         dated = [(key, at) for key, at in self._expiries.items() if at]
         run("INSERT OR REPLACE INTO expiry (key, at) VALUES (?,?)", dated)
         run("DELETE FROM expiry WHERE key=?", [(key,) for key, at in self._expiries.items() if not at])
+        copies = [(key, *copy) for key, copy in self._copies.items() if copy]
+        run("INSERT OR REPLACE INTO copy (key, checksum, holds) VALUES (?,?,?)", copies)
+        run("DELETE FROM copy WHERE key=?", [(key,) for key, copy in self._copies.items() if not copy])
 
     def forget_dropped(self) -> None:
         """Delete documents whose URLs left the document table."""

@@ -378,6 +378,12 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE held (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     CREATE TABLE deferred (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     """,
+    # 27: which URL holds each checksum that the filters of a source compare
+    """
+    CREATE TABLE copy (key INTEGER PRIMARY KEY, checksum TEXT NOT NULL, holds INTEGER NOT NULL);
+    CREATE INDEX copy_checksum ON copy (checksum);
+    CREATE TRIGGER url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -183,4 +183,7 @@ CREATE TABLE listed (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
 CREATE TABLE listing (run INTEGER PRIMARY KEY, state TEXT NOT NULL);
 CREATE TABLE held (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
 CREATE TABLE deferred (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
-PRAGMA user_version=26;
+CREATE TABLE copy (key INTEGER PRIMARY KEY, checksum TEXT NOT NULL, holds INTEGER NOT NULL);
+CREATE INDEX copy_checksum ON copy (checksum);
+CREATE TRIGGER url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
+PRAGMA user_version=27;

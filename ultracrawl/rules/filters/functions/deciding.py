@@ -90,12 +90,15 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-def _md5(_: ParameterBlock, __: FilterHandle, robot: Robot) -> Step:
+def _md5(_: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
+    robot.note_comparison(place.kind)
+
     def step(view: View) -> Answer:
         checksum, url = view.value("md5"), view.resource.url
-        if not checksum or robot.checksums.setdefault(checksum, url) == url:
+        holder = robot.holder_of(checksum, url) if checksum else url
+        if holder == url:
             return Answer.PROCEED
-        view.deny(DUPLICATION, f"the same content as {robot.checksums[checksum]}")
+        view.deny(DUPLICATION, f"the same content as {holder}")
         return Answer.ABORTED
 
     return step
