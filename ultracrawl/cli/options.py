@@ -15,7 +15,7 @@ from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
-from ultracrawl.settings.projects import find_project
+from ultracrawl.settings.projects import find_project, find_state_project
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource, Project
@@ -105,6 +105,25 @@ def known_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     from ultracrawl.sources import Catalog  # noqa: PLC0415 - as above
 
     return Catalog(project).select_known(names)
+
+
+def steering_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c/--config`; the verb gets the `project` and the names `sources`, whatever mistakes the definitions have.
+
+    Orders need only the state: a source may be named that has one, or that a service crawls, without a definition.
+    """
+
+    @wraps(function)
+    def with_state(*, sources: Sequence[str], config: str | None = None, **others: Any) -> None:
+        from ultracrawl.service.schedules.steering import is_steerable  # noqa: PLC0415 - only orders need it
+
+        project = find_state_project(config)
+        if not all(name in project.known_sources or is_steerable(project, name) for name in sources):
+            project = open_project(config)
+            known_sources(project, sources)
+        function(project=project, sources=tuple(dict.fromkeys(sources)), **others)
+
+    return config_option(with_state)
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

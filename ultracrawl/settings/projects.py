@@ -94,6 +94,29 @@ def project_of_urls(urls: tuple[str, ...]) -> tuple[Project, DataSource]:
     ), source
 
 
+def find_state_project(config: str | None = None) -> Project:
+    """Return the project for orders to running crawls, which need only the folder of the state.
+
+    Mistakes in definitions do not matter. If they hide where the data are, these are in the default place: below the
+    folder of the definition file, or the data folder that is set. Raises `UserError` if there are no definitions.
+    """
+    location, data = locate_project(config)
+    if location is None:
+        return find_project(config)[0]
+    from ultracrawl.sources import DefinitionHead, make_project  # noqa: PLC0415 - only to read definitions
+
+    loaded = read_definitions(location)
+    project = loaded.project or loaded.partial_project
+    if project is None:
+        path = Path(location)
+        project = make_project(
+            DefinitionHead(), {}, path if path.is_dir() else path.parent, mistakes=loaded.fatal
+        )
+    project = with_data_folder(project, data)
+    finish_replacement(project.state.path)
+    return with_location(project, location)
+
+
 def plain_project(settings: BaseSettings | Mapping[str, Any]) -> Project | None:
     """Return the project of spiders without a definition by Scrapy settings, None if these name no data folder.
 

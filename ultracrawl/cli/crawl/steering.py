@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import json_option, known_sources, print_all, project_option, server_option
+from ultracrawl.cli.options import json_option, print_all, server_option, steering_option
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import SteerResult
 from ultracrawl.service.schedules.steering import steer_source
@@ -39,15 +39,15 @@ def _order_verb(described: Callable[[], None]) -> click.Command:
     @server_option(order.value)
     @click.argument("sources", nargs=-1, required=True)
     @wait_options
-    @project_option
+    @steering_option
     @json_option
     def command(
         sources: tuple[str, ...], timeout: float, no_wait: bool, project: Project, as_json: bool
     ) -> None:
         results, problems = [], []
-        for source in known_sources(project, sources):
+        for source in sources:
             try:
-                results.append(steer_source(project, source.name, order, timeout=0.0 if no_wait else timeout))
+                results.append(steer_source(project, source, order, timeout=0.0 if no_wait else timeout))
             except UserError as error:
                 problems.append(error)
         if results or not problems or not as_json:

@@ -11,14 +11,15 @@ from ultracrawl.model import DefinitionError
 from ultracrawl.model.finding import FindingCode, refuse_fatal
 from ultracrawl.service.control import running_crawl
 from ultracrawl.settings.locations import with_data_folder, with_location
-from ultracrawl.settings.projects import locate_project
+from ultracrawl.settings.projects import find_state_project, locate_project
 from ultracrawl.sources import Project, usable_project
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.forms.plain import source_name
 from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
-from ultracrawl.stores.opening import stored_documents_exist
+from ultracrawl.stores.opening import stored_documents_exist, stored_sources
 from ultracrawl.system.files import convert_write_errors, replace_file
 from ultracrawl.system.replacement import finish_replacement
 
@@ -55,7 +56,14 @@ def parts_of(name: str, config: str | None) -> tuple[str, ...]:
 
 def running_parts(name: str, config: str | None) -> tuple[str, ...]:
     """Return the sources of a collection that are being crawled; if none is, its own, so that the verb reports it."""
-    project, parts = _parts(name, config)
+    project = find_state_project(config)
+    if project.mistakes:  # the file cannot be read: the state has the collection and its sub-collections
+        stored = stored_sources(project)
+        own = source_name(name)
+        parts = tuple(one for one in stored if one == own or one.startswith(f"{own}."))
+    else:
+        parts = ()
+    parts = parts or _parts(name, config)[1]
     return tuple(part for part in parts if running_crawl(project, part)) or parts[:1]
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from ultracrawl.cli.audit import note_details
-from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
+from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
 from ultracrawl.errors import UserError
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.sources import DataSource, Project
@@ -55,7 +55,7 @@ def command(
       ultracrawl approve handbook --remove --prefix https://handbook.example.com/internal/
       ultracrawl approve handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    (definition,) = chosen_sources(project, [source])
+    (definition,) = known_sources(project, [source])
     selection = Selection(urls, prefixes, expressions)
     _check(selection, listing, remove, restore)
     if not state_exists(project, source):

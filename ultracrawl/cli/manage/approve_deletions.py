@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.audit import note_details
-from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
+from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
@@ -35,7 +35,7 @@ def command(source: str, project: Project, only_list: bool, discard: bool, as_js
       ultracrawl approve-deletions handbook --list
       ultracrawl approve-deletions handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    (chosen,) = chosen_sources(project, [source])
+    (chosen,) = known_sources(project, [source])
     if only_list and discard:
         raise UserError("--list and --discard exclude each other; write one of them")
     if not state_exists(project, chosen.name):

@@ -15,7 +15,7 @@ import click
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.crawl.steering import wait_options
 from ultracrawl.cli.options import json_option, open_project, print_json
-from ultracrawl.cli.robot.verb import filtered_source
+from ultracrawl.cli.robot.verb import filtered_source, steered_robot
 from ultracrawl.service.robot.control import (
     clear_robot,
     order_robot,
@@ -54,6 +54,17 @@ def robot_verb(function: Callable[..., None]) -> Callable[..., None]:
         function(project=project, source=source, **others)
 
     return robot_options(with_robot)
+
+
+def steering_verb(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c` and `--source`; the verb gets the `project` and the name of the `robot`, with or without mistakes."""
+
+    @wraps(function)
+    def with_state(*, config: str | None, name: str | None, **others: Any) -> None:
+        project, robot = steered_robot(config, name)
+        function(project=project, robot=robot, **others)
+
+    return robot_options(with_state)
 
 
 def robot_source(config: str | None, name: str | None) -> tuple[Project, DataSource]:
@@ -100,14 +111,14 @@ def robot_location(config: str | None) -> str:
 
 def _order(command: Command, what: str, explained: str) -> click.Command:
     @wait_options
-    @robot_verb
+    @steering_verb
     @json_option
-    def give(timeout: float, no_wait: bool, project: Project, source: DataSource, as_json: bool) -> None:
-        state = order_robot(project, source.name, command, timeout=0.0 if no_wait else timeout)
+    def give(timeout: float, no_wait: bool, project: Project, robot: str, as_json: bool) -> None:
+        state = order_robot(project, robot, command, timeout=0.0 if no_wait else timeout)
         if as_json:
-            print_json({"source": source.name, "command": command.value, "state": state.value})
+            print_json({"source": robot, "command": command.value, "state": state.value})
         else:
-            click.echo(f"{source.name}: {state}")
+            click.echo(f"{robot}: {state}")
 
     give.__doc__ = (
         f"{what}\n\n{explained}\n\n\b\nExample:\n  ultracrawl robot {command.value} -c config/robot.conf"
@@ -132,28 +143,31 @@ restart = _order(
 
 
 @click.command("status", short_help="Show the state and the statistics of the robot.")
-@robot_verb
+@steering_verb
 @json_option
-def status(project: Project, source: DataSource, as_json: bool) -> None:
+def status(project: Project, robot: str, as_json: bool) -> None:
     """Show the state of the robot (Off, Running, Idle or Paused) and its statistics.
 
     \b
     Example:
       ultracrawl robot status -c config/robot.conf --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    show_status(project, source, as_json=as_json)
+    show_status(project, robot, as_json=as_json)
 
 
-def show_status(project: Project, source: DataSource, *, as_json: bool) -> None:
+def show_status(project: Project, robot: str, *, as_json: bool) -> None:
     """Print the status of a robot."""
-    status = robot_status(project, source)
+    status = robot_status(project, robot)
     if as_json:
         print_json(status.as_json())
         return
     click.echo(
         f"{status.source}: {status.state}  ({datetime.fromtimestamp(status.refreshed):%Y-%m-%d %H:%M:%S})"
     )
-    click.echo(f"  Starting Points: {status.starting_points} defined")
+    if status.starting_points is None:
+        click.echo("  Starting Points: unknown, the files have mistakes; `ultracrawl lint` shows them")
+    else:
+        click.echo(f"  Starting Points: {status.starting_points} defined")
     click.echo(f"  {status.known:>9,}  URLs known, {status.waiting:,} waiting, {status.excluded:,} excluded")
     click.echo(f"  {status.indexed:>9,}  descriptions in the index")
     if status.expired:
@@ -167,8 +181,8 @@ def show_status(project: Project, source: DataSource, *, as_json: bool) -> None:
 
 @click.command("clear")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@robot_verb
-def clear(yes: bool, project: Project, source: DataSource) -> None:
+@steering_verb
+def clear(yes: bool, project: Project, robot: str) -> None:
     """Clear the robot's database: everything it knows about URLs. The robot must be Off.
 
     The next run visits every URL as new. Descriptions stay in the index; one whose page has been deleted stays
@@ -178,7 +192,7 @@ def clear(yes: bool, project: Project, source: DataSource) -> None:
     Example:
       ultracrawl robot clear --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    require_offered(robot_state(project, source.name), "clear")
+    require_offered(robot_state(project, robot), "clear")
     if not yes:
-        click.confirm(f"Forget all that is known of the URLs of {source.name}?", abort=True)
-    click.echo(f"{source.name}: {clear_robot(project, source.name):,} URLs forgotten")
+        click.confirm(f"Forget all that is known of the URLs of {robot}?", abort=True)
+    click.echo(f"{robot}: {clear_robot(project, robot):,} URLs forgotten")

@@ -9,13 +9,13 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.robot.control import robot_verb, show_status
+from ultracrawl.cli.robot.control import show_status, steering_verb
 from ultracrawl.cli.robot.verb import config_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.service.robot.facts import Fact, configuration, versions
 from ultracrawl.service.robot.report import excluded_urls, servers_found, waiting_urls
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources import Project
 from ultracrawl.sources.dialects import locate_definitions
 
 
@@ -33,9 +33,9 @@ def report() -> None:
 
 @report.command("excluded")
 @click.option("--reason", help="List the URLs with this reason, one per line.")
-@robot_verb
+@steering_verb
 @json_option
-def excluded(reason: str | None, project: Project, source: DataSource, as_json: bool) -> None:
+def excluded(reason: str | None, project: Project, robot: str, as_json: bool) -> None:
     """Count excluded URLs by reason, and list them.
 
     \b
@@ -43,7 +43,7 @@ def excluded(reason: str | None, project: Project, source: DataSource, as_json: 
       ultracrawl robot report excluded -c config/robot.conf
       ultracrawl robot report excluded --reason "filter rules"
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    for group, records in excluded_urls(project, source.name).items():
+    for group, records in excluded_urls(project, robot).items():
         if reason is not None and group != reason:
             continue
         if as_json:
@@ -58,16 +58,16 @@ def excluded(reason: str | None, project: Project, source: DataSource, as_json: 
 
 
 @report.command("servers", short_help="Show all servers that the robot has found.")
-@robot_verb
+@steering_verb
 @json_option
-def servers(project: Project, source: DataSource, as_json: bool) -> None:
+def servers(project: Project, robot: str, as_json: bool) -> None:
     """Show all servers that the robot has met: URLs known, waiting, in the index, excluded.
 
     \b
     Example:
       ultracrawl robot report servers -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    rows = servers_found(project, source.name)
+    rows = servers_found(project, robot)
     if rows and not as_json:
         click.echo("    known   waiting  in index  excluded  server")
     for row in rows:
@@ -80,16 +80,16 @@ def servers(project: Project, source: DataSource, as_json: bool) -> None:
 
 @report.command("waiting")
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Number of URLs shown.")
-@robot_verb
+@steering_verb
 @json_option
-def waiting(limit: int, project: Project, source: DataSource, as_json: bool) -> None:
+def waiting(limit: int, project: Project, robot: str, as_json: bool) -> None:
     """Show URLs that wait in the pool, with their depth.
 
     \b
     Example:
       ultracrawl robot report waiting --limit 20 -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    for url, depth in waiting_urls(project, source.name, limit):
+    for url, depth in waiting_urls(project, robot, limit):
         if as_json:
             print_json({"url": url, "depth": depth})
         else:
@@ -97,22 +97,22 @@ def waiting(limit: int, project: Project, source: DataSource, as_json: bool) -> 
 
 
 @report.command("overview", short_help="Show the state and the statistics of the robot.")
-@robot_verb
+@steering_verb
 @json_option
-def overview(project: Project, source: DataSource, as_json: bool) -> None:
+def overview(project: Project, robot: str, as_json: bool) -> None:
     """Show state and numbers of the robot, as `ultracrawl robot status` does.
 
     \b
     Example:
       ultracrawl robot report overview -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    show_status(project, source, as_json=as_json)
+    show_status(project, robot, as_json=as_json)
 
 
 @report.command("version", short_help="Show the versions of program, Python and libraries.")
-@robot_verb
+@steering_verb
 @json_option
-def version(project: Project, source: DataSource, as_json: bool) -> None:  # noqa: ARG001 - it has to be a robot
+def version(project: Project, robot: str, as_json: bool) -> None:  # noqa: ARG001 - it has to be a robot
     """Show the versions of the program, of Python and of libraries, and where index and state are.
 
     \b

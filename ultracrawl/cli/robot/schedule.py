@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import START_TIMEOUT, robot_location, robot_source
-from ultracrawl.cli.robot.verb import config_option, rules_path
+from ultracrawl.cli.robot.verb import config_option, rules_path, steered_robot
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.recrawl.timetable import (
@@ -105,17 +105,17 @@ def run(name: str | None, config: str | None) -> None:
     path = _path(config)
     if not _times(path):
         raise UserError(f"{path} has no times; `ultracrawl robot schedule add` writes them")
-    project, source = robot_source(config, name)
+    project, robot = steered_robot(config, name)
 
     def act(action: Action) -> None:
         if action is Action.STOP:
-            order_robot(project, source.name, Command.STOP, timeout=STOP_TIMEOUT)
+            order_robot(project, robot, Command.STOP, timeout=STOP_TIMEOUT)
             return
         robot_source(config, name)  # raises, and nothing is started, if there are no sites by now
-        words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
-        start_in_background(words, project, source.name, timeout=START_TIMEOUT)
+        words = ["robot", "start", "-c", robot_location(config), "--source", robot]
+        start_in_background(words, project, robot, timeout=START_TIMEOUT)
 
-    keep_schedule(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo)
+    keep_schedule(lambda: _times(path), lambda: robot_state(project, robot), act, click.echo)
 
 
 def _append(path: Path, added: Iterable[Appointment]) -> None:

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 import click
 
 from ultracrawl.cli.crawl.report import print_report
-from ultracrawl.cli.options import jobs_option, json_option, print_all, print_json, project_option
+from ultracrawl.cli.options import (
+    config_option,
+    jobs_option,
+    json_option,
+    open_project,
+    print_all,
+    print_json,
+    project_option,
+)
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport, ScheduleStatus
@@ -24,6 +32,7 @@ from ultracrawl.service.schedules.schedule_status import (
     state_as_json,
 )
 from ultracrawl.service.schedules.steering import order_schedule
+from ultracrawl.settings.projects import find_state_project
 from ultracrawl.sources import Project
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleRun
 
@@ -128,10 +137,10 @@ def _order_verb(described: Callable[[], None]) -> None:
 
     @command.command(order.value, help=text, short_help=text.partition("\n")[0])
     @click.argument("name")
-    @project_option
+    @config_option
     @json_option
-    def verb(name: str, project: Project, as_json: bool) -> None:
-        _order(project, name, order, as_json)
+    def verb(name: str, config: str | None, as_json: bool) -> None:
+        _order(_project_to_steer(config, name), name, order, as_json)
 
 
 @_order_verb
@@ -176,8 +185,22 @@ def resume() -> None:
     """  # noqa: D301 - as above
 
 
+def _project_to_steer(config: str | None, name: str) -> Project:
+    """Return the project for an order; mistakes in definitions do not matter to the process that runs the schedule."""
+    project = find_state_project(config)
+    if name in project.schedules or runner_of(project, name) is not None:
+        return project
+    return open_project(config)
+
+
 def _order(project: Project, name: str, order: ScheduleCommand, as_json: bool) -> None:
     obeyed = order_schedule(project, name, order, timeout=20.0)
+    if name not in project.schedules:  # the process that runs it knows it; here the definitions have mistakes
+        if as_json:
+            print_json({"name": name, "obeyed": obeyed})
+        else:
+            print_line(f"{name}: {order} {'done' if obeyed else 'requested'}", err=not obeyed)
+        raise SystemExit(0 if obeyed else 1)
     state = _state(project, name)
     if as_json:
         print_json({**state_as_json(state), "obeyed": obeyed})

@@ -35,7 +35,8 @@ class RobotStatus:
 
     source: str
     state: RobotState
-    starting_points: int
+    starting_points: int | None
+    """None if the files of the robot have mistakes."""
     known: int = 0
     waiting: int = 0
     indexed: int = 0
@@ -67,23 +68,24 @@ def starting_points(project: Project, source: DataSource) -> int:
     return len(source.paths if isinstance(source, FileSection) else compile_source(source, project).seeds)
 
 
-def robot_status(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> RobotStatus:
-    """Return the status of a robot, running or not."""
-    state = robot_state(project, source.name)
-    starts = starting_points(project, source)
-    with state_to_read(project, source.name) as store:
+def robot_status(project: Project, robot: str, clock: Callable[[], float] = time.time) -> RobotStatus:
+    """Return the status of a robot by its name, running or not, whatever mistakes its files have."""
+    state = robot_state(project, robot)
+    source = project.sources.get(robot)
+    starts = None if source is None else starting_points(project, source)
+    with state_to_read(project, robot) as store:
         if store is None:
-            return RobotStatus(source.name, state, starts, refreshed=clock())
+            return RobotStatus(robot, state, starts, refreshed=clock())
         counts, runs = store.records.count_urls(), store.runs(2)
         excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
-        if "ftp" in source.boundary.schemes:
+        if source is None or "ftp" in source.boundary.schemes:
             described = store.records.all_records(UrlOutcome.NOT_INDEXED)
             excluded -= sum(record.cause.code is CauseCode.DIRECTORY for record in described)
         expiries = store.documents.expiries(clock())
     ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
     seconds = float(ended.get("seconds", 0.0))
     return RobotStatus(
-        source.name,
+        robot,
         state,
         starts,
         counts.known,

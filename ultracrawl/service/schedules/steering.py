@@ -16,7 +16,7 @@ from ultracrawl.service.schedules.runner import ScheduleRunner
 from ultracrawl.service.schedules.schedule_status import runner_of, schedule_states
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
-from ultracrawl.stores.opening import open_schedules
+from ultracrawl.stores.opening import open_schedules, state_exists
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleOrder, ScheduleStore
 
 logger = logging.getLogger(__name__)
@@ -82,6 +82,11 @@ def order_schedule(project: Project, name: str, command: ScheduleCommand, *, tim
     return True
 
 
+def is_steerable(project: Project, source: str) -> bool:
+    """Return whether a source can get orders, defined or not: it was crawled, or a service crawls it."""
+    return state_exists(project, source) or runner_of(project, source, of_source=True) is not None
+
+
 def steer_source(project: Project, source: str, command: Command, *, timeout: float) -> SteerResult:
     """Send a command to the crawl of a source, or to its runner if it is not being crawled.
 
@@ -134,6 +139,8 @@ def _leave_order(project: Project, order: ScheduleOrder, timeout: float) -> bool
 def _check_possible(project: Project, order: ScheduleOrder) -> None:
     """Raise `UserError` if the schedule does not exist, or its status does not allow the order."""
     if order.name not in project.schedules:
+        if runner_of(project, order.name) is not None:
+            return  # which checks it
         known = ", ".join(sorted(project.schedules)) or "none"
         raise UserError(f"no schedule is named {order.name!r}; the schedules are: {known}")
     state = next((state for state in schedule_states(project) if state.name == order.name), None)
