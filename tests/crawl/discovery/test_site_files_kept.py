@@ -97,19 +97,18 @@ def test_the_text_is_kept_and_read_by_the_definition_of_the_day(
     assert kept.count("/robots.txt") == 1
 
 
-def test_a_robots_txt_that_cannot_be_had_is_asked_for_a_minute_later(
+def test_a_robots_txt_that_could_not_be_had_is_asked_for_by_the_next_crawl(
     site: Site, url: str, workspace: Workspace
 ) -> None:
     site.page("/", title="Home", text="words")
     site.respond("/robots.txt", status=500)
-    workspace.define(f"{url}/")
-    for _ in range(2):
-        assert workspace.crawl(code=None).run["outcomes"] == {"NETWORK_ERROR": 1}
-    assert site.count("/robots.txt") == 1
+    workspace.define(f"{url}/", start_urls=[f"{url}/", f"{url}/a", f"{url}/b"])
+    for number in (1, 2):
+        assert workspace.crawl(code=None).run["outcomes"] == {"NETWORK_ERROR": 3}
+        assert site.count("/robots.txt") == number, "once in a crawl"
     site.robots("User-agent: *\nDisallow: /private\n")
-    workspace.age(61)
-    assert workspace.crawl().run["outcomes"] == {"NEW": 1}
-    assert site.count("/robots.txt") == 2
+    assert workspace.crawl(code=None).run["outcomes"].get("NEW") == 1
+    assert site.count("/robots.txt") == 3
 
 
 def test_rules_that_cannot_be_had_again_stay(kept: Site, workspace: Workspace) -> None:

@@ -48,7 +48,7 @@ class RobotsCache:
 
     Requests for robots.txt observe the politeness delay of their site. Where a mirror stands in for a site, the
     robots.txt of the mirror counts. If rules cannot be fetched again, the previous ones stay in force (RFC 9309 2.4).
-    A busy server with a `Retry-After` header is asked again after that time. Responses are stored with the project, so
+    A failure of an earlier crawl is tried again at once. A busy server with a `Retry-After` header is asked again after that time. Responses are stored with the project, so
     that no other run or source requests them before they expire; the rules are derived again each time, by the current
     definition.
     """
@@ -60,6 +60,7 @@ class RobotsCache:
         self._send = send
         # Read now: a changed definition also sets `force` later, but needs no new response.
         self._ignores_stored = context.run.force
+        self._began = context.clock()
         self._cached: dict[str, _CachedRules] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
         self._credential_free: dict[str, asyncio.Task[RobotsRules]] = {}
@@ -107,6 +108,8 @@ class RobotsCache:
         if stored is None:
             return False
         rules, now = self._judge(stored), context.clock()
+        if rules.unavailable and stored.asked < self._began:
+            return False  # whoever starts a crawl may have repaired what was wrong in the one before
         policy, age = self._policy, now - stored.asked
         if not policy.is_fresh(rules, age):
             if not 0 <= now - stored.failed < min(RETRY_INTERVAL, policy.ttl):
