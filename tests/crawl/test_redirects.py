@@ -118,3 +118,28 @@ def test_no_redirect_leads_to_another_scheme(site: Site, url: str, workspace: Wo
     workspace.crawl(code=None)
     assert list(workspace.urls()) == ["/"]
     assert workspace.urls()["/"]["outcome"] == "REJECTED"
+
+
+def test_links_of_a_page_whose_meta_refresh_is_refused_are_followed(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    head = '<meta http-equiv=refresh content="2; url=http://127.0.0.77:9/">'
+    site.page("/", title="Home", head=head, links=["/a"])
+    site.page("/a", title="A", text="needle")
+    workspace.define(f"{url}/")
+    workspace.crawl(code=None)
+    assert workspace.urls()["/"]["status_code"] == 953
+    assert workspace.search("needle") == ["/a"]
+    workspace.crawl(code=None)
+    assert workspace.search("needle") == ["/a"]
+
+
+def test_links_of_a_page_whose_meta_refresh_is_followed_are_not(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", head='<meta http-equiv=refresh content="2; url=/b">', links=["/a"])
+    site.page("/a", title="A", text="needle")
+    site.page("/b", title="B", text="needle")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    assert site.count("/a") == 0

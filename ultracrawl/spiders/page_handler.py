@@ -144,12 +144,20 @@ class PageHandler:
         return page.robots.follow or not self._source.robots.meta
 
     def _follow_refresh(self, visit: Visit, response: Response, page: Page) -> bool:
-        """Follow a META refresh if its delay is short enough for a redirect; return whether that ended the visit."""
+        """Follow a META refresh if its delay is short enough for a redirect; return whether that ended the visit.
+
+        If its target is refused, the links of the page are followed.
+        """
         assert page.refresh is not None
         seconds, target = page.refresh
         if not target or not self._source.links.redirects(seconds):
             return False
-        return self._redirects.follow(visit, 0, target, page.base or response.url)
+
+        def follow_links() -> None:
+            if self._should_follow(visit, page, None):
+                self._follow(visit, list(self._spider.links(response, page)), response, page)
+
+        return self._redirects.follow(visit, 0, target, page.base or response.url, follow_links)
 
     # ---- attributes of the document
 

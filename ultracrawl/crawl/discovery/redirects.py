@@ -30,10 +30,17 @@ class RedirectFollower:
         self._follow_sitemap = follow_sitemap
         self._forwards = bool(context.source.send_links_to)
 
-    def follow(self, visit: Visit, status: int, location: str | None, base: str) -> bool:
+    def follow(
+        self,
+        visit: Visit,
+        status: int,
+        location: str | None,
+        base: str,
+        before_refusal: Callable[[], None] = lambda: None,
+    ) -> bool:
         """Handle a redirect; `status` 0 is a META refresh or a Refresh header, `location` as it was received.
 
-        Returns False if it is no redirect after all: a page that only reloads itself is a page.
+        `before_refusal` is called before the visit ends because its target is refused. Returns False if it is no redirect after all: a page that only reloads itself is a page.
         """
         if visit.sitemap is not None:
             self._follow_sitemap(visit, location or "", base)
@@ -64,6 +71,7 @@ class RedirectFollower:
             ending = Ending(UrlOutcome.REDIRECTED, answer.code, Cause(CauseCode.REDIRECT, target))
             context.endings.end_visit(visit, ending)
         else:
+            before_refusal()
             self._refuse(visit, redirect, answer)
         return True
 
