@@ -54,7 +54,7 @@ def made(tmp_path: Path, url: str = URL, **source: Any) -> dict[str, Any]:
         pytest.param({"xpath": "//span[@id='no']"}, ["A b"], id="xpath of an element"),
         pytest.param({"xpath": "//meta/@content"}, ["K-7"], id="xpath of an attribute"),
         pytest.param({"xpath": "count(//p)"}, ["3"], id="xpath of a number"),
-        pytest.param({"xpath": "foo:bar(1)"}, None, id="xpath that fails on the page"),
+        pytest.param({"xpath": "//span[contains(.)]"}, None, id="xpath that fails on the page"),
         pytest.param(["=a", "=b", "=a"], ["a", "b"], id="several rules"),
         pytest.param(
             {"constant": "x", "urls": "https://shop.example.com/products/"}, ["x"], id="urls inside"
@@ -107,6 +107,25 @@ def test_without_rules_nothing_is_looked_for(tmp_path: Path) -> None:
         pytest.param({"label": {"regexp": "("}}, "cannot be used", id="expression"),
         pytest.param({"label": {"css": "p["}}, "is no CSS selector", id="css"),
         pytest.param({"label": {"xpath": "//a["}}, "is no XPath 1.0 expression", id="xpath"),
+        pytest.param({"label": {"xpath": "foo()"}}, "there is no function foo()", id="xpath function"),
+        pytest.param(
+            {"label": {"xpath": "//p[foo(.)]"}}, "there is no function foo()", id="xpath inner function"
+        ),
+        pytest.param({"label": {"xpath": "//p[$x]"}}, "there is no variable $x", id="xpath variable"),
+        pytest.param(
+            {"label": {"xpath": "zzz:test()"}}, "there is no namespace prefix zzz:", id="xpath prefix"
+        ),
+        pytest.param(
+            {"label": {"xpath": "//svg:path"}}, "there is no namespace prefix svg:", id="xpath element prefix"
+        ),
+        pytest.param(
+            {"label": {"xpath": "string(document('file:///etc/passwd'))"}},
+            "there is no function document()",
+            id="xpath document",
+        ),
+        pytest.param(
+            {"label": {"xpath": "substring('a')"}}, "Invalid number of arguments", id="xpath arguments"
+        ),
         pytest.param({"label": {"css": "p", "regexp": "x"}}, "this one has 2", id="two kinds"),
         pytest.param({"label": {"urls": ["https://x/"]}}, "this one has 0", id="no kind"),
         pytest.param({"label": {"constant": "x", "attribute": "y"}}, "belongs to `css`", id="attribute"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,20 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 if TYPE_CHECKING:
     from lxml.etree import XPath
+
+_LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'")
+_VARIABLE = re.compile(r"\$\s*[\w.-]+")
+_PREFIX = re.compile(r"(?<![\w.:-])(\w[\w.-]*):(?!:)(?=[\w*])")
+_CALL = re.compile(r"(?<![\w.:$-])(\w[\w.-]*)\s*\(")
+_FUNCTIONS = frozenset(
+    re.findall(
+        r"\S+",
+        "last position count id local-name namespace-uri name string concat starts-with contains "
+        "substring-before substring-after substring string-length normalize-space translate boolean not true "
+        "false lang number sum floor ceiling round comment text processing-instruction node and or mod div ",
+    )
+)
+"""Functions and node tests of XPath 1.0, and its operators, which may precede a parenthesis."""
 
 MOST_VALUES = 1000
 """Maximum values of one selector in one page."""
@@ -88,9 +103,29 @@ def xpath_pick(name: str, expression: str, applies: Callable[[str], bool] | None
     from lxml import etree  # noqa: PLC0415 - only sources with XPath rules load it
 
     try:
-        return XPathPick(name, etree.XPath(expression), applies)
+        compiled = etree.XPath(expression)
+        problem = _unknown_name(expression)
+        if not problem:
+            compiled(etree.fromstring("<html/>"))
     except etree.XPathError as error:
-        raise SelectorError(f"`{expression}` is no XPath 1.0 expression ({error})") from None
+        problem = str(error)
+    if problem:
+        raise SelectorError(f"`{expression}` is no XPath 1.0 expression ({problem})")
+    return XPathPick(name, compiled, applies)
+
+
+def _unknown_name(expression: str) -> str:
+    """Return which name in an XPath expression has no meaning; empty if all have one.
+
+    The parser finds such names only when it evaluates the part of the expression that has them.
+    """
+    code = _LITERAL.sub("''", expression)
+    if variable := _VARIABLE.search(code):
+        return f"there is no variable {variable[0]}"
+    if prefix := next((one for one in _PREFIX.findall(code) if one != "xml"), ""):
+        return f"there is no namespace prefix {prefix}:"
+    unknown = next((one for one in _CALL.findall(code) if one not in _FUNCTIONS), "")
+    return f"there is no function {unknown}()" if unknown else ""
 
 
 @dataclass(frozen=True, slots=True)

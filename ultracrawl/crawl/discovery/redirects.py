@@ -40,7 +40,8 @@ class RedirectFollower:
     ) -> bool:
         """Handle a redirect; `status` 0 is a META refresh or a Refresh header, `location` as it was received.
 
-        `before_refusal` is called before the visit ends because its target is refused. Returns False if it is no redirect after all: a page that only reloads itself is a page.
+        `before_refusal` is called before the visit ends because its target is refused. Returns False if it is no
+        redirect after all: a page that only reloads itself is a page.
         """
         if visit.sitemap is not None:
             self._follow_sitemap(visit, location or "", base)

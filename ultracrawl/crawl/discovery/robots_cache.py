@@ -47,10 +47,10 @@ class RobotsCache:
     """Caches the rules of each origin; one task per origin fetches them, and everyone who needs them awaits that task.
 
     Requests for robots.txt observe the politeness delay of their site. Where a mirror stands in for a site, the
-    robots.txt of the mirror counts. If rules cannot be fetched again, the previous ones stay in force (RFC 9309 2.4).
-    A failure of an earlier crawl is tried again at once. A busy server with a `Retry-After` header is asked again after that time. Responses are stored with the project, so
-    that no other run or source requests them before they expire; the rules are derived again each time, by the current
-    definition.
+    robots.txt of the mirror counts. If rules cannot be fetched again, the previous ones stay in force (RFC 9309 2.4). A
+    failure of an earlier crawl is tried again at once. A busy server with a `Retry-After` header is asked again after
+    that time. Responses are stored with the project, so that no other run or source requests them before they expire;
+    the rules are derived again each time, by the current definition.
     """
 
     def __init__(self, context: CrawlContext, send: Send) -> None:
