@@ -15,8 +15,8 @@ from support.site import Site
 
 MOST_HITS = 1000
 """What `ultracrawl search` shows at the most."""
-TIMES = ("first_seen", "last_fetched", "depth")
-"""What may differ between two crawls of one site: when, and by which route, a URL was found first."""
+TIMES = ("first_seen", "last_fetched")
+"""What may differ between two crawls of one site: when a URL was found first."""
 COPIED = 25
 """One page of so many has a copy under a longer URL."""
 BEGINS = 30.0

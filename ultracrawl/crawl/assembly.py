@@ -20,6 +20,7 @@ from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
+from ultracrawl.crawl.indexing.depths import LinkDepths
 from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker, may_have_readers
 from ultracrawl.crawl.indexing.reconciliation import IndexReconciler
@@ -217,18 +218,13 @@ class CrawlFeatures:
             self.changes.open()
         self.relations = RelatedDocuments(context)
         self.anchors = AnchorTexts(context) if project.index.anchors else None
+        depths = LinkDepths(context) if context.rules.counts_links else None
         self.responses.open()
         responses = None if self.responses.store is None else self.responses
         # A display URL is freed before duplicates are looked for, and both happen before responses are stored.
-        context.hooks.add(
-            observer,
-            self.display_urls,
-            self.duplicates,
-            self.relations,
-            self.anchors,
-            responses,
-            self.changes,
-        )
+        # Depths are corrected before anchor texts are updated, with which they are sent to the index.
+        features = (self.display_urls, self.duplicates, self.relations, depths, self.anchors, responses)
+        context.hooks.add(observer, *features, self.changes)
         return writer
 
     def open_rules(self) -> None:

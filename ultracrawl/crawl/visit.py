@@ -169,6 +169,10 @@ class Visit:
         """Make the next visit unconditional, because more than the content decides about the page."""
         self.fetch = self.fetch._replace(etag="", last_modified="")
 
+    def note_shorter_depth(self, depth: int) -> None:
+        """Set a crawl depth that was found while the page was fetched."""
+        self.shorter_depth = depth if self.shorter_depth is None else min(self.shorter_depth, depth)
+
     def note_links(self, keys: bytes) -> None:
         """Set the keys of the admitted links."""
         self.links = keys

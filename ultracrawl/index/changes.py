@@ -32,8 +32,9 @@ def last_changes(changes: Iterable[Change]) -> dict[tuple[str, str], Change]:
 
 
 def with_anchors(document: IndexDocument, new: NewAnchors) -> IndexDocument:
-    """Return the document with its new anchor texts."""
-    return replace(document, anchors=new.anchors, section_anchors=new.section_anchors)
+    """Return the document with its new anchor texts, and the new depth if there is one."""
+    depth = document.depth if new.depth is None else new.depth
+    return replace(document, anchors=new.anchors, section_anchors=new.section_anchors, depth=depth)
 
 
 def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:

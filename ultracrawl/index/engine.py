@@ -52,12 +52,14 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class NewAnchors:
-    """Replaces the anchor texts of the document with this source and display URL; unknown documents are ignored."""
+    """Replaces anchor texts and depth of the document with this source and display URL; unknown ones are ignored."""
 
     source: str
     url: str
     anchors: tuple[str, ...]
     section_anchors: tuple[tuple[str, str], ...] = ()
+    depth: int | None = None
+    """The new depth, None if it stays."""
 
 
 Change = IndexDocument | Deletion | NewAnchors

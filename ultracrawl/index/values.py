@@ -38,7 +38,10 @@ def change_to_line(key: int, change: Change) -> bytes:
     if isinstance(change, Deletion):
         row = [key, change.source, change.url]
     elif isinstance(change, NewAnchors):
-        row = [key, change.source, change.url, list(change.anchors)]
+        row = [key, change.source, change.url]
+        if change.depth is not None:
+            row.append(change.depth)
+        row.append(list(change.anchors))
         if change.section_anchors:
             row.append(_rows(change.section_anchors))
     else:
@@ -60,16 +63,20 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
     match row:
         case [int(key), str(source), str(url)]:
             return key, Deletion(source, url)
-        case [int(key), str(source), str(url), list(texts)]:
-            return key, NewAnchors(source, url, tuple(map(str, texts)))
-        case [int(key), str(source), str(url), list(texts), list(of_sections)]:
-            return key, NewAnchors(source, url, tuple(map(str, texts)), _section_anchors(of_sections))
+        case [int(key), str(source), str(url), list(texts), *parts] if len(parts) < 2:
+            return key, NewAnchors(source, url, tuple(map(str, texts)), _anchors_of_parts(parts))
+        case [int(key), str(source), str(url), int(depth), list(texts), *parts]:
+            return key, NewAnchors(source, url, tuple(map(str, texts)), _anchors_of_parts(parts), depth)
         case [int(key), str(source), str(url), str(title), str(text), attributes, *rest]:
             secret, anchors, extras = _parse_document_tail(rest)
             values = attributes_from_json(attributes)
             document = IndexDocument(source, url, title, text, values, secret, anchors)
             return key, with_extras(document, extras) if extras else document
     raise ValueError("not a line of a document cache")
+
+
+def _anchors_of_parts(rows: list[object]) -> tuple[tuple[str, str], ...]:
+    return _section_anchors(_checked_list(rows[0])) if rows else ()
 
 
 def _encoded(row: list[Json]) -> bytes:

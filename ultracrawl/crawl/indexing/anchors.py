@@ -149,7 +149,7 @@ class AnchorTexts(Feature):
             ).items():
                 record = context.store.records.get_record(key)
                 if record is not None and record.searchable:
-                    context.documents.writer.replace_anchors(key, record.shown_url, texts)
+                    context.documents.writer.replace_anchors(key, record.shown_url, texts, record.depth)
                 else:
                     links.note_document_removed(key)
             context.flush()

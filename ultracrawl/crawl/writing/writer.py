@@ -127,9 +127,9 @@ class IndexWriter:
         for url in urls:
             self.append(0, Deletion(self._source, url))
 
-    def replace_anchors(self, key: int, url: str, texts: LinkTexts) -> None:
-        """Replace the anchor texts of a document that is in the index, or on its way there."""
-        self.append(key, NewAnchors(self._source, url, *texts))
+    def replace_anchors(self, key: int, url: str, texts: LinkTexts, depth: int) -> None:
+        """Replace anchor texts and depth of a document that is in the index, or on its way there."""
+        self.append(key, NewAnchors(self._source, url, *texts, depth))
 
     def append(self, key: int, change: Change) -> None:
         """Add a change, of any source; with key 0 the document table does not change."""

@@ -23,7 +23,8 @@ def _as_json(change: Change) -> dict[str, Json]:
         case Deletion():
             return {"action": "delete", **identity}
         case NewAnchors(anchors=anchors):
-            further = extras_to_json(IndexDocument("", "", "", "", section_anchors=change.section_anchors))
+            parts, depth = change.section_anchors, change.depth or 0
+            further = extras_to_json(IndexDocument("", "", "", "", section_anchors=parts, depth=depth))
             return {"action": "anchors", **identity, "anchors": list(anchors), **further}
     document: dict[str, Json] = {"action": "put", **identity, "title": change.title, "text": change.text}
     document |= {"attributes": dict(attributes_to_json(change.attributes)), "anchors": list(change.anchors)}

@@ -171,6 +171,8 @@ class LinkIngest:
         known = self._context.store.records.known_urls([key])
         if known and self._activator.on:
             self._activator.note_linked(known)
+        if known and known[key][1] > visit.depth:
+            self._repeats.apply_shorter_routes([(key, visit.depth)])
         if not known:
             hops = visit.entry.hops + 1
             self._place(

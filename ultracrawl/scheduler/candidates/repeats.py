@@ -84,14 +84,31 @@ class RepeatVisits:
         state.queue.requeue_url(entry)
         self._place(entry)
 
-    def apply_shorter_routes(self, routes: Iterable[tuple[int, int]]) -> None:
-        """Apply lower depths to URLs, given as (key, depth); pages that were fetched already are fetched again.
+    def _lower_depth(self, key: int, depth: int) -> None:
+        """Lower the depth of a known URL; those below it follow when it is visited, or at the end of the run."""
+        store, visit = self._context.store, self._context.visits.get(key)
+        record = store.records.get_record(key)
+        if visit is not None:
+            visit.note_shorter_depth(depth)
+        elif record is not None and record.depth > depth:
+            store.records.amend_record(key, replace(record, depth=depth))
+        if visit is not None or (record is not None and record.last_fetched):
+            store.links.note_depth_due(key)
 
-        Only for sources with a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
+    def apply_shorter_routes(self, routes: Iterable[tuple[int, int]]) -> None:
+        """Apply lower depths to URLs, given as (key, depth).
+
+        With a depth limit pages that were fetched already are fetched again, because more of their links count
+        (Ultra Search 9.5). Elsewhere depth decides nothing, and is corrected without a request at the end of the run.
         """
-        if self._context.rules.depth_limit is None:
-            return
+        counts = self._context.rules.counts_links
         for key, depth in routes:
+            if self._context.rules.depth_limit is None:
+                if counts:
+                    self._lower_depth(key, depth)
+                continue
+            if counts and key not in self._context.visits:
+                self._context.store.links.note_depth_due(key)
             record = self._context.store.records.get_record(key)
             if key in self._context.visits:
                 self._depths[key] = depth

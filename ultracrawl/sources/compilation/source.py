@@ -100,6 +100,8 @@ class CompiledSource:
     """Whether links to unknown URLs are followed."""
     listed: bool
     """Whether a lister names the documents of the source, whose links are not followed."""
+    counts_links: bool
+    """Whether the depth of a URL is the number of links to it from a start URL, so that it can be corrected."""
     scope: str
     """Digest of the options that decide which URLs are inside; it changes if and only if other URLs are."""
     recipe: str
@@ -122,7 +124,7 @@ def compile_source(
         seeds=seeds,
         trusted_urls=trusted,
         url_policy=policy,
-        boundary=compile_boundary(source, addresses),
+        boundary=(boundary := compile_boundary(source, addresses)),
         redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
         addresses=compile_addresses(source, trusted),
         robots=compile_robots(source),
@@ -146,7 +148,8 @@ def compile_source(
         focus=compile_focus(source),
         feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
         follows_links=source.crawling_mode != "index-only",
-        listed=find_kind(source.type) is not None,
+        listed=(listed := find_kind(source.type) is not None),
+        counts_links=not (listed or boundary.rules.mode.reset_level or source.takes_links),
         scope=_scope(source),
         recipe=_recipe(source),
     )

@@ -26,6 +26,26 @@ class LinkPart(Protocol):
     def page_links(self) -> Iterator[tuple[int, bytes]]:
         """Yield (key, link keys of 8 bytes each) of every page with links; sees flushed changes only."""
 
+    # ---- depths
+
+    def note_depth_due(self, key: int, dropped: bytes = b"") -> None:
+        """Record that depths are to be corrected: of a URL and below it, and of the targets of links it dropped.
+
+        `dropped` are their keys, 8 bytes each.
+        """
+
+    def depths_due(self) -> dict[int, bytes]:
+        """Return the dropped links by key of what `note_depth_due` recorded; sees flushed changes only."""
+
+    def clear_depths_due(self) -> None:
+        """Delete what `note_depth_due` recorded, with the next flush."""
+
+    def linked_pages(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield (key, depth, link keys) of every page with links; sees flushed changes only."""
+
+    def redirects(self) -> Iterator[tuple[int, int, str]]:
+        """Yield (key, depth, target URL) of every URL that redirects; sees flushed changes only."""
+
     # ---- links of pages
 
     def note_anchor(self, target: int, text: str, fragment: str = "") -> int:

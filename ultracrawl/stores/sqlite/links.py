@@ -1,4 +1,4 @@
-"""Links of pages and anchor texts of documents: tables `anchor...` of the SQLite store."""
+"""Links of pages and anchor texts of documents: tables `anchor...` and `depth_due` of the SQLite store."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ _MARK_TEXTS_DUE = """
     INSERT INTO anchor_document (key, told, due) VALUES (?,NULL,1)
     ON CONFLICT DO UPDATE SET told=NULL, due=1"""
 
+_NOTE_DEPTH_DUE = """
+    INSERT INTO depth_due (key, dropped) VALUES (?,?)
+    ON CONFLICT DO UPDATE SET dropped=CAST(dropped || excluded.dropped AS BLOB)"""
+
 _WITHOUT, _REMOVED = "without", "removed"
 """States of a document in `_submitted`: submitted without its texts, and removed from the index."""
 _LOWEST_KEY = -(1 << 63)
@@ -54,11 +58,35 @@ class SqliteLinks(SqlitePart):
         self._sweep = False
         self._crowded: set[int] | None = None
         """Keys of documents with as many texts as the index takes or more, so that page counts decide."""
-        self.changes = (self._met, self._pages, self._redirects, self._submitted)
+        self._depths_due: dict[int, bytes] = {}
+        self._clears_depths = False
+        self.changes = (self._met, self._pages, self._redirects, self._submitted, self._depths_due)
 
     def page_links(self) -> Iterator[tuple[int, bytes]]:
         """Yield the key and link keys of every page with links."""
         yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
+
+    # ---- depths
+
+    def note_depth_due(self, key: int, dropped: bytes = b"") -> None:
+        """Record that depths are to be corrected."""
+        self._depths_due[key] = self._depths_due.get(key, b"") + dropped
+
+    def depths_due(self) -> dict[int, bytes]:
+        """Return the dropped links by key."""
+        return dict(self._read("SELECT key, dropped FROM depth_due"))
+
+    def clear_depths_due(self) -> None:
+        """Delete what was recorded with the next flush."""
+        self._clears_depths = True
+
+    def linked_pages(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield key, depth and link keys of every page with links."""
+        yield from self._db.execute("SELECT key, depth, links FROM url WHERE links<>x''")
+
+    def redirects(self) -> Iterator[tuple[int, int, str]]:
+        """Yield key, depth and target of every URL that redirects."""
+        yield from self._db.execute("SELECT key, depth, subject FROM url WHERE outcome='REDIRECTED'")
 
     # ---- links of pages
 
@@ -124,10 +152,13 @@ class SqliteLinks(SqlitePart):
     @property
     def unwritten(self) -> int:
         """The number of writes that wait for the next flush."""
-        return super().unwritten + self._sweep
+        return super().unwritten + self._sweep + self._clears_depths
 
     def write_changes(self) -> None:
         """Write the unflushed changes."""
+        if self._clears_depths:
+            self._db.execute("DELETE FROM depth_due")
+        self._db.executemany(_NOTE_DEPTH_DUE, self._depths_due.items())
         self._write_documents()
         targets = self._write_redirects()
         dropped = (
@@ -195,7 +226,7 @@ class SqliteLinks(SqlitePart):
     def forget_changes(self) -> None:
         """Clear the changes after a committed flush."""
         super().forget_changes()
-        self._sweep = False
+        self._sweep = self._clears_depths = False
 
 
 _TextRow = tuple[int, str, str, int]

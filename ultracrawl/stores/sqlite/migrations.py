@@ -378,11 +378,12 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE held (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     CREATE TABLE deferred (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     """,
-    # 27: which URL holds each checksum that the filters of a source compare
+    # 27: which URL holds each checksum that the filters of a source compare; pages below which depths are corrected
     """
-    CREATE TABLE copy (key INTEGER PRIMARY KEY, checksum TEXT NOT NULL, holds INTEGER NOT NULL);
-    CREATE INDEX copy_checksum ON copy (checksum);
-    CREATE TRIGGER url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
+    CREATE TABLE IF NOT EXISTS copy (key INTEGER PRIMARY KEY, checksum TEXT NOT NULL, holds INTEGER NOT NULL);
+    CREATE INDEX IF NOT EXISTS copy_checksum ON copy (checksum);
+    CREATE TRIGGER IF NOT EXISTS url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
+    CREATE TABLE IF NOT EXISTS depth_due (key INTEGER PRIMARY KEY, dropped BLOB NOT NULL);
     """,
 )
 

@@ -186,4 +186,5 @@ CREATE TABLE deferred (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
 CREATE TABLE copy (key INTEGER PRIMARY KEY, checksum TEXT NOT NULL, holds INTEGER NOT NULL);
 CREATE INDEX copy_checksum ON copy (checksum);
 CREATE TRIGGER url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
+CREATE TABLE depth_due (key INTEGER PRIMARY KEY, dropped BLOB NOT NULL);
 PRAGMA user_version=27;

@@ -1,0 +1,125 @@
+"""Depths after changes of links are those of a fresh crawl, in records and documents."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.crash import define
+from support.in_process import InProcessWorkspace
+from support.same_index import index_differences
+from support.site import Site
+
+PAGES = 40
+
+
+class Shortcuts:
+    """A chain of pages with links across it that change: every page stays reachable, and its depth moves."""
+
+    def __init__(self, site: Site, dice: random.Random) -> None:
+        self.site, self.dice = site, dice
+        self.across = {number: self.anywhere() for number in range(PAGES)}
+        self.publish(range(PAGES))
+
+    def anywhere(self) -> list[int]:
+        return [self.dice.randrange(PAGES) for _ in range(self.dice.choice((0, 0, 1, 2)))]
+
+    def change(self, number: int) -> None:
+        changed = self.dice.sample(range(PAGES), number)
+        for page in changed:
+            self.across[page] = self.anywhere()
+        self.publish(changed)
+
+    def shortest(self) -> dict[str, int]:
+        """Return the number of links from the first page to every other one."""
+        found, front, depth = {0: 0}, [0], 0
+        while front:
+            depth += 1
+            reached = [to for page in front for to in (*self.across[page], page + 1) if to < PAGES]
+            front = [to for to in dict.fromkeys(reached) if to not in found]
+            found |= dict.fromkeys(front, depth)
+        return {f"/p{page}": depth for page, depth in sorted(found.items())}
+
+    def publish(self, pages: range | list[int]) -> None:
+        for page in pages:
+            links = [f"/p{target}" for target in self.across[page]]
+            if page + 1 < PAGES:
+                links.append(f"/to/{page + 1}" if page % 5 == 2 else f"/p{page + 1}")
+                self.site.redirect(f"/to/{page + 1}", f"/p{page + 1}")
+            self.site.page(f"/p{page}", title=f"Page {page}", text=f"words of {page}", links=links)
+
+
+def crawled(directory: Path, url: str, engine: str = "whoosh", **source: object) -> InProcessWorkspace:
+    directory.mkdir()
+    workspace = InProcessWorkspace(directory)
+    define(workspace, f"{url}/p0", engine, depth="FULL", sitemaps={"use": False}, **source)
+    workspace.crawl()
+    return workspace
+
+
+def depths(workspace: InProcessWorkspace) -> dict[str, int]:
+    rows = workspace.command("urls", "--json").lines
+    return {
+        path: row["depth"] for row in rows if (path := "/" + row["access_url"].split("/", 3)[3])[:2] == "/p"
+    }
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_depths_are_those_of_a_fresh_crawl(
+    site: Site, url: str, tmp_path: Path, engine: str, seed: int
+) -> None:
+    shortcuts = Shortcuts(site, random.Random(seed))
+    kept = crawled(tmp_path / "kept", url, engine)
+    for number in (1, 3, 12):
+        shortcuts.change(number)
+        kept.crawl()
+        fresh = crawled(tmp_path / f"fresh{number}", url, engine)
+        assert depths(fresh) == shortcuts.shortest()
+        assert depths(kept) == shortcuts.shortest()
+        assert index_differences(fresh, kept) == []
+
+
+def test_depths_are_corrected_without_anchor_texts_too(site: Site, url: str, tmp_path: Path) -> None:
+    shortcuts = Shortcuts(site, random.Random(4))
+    kept = crawled(tmp_path / "kept", url)
+    file = kept.directory / "ultracrawl.yaml"
+    file.write_text(file.read_text().replace("engine: whoosh}", "engine: whoosh, anchors: false}"))
+    kept.crawl()
+    shortcuts.change(12)
+    kept.crawl()
+    fresh = crawled(tmp_path / "fresh", url)
+    assert depths(kept) == shortcuts.shortest()
+    assert indexed_depths(kept) == indexed_depths(fresh)
+
+
+def indexed_depths(workspace: InProcessWorkspace) -> dict[str, int]:
+    return {row["url"]: row.get("depth", 0) for row in workspace.command("index", "dump").lines}
+
+
+def test_a_run_that_was_stopped_corrects_depths_in_the_end(site: Site, url: str, tmp_path: Path) -> None:
+    shortcuts = Shortcuts(site, random.Random(5))
+    kept = crawled(tmp_path / "kept", url)
+    shortcuts.change(12)
+    file = kept.directory / "ultracrawl.yaml"
+    whole = file.read_text()
+    for pages in (5, 12, 20):
+        file.write_text(whole + f"    limits: {{pages: {pages}}}\n")
+        kept.crawl(code=None)
+    file.write_text(whole)
+    kept.crawl()
+    fresh = crawled(tmp_path / "fresh", url)
+    assert depths(kept) == shortcuts.shortest()
+    assert index_differences(fresh, kept) == []
+
+
+def test_a_run_without_changes_reads_no_links(site: Site, url: str, tmp_path: Path) -> None:
+    Shortcuts(site, random.Random(6))
+    kept = crawled(tmp_path / "kept", url)
+    kept.crawl()
+    (state,) = kept.directory.glob("var/state/*.sqlite")
+    with closing(sqlite3.connect(state)) as db:
+        assert db.execute("SELECT count(*) FROM depth_due").fetchone() == (0,)
