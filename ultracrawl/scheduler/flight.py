@@ -54,7 +54,11 @@ class VisitsInFlight:
 
     def begin_visit(self, entry: QueueEntry) -> Visit:
         """Return the visit of an entry that is due: the one of the previous attempt, or a new one."""
-        visit = self._retries.pop(entry.key, None) or self._new_visit(entry)
+        visit = self._retries.pop(entry.key, None)
+        if visit is None:
+            visit = self._new_visit(entry)
+        elif (record := self._context.store.records.get_record(entry.key)) is not None:
+            visit.note_shorter_depth(record.depth)  # found while it waited for another attempt
         self._watch.begin_visit(visit)
         if entry.seq:
             self._context.visits[entry.key] = visit

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from support.crash import define
 from support.in_process import InProcessWorkspace
+from support.project import Workspace, kill_group
 from support.same_index import index_differences
 from support.site import Site
+from support.until import until
 
 PAGES = 40
 
@@ -123,3 +125,37 @@ def test_a_run_without_changes_reads_no_links(site: Site, url: str, tmp_path: Pa
     (state,) = kept.directory.glob("var/state/*.sqlite")
     with closing(sqlite3.connect(state)) as db:
         assert db.execute("SELECT count(*) FROM depth_due").fetchone() == (0,)
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("limit", [{}, {"depth": 9}])
+def test_a_shorter_way_to_a_page_in_flight_survives_a_kill(
+    site: Site, url: str, tmp_path: Path, limit: dict[str, int]
+) -> None:
+    site.page("/p0", links=["/p1", "/p9"])
+    site.page("/p1", links=["/p2"])
+    site.page("/p2", text="two", links=["/p3"])
+    site.page("/p3", text="three", links=["/p4"])
+    site.page("/p4", text="four")
+    site.page("/p9", text="nine", links=["/p3"])
+    held, shortcut = site.hold("/p3"), site.hold("/p9")
+    workspace = Workspace(tmp_path)
+    define(workspace, f"{url}/p0", "whoosh", sitemaps={"use": False}, **limit)
+    crawling = workspace.start("crawl")
+    until(lambda: site.count("/p3"), crawling)
+    shortcut.set()
+    until(lambda: stored_outcomes(tmp_path).get("/p9") == "NEW", crawling)
+    kill_group(crawling)
+    held.set()
+    workspace.crawl()
+    found = {path: row["depth"] for path, row in workspace.urls().items()}
+    assert found == {"/p0": 0, "/p1": 1, "/p9": 1, "/p2": 2, "/p3": 2, "/p4": 3}
+
+
+def stored_outcomes(directory: Path) -> dict[str, str]:
+    """Return the outcome by path of every URL that is in the store of a crawl that goes on."""
+    (state,) = directory.glob("var/state/*.sqlite")
+    with closing(sqlite3.connect(state)) as db:
+        return {
+            "/" + url.split("/", 3)[3]: outcome for url, outcome in db.execute("SELECT url, outcome FROM url")
+        }

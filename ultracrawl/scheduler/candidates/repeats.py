@@ -84,38 +84,33 @@ class RepeatVisits:
         state.queue.requeue_url(entry)
         self._place(entry)
 
-    def _lower_depth(self, key: int, depth: int) -> None:
-        """Lower the depth of a known URL; those below it follow when it is visited, or at the end of the run."""
-        store, visit = self._context.store, self._context.visits.get(key)
-        record = store.records.get_record(key)
-        if visit is not None:
-            visit.note_shorter_depth(depth)
-        elif record is not None and record.depth > depth:
-            store.records.amend_record(key, replace(record, depth=depth))
-        if visit is not None or (record is not None and record.last_fetched):
-            store.links.note_depth_due(key)
-
     def apply_shorter_routes(self, routes: Iterable[tuple[int, int]]) -> None:
-        """Apply lower depths to URLs, given as (key, depth).
+        """Apply lower depths to URLs, given as (key, depth), and store them: a crawl that is killed goes on with them.
 
         With a depth limit pages that were fetched already are fetched again, because more of their links count
         (Ultra Search 9.5). Elsewhere depth decides nothing, and is corrected without a request at the end of the run.
         """
-        counts = self._context.rules.counts_links
+        limited, counts = self._context.rules.depth_limit is not None, self._context.rules.counts_links
+        if not (limited or counts):
+            return
+        store = self._context.store
         for key, depth in routes:
-            if self._context.rules.depth_limit is None:
-                if counts:
-                    self._lower_depth(key, depth)
+            visit, record = self._context.visits.get(key), store.records.get_record(key)
+            if counts and (visit is not None or (record is not None and record.last_fetched)):
+                store.links.note_depth_due(key)
+            if limited and visit is None and record is not None and self._was_visited(record):
+                if not record.removed:
+                    self.requeue(key, record, depth)
                 continue
-            if counts and key not in self._context.visits:
-                self._context.store.links.note_depth_due(key)
-            record = self._context.store.records.get_record(key)
-            if key in self._context.visits:
-                self._depths[key] = depth
-                self._once_more.add(key)
-            elif record is None or not self._was_visited(record):
-                self._depths[key] = depth
-                if record is not None:
-                    self._context.store.records.amend_record(key, replace(record, depth=depth))
-            elif not record.removed:
-                self.requeue(key, record, depth)
+            if record is not None and record.depth > depth:
+                store.records.amend_record(key, replace(record, depth=depth))
+            if limited:
+                self._note_depth(key, depth, in_flight=visit is not None)
+            elif visit is not None:
+                visit.note_shorter_depth(depth)
+
+    def _note_depth(self, key: int, depth: int, *, in_flight: bool) -> None:
+        """Have a URL fetched with a lower depth, once more if it is in flight."""
+        self._depths[key] = depth
+        if in_flight:
+            self._once_more.add(key)
