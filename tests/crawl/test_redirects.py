@@ -143,3 +143,16 @@ def test_links_of_a_page_whose_meta_refresh_is_followed_are_not(
     workspace.define(f"{url}/")
     workspace.crawl()
     assert site.count("/a") == 0
+
+
+def test_redirects_in_a_row_are_counted_on_by_later_runs(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=["/r0"])
+    for number in range(8):
+        site.redirect(f"/r{number}", f"/r{number + 1}")
+    workspace.define(f"{url}/", limits={"redirects": 2})
+    for _ in range(3):
+        workspace.crawl(code=None)
+        outcomes = workspace.outcomes()
+        assert outcomes.pop("/") in ("NEW", "NOT_MODIFIED")
+        assert outcomes == {"/r0": "REDIRECTED", "/r1": "REDIRECTED", "/r2": "REJECTED"}
+        assert workspace.urls()["/r2"]["status_code"] == 1005

@@ -37,11 +37,7 @@ def test_kill(name: str, tmp_path: Path) -> None:
     assert_same(recorder.undisturbed(stored(name)), left)
 
 
-MOVING = {"fast_layers_forgiven"}
-"""Pairs whose limits let something else in in each run: hops of redirects count from where a run begins."""
-
-
-@pytest.mark.parametrize("name", sorted(PAIRS.keys() - MOVING))
+@every_pair
 def test_runs_in_which_nothing_changes_leave_every_document_as_it_is(name: str, tmp_path: Path) -> None:
     _, third, fourth, fifth = recorder.documents_of_runs(PAIRS[name], tmp_path, 5)
     assert_same(third, fourth)

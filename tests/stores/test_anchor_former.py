@@ -82,7 +82,9 @@ def test_what_parts_are_called_is_told_by_a_store_that_kept_it_for_nothing(tmp_p
     path = tmp_path / "s.sqlite"
     SqliteStore(path, "s").close()
     db = sqlite3.connect(path)
-    db.executescript("ALTER TABLE url DROP COLUMN sketch; DROP TABLE held; DROP TABLE deferred")
+    db.executescript(
+        "ALTER TABLE url DROP COLUMN sketch; ALTER TABLE url DROP COLUMN hops; DROP TABLE held; DROP TABLE deferred"
+    )
     db.execute(f"PRAGMA user_version={PARTS}")
     for target, fragment, text in ((HERON, "eggs", "nest"), (HERON, "", "heron")):
         mark = anchor_mark(target, text, fragment)

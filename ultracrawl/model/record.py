@@ -53,6 +53,8 @@ class UrlRecord:
     """Sketch of the words of its document (`rules.duplicates.likeness`); empty if unknown."""
     preference: int = 1
     """How much the page prefers its own URL among duplicates, see `duplicates.preference`."""
+    hops: int = 0
+    """Number of consecutive redirects on the way by which the URL was found."""
 
     @property
     def shown_url(self) -> str:

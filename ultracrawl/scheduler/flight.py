@@ -76,7 +76,8 @@ class VisitsInFlight:
         job = self._sitemaps.job_of(entry.key)
         if job is not None:
             rescan = rescan or job.reread or context.store.sites.get_sitemap(entry.key) is None
-        entry = entry._replace(display_url=record.display_url)
+        hops = entry.hops if job is not None else record.hops
+        entry = entry._replace(display_url=record.display_url, hops=hops)
         return Visit(entry, record, rescan=rescan, sitemap=job, shorter_depth=shorter_depth)
 
     def visit_ended(self, visit: Visit) -> None:

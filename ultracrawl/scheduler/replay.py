@@ -133,9 +133,8 @@ class ReplayScheduler(BaseScheduler):
         record = self._context.store.records.get_record(key)
         if record is None:
             return self.next_request()
-        entry = QueueEntry(
-            key, record.url, site_of(record.url), record.depth, 0, display_url=record.display_url
-        )
+        site, shown = site_of(record.url), record.display_url
+        entry = QueueEntry(key, record.url, site, record.depth, 0, record.hops, shown)
         visit = self._context.visits[key] = Visit(entry, record, rescan=True, from_store=True)
         self._watch.begin_visit(visit)
         return Request(

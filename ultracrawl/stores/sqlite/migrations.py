@@ -385,6 +385,8 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TRIGGER IF NOT EXISTS url_copy_gone AFTER DELETE ON url BEGIN DELETE FROM copy WHERE key=old.key; END;
     CREATE TABLE IF NOT EXISTS depth_due (key INTEGER PRIMARY KEY, dropped BLOB NOT NULL);
     """,
+    # 28: how many redirects in a row led to a URL, so that later runs count on
+    "ALTER TABLE url ADD COLUMN hops INTEGER NOT NULL DEFAULT 0;",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

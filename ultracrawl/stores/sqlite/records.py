@@ -19,7 +19,7 @@ from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_o
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 
 _INSERT_DISCOVERED = """
-    INSERT INTO url (id, key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?,?)
+    INSERT INTO url (id, key, url, site, depth, display_url, hops, first_seen) VALUES (?,?,?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
 _SELECT_IDS = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
 _COUNT_BY_OUTCOME = (
@@ -313,7 +313,7 @@ class SqliteRecords(SqliteContents):
         found = list(enumerate(self._discovered.values(), last + 1))
         self._db.executemany(
             _INSERT_DISCOVERED,
-            [(row_id, e.key, e.url, e.site, e.depth, e.display_url, t) for row_id, (e, t) in found],
+            [(row_id, e.key, e.url, e.site, e.depth, e.display_url, e.hops, t) for row_id, (e, t) in found],
         )
         ids = {entry.key: row_id for row_id, (entry, _) in found}
         if self._read("SELECT count(*) FROM url WHERE id>?", last) == [(len(found),)]:
@@ -334,7 +334,7 @@ class SqliteRecords(SqliteContents):
 
 def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:
     shown = entry.display_url
-    return UrlRecord(entry.url, source, depth=entry.depth, display_url=shown, first_seen=now)
+    return UrlRecord(entry.url, source, depth=entry.depth, display_url=shown, first_seen=now, hops=entry.hops)
 
 
 def _values(access: SqliteAccess, query: str, *waiting: Iterable[T]) -> set[T] | None:
