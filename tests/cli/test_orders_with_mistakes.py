@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 
@@ -35,6 +36,13 @@ def started(workspace: Workspace, site: Site) -> Iterator[list[subprocess.Popen[
     for process in processes:
         if process.stdout is not None and not process.stdout.closed:
             kill_group(process)
+
+
+def recorded(workspace: Workspace) -> list[str]:
+    """Return the orders in the audit log, in order."""
+    (log,) = workspace.directory.rglob("audit.jsonl")
+    rows = map(json.loads, log.read_text().splitlines())
+    return [row["action"] for row in rows if row["result"] != "begun"]
 
 
 def code_of(process: subprocess.Popen[str]) -> int:
@@ -74,6 +82,7 @@ def test_a_robot_is_steered_while_its_files_have_a_mistake(
     assert code_of(started[0]) == 0
     assert robot.command("robot", "clear", "--yes").out == "robot: 1 URLs forgotten\n"
     assert robot.command("robot", "start").code == 2
+    assert recorded(robot.workspace) == ["robot pause", "robot resume", "robot stop", "robot clear"]
 
 
 def test_a_crawl_is_steered_while_its_file_is_no_yaml(
@@ -102,6 +111,7 @@ def test_a_crawl_is_steered_while_its_file_is_no_yaml(
     answer.set()
     assert stopping.communicate(timeout=40)[0] == "one: stopped; the next crawl resumes it\n"
     assert code_of(started[0]) == 1
+    assert [one for one in recorded(workspace) if one != "stop"] == ["pause", "resume"]
 
 
 def test_a_collection_is_suspended_while_its_file_is_no_xml(
@@ -140,6 +150,7 @@ def test_a_schedule_gets_orders_while_its_file_is_no_yaml(
     file.write_text("sources: {one: [\n")
     assert workspace.command("schedule", "disable", "hourly").code == 2
     assert workspace.command("schedule", "disable", "nightly").out == "nightly: disable done\n"
+    assert "schedule disable" in recorded(workspace)
     file.write_text(good)
     (row,) = workspace.command("schedule", "list", "--json").json["schedules"]
     assert row["status"] == "disabled"

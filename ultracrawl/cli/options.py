@@ -86,6 +86,13 @@ def open_project(config: str | None, *, plain: bool = False) -> Project:
     return project
 
 
+def open_state_project(config: str | None) -> Project:
+    """Return the project for an order (see `find_state_project`). Raises `UserError`."""
+    project = find_state_project(config)
+    note_project(project)
+    return project
+
+
 def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     """Return the named sources, or all; sources with mistakes in their definitions are reported and left out.
 
@@ -117,7 +124,7 @@ def steering_option(function: Callable[..., None]) -> Callable[..., None]:
     def with_state(*, sources: Sequence[str], config: str | None = None, **others: Any) -> None:
         from ultracrawl.service.schedules.steering import is_steerable  # noqa: PLC0415 - only orders need it
 
-        project = find_state_project(config)
+        project = open_state_project(config)
         if not all(name in project.known_sources or is_steerable(project, name) for name in sources):
             project = open_project(config)
             known_sources(project, sources)

@@ -10,13 +10,12 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.main import LazyGroup
-from ultracrawl.cli.options import chosen_sources, json_option, open_project, print_json
+from ultracrawl.cli.options import chosen_sources, json_option, open_project, open_state_project, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import refuse_fatal
 from ultracrawl.rules.filters.resource import LOCAL_HOST, LOCAL_SCHEME
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.service.schedules.steering import is_steerable
-from ultracrawl.settings.projects import find_state_project
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
@@ -295,7 +294,7 @@ def filtered_source(project: Project, name: str | None) -> DataSource:
 
 def steered_robot(config: str | None, name: str | None) -> tuple[Project, str]:
     """Return the project and the name of a robot for orders, whatever mistakes its files have. Raises `UserError`."""
-    project = find_state_project(config)
+    project = open_state_project(config)
     known = project.known_sources
     robots = [one for one, source in known.items() if source.filters.file] or list(project.invalid_sources)
     wanted = [name] if name else robots

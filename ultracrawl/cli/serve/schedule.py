@@ -15,6 +15,7 @@ from ultracrawl.cli.options import (
     jobs_option,
     json_option,
     open_project,
+    open_state_project,
     print_all,
     print_json,
     project_option,
@@ -32,7 +33,6 @@ from ultracrawl.service.schedules.schedule_status import (
     state_as_json,
 )
 from ultracrawl.service.schedules.steering import order_schedule
-from ultracrawl.settings.projects import find_state_project
 from ultracrawl.sources import Project
 from ultracrawl.stores.port.schedule_store import ScheduleCommand, ScheduleRun
 
@@ -187,7 +187,7 @@ def resume() -> None:
 
 def _project_to_steer(config: str | None, name: str) -> Project:
     """Return the project for an order; mistakes in definitions do not matter to the process that runs the schedule."""
-    project = find_state_project(config)
+    project = open_state_project(config)
     if name in project.schedules or runner_of(project, name) is not None:
         return project
     return open_project(config)
