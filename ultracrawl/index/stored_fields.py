@@ -14,7 +14,7 @@ from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Version of the fields and terms of a document; increase it whenever they change.
 
 An index of another version is searched as it is, and rebuilt before it is written to.

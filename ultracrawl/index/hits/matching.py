@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain, islice, takewhile
 from os.path import commonprefix
@@ -15,7 +16,7 @@ from ultracrawl.index.hits.identifiers import IdentifierMatcher
 from ultracrawl.index.query.tree import Node, Prefix, Word, leaf_text, searched_phrases, searched_words
 from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_bigram, is_word
 from ultracrawl.index.words.folded_text import LIGATURES, folded_text
-from ultracrawl.index.words.stemming import stem_terms
+from ultracrawl.index.words.stemming import CHANGE_BEGINNINGS, LANGUAGES, stem_terms
 
 MAX_MATCHES = 500
 _ENOUGH_MATCHES = 60
@@ -31,8 +32,9 @@ class Matcher:
     Matches are the words themselves, with or without accents, and their inflected forms in the language of the text.
     """
 
-    def __init__(self, node: Node) -> None:
-        leaves = list(dict.fromkeys(searched_words(node)))
+    def __init__(self, node: Node, languages: Container[str] = LANGUAGES) -> None:
+        """Take the inflected forms in these languages into account, such as those of the documents of an index."""
+        leaves = list(dict.fromkeys(_in_languages(leaf, languages) for leaf in searched_words(node)))
         self.all_bits = (1 << len(leaves)) - 1
         """The bits of all query words."""
         self.phrase_bit = 1 << len(leaves)
@@ -249,15 +251,21 @@ def _before_pair(prefix: str) -> str:
 def _word_pattern(leaf: Word | Prefix) -> str:
     """Return the regular expression of all words that begin like a word and its inflected forms.
 
-    Inflection changes the end of a word, except in Arabic; in scripts with combining marks these may stand between
-    letters.
+    In scripts with combining marks these may stand between letters.
     """
-    word = leaf_text(leaf)
+    word, prefix = leaf_text(leaf), _common_prefix(leaf)
     rest = f"[{WORD_CHARACTERS}]*"
-    if "\u0600" <= word[0] <= "\u06ff":
-        return rf"[\u0600-\u06ff]{rest}"
+    if not prefix:
+        return rf"\w{rest}"
     is_one_letter = word[0] >= "\u0590" or word.startswith(_FROM_ONE_LETTER)
-    return _letters(word[0] if is_one_letter else _common_prefix(leaf)[:_CANDIDATE_LETTERS]) + rest
+    return _letters(word[0] if is_one_letter else prefix[:_CANDIDATE_LETTERS]) + rest
+
+
+def _in_languages(leaf: Word | Prefix, languages: Container[str]) -> Word | Prefix:
+    """Return a leaf without stems in other languages than these."""
+    if isinstance(leaf, Prefix) or not leaf.stems:
+        return leaf
+    return replace(leaf, stems=tuple(pair for pair in leaf.stems if pair[0] in languages))
 
 
 def _has_no_forms(leaf: Word | Prefix) -> bool:
@@ -266,8 +274,13 @@ def _has_no_forms(leaf: Word | Prefix) -> bool:
 
 
 def _common_prefix(leaf: Word | Prefix) -> str:
-    """Return the common prefix of all forms of a word: that of its stems without the last letter (happy, happier)."""
+    """Return the common prefix of all forms of a word: that of its stems without the last letter (happy, happier).
+
+    It is empty if a form may begin with other letters.
+    """
     word = leaf_text(leaf)
+    if isinstance(leaf, Word) and any(language in CHANGE_BEGINNINGS for language, _ in leaf.stems):
+        return ""
     if isinstance(leaf, Prefix) or not leaf.stems:
         return word[:2]
     common = commonprefix([word, *(stem for _, stem in leaf.stems)])  # noqa: RUF071 - of words, not paths

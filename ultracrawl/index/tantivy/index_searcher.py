@@ -72,7 +72,7 @@ class IndexSearcher:
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
-        matcher = Matcher(node)
+        matcher = Matcher(node, self._compiler.languages)
         if query.sort:  # tantivy returns sort values in place of scores
             rows = [(0.0, address) for _, address in found.hits]
         else:

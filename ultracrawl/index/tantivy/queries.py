@@ -55,7 +55,8 @@ class QueryCompiler:
         self._fields = fields_of(version)
         self._documents: int = searcher.num_docs
         self._has_readers = version >= FIRST_VERSION_WITH_ACL
-        self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
+        self.languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
+        """The languages by whose rules words of documents were stemmed."""
 
     def compile_node(self, node: tree.Node) -> Query:
         """Return the query of a tree; conditions score 0."""
@@ -154,7 +155,7 @@ class QueryCompiler:
 
         Otherwise a form in another language, or a word in a title, would score higher than the same word elsewhere.
         """
-        known = [(language, stem) for language, stem in stems if language in self._languages]
+        known = [(language, stem) for language, stem in stems if language in self.languages]
         forms = [(field, self._word_forms(field, word, known)) for field in self._fields]
         if not self.budget.spend(sum(form.documents for _, found in forms for form in found)):
             return Query.empty_query()

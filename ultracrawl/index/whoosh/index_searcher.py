@@ -65,7 +65,7 @@ class IndexSearcher:
             self._boost(found, query.boosts)
         total = sum(map(len, found.values()))
         wanted = max(0, query.offset) + max(0, query.limit)
-        matcher = Matcher(node)
+        matcher = Matcher(node, self._snapshot.languages)
         read = cache(stored_document)  # documents that are reranked are read again for their hits
         if order[0]:
             matches = (
