@@ -29,6 +29,15 @@ DOXYGEN = """<a name="details" id="details"></a><h2 class="groupheader">Detailed
 <a id="a400"></a>
 <h2 class="memtitle"><span class="permalink"><a href="#a400">&#9670;&#160;</a></span>state()</h2><div>state (Cdr)</div>
 <table><tr class="heading"><td><h2 class="groupheader"><a name="pub-methods"></a>Public Methods</h2></table>"""
+RUSTDOC = """<main><div class="width-limiter"><section id="main-content" class="content">
+<div class="main-heading"><h1>Struct <span>Map</span><button id="copy-path" title="Copy">Copy item path</button></h1>
+<span>source</span></div><h2 id="implementations" class="section-header">Implementations<a href="#implementations"
+class="anchor">§</a></h2><div class="impl-items"><details open><summary><section id="method.entry" class="method">
+<span class="rightside"><a class="src" href="../src/map.rs.html#9">Source</a></span><a href="#method.entry"
+class="anchor">§</a><h4 class="code-header">pub fn <a href="#method.entry" class="fn">entry</a>(&amp;mut self)
+-&gt; Entry <a href="#" class="tooltip" data-notable-ty="Entry">ⓘ</a><div class="notable-tooltiptext">Notable traits for
+<h3>Entry</h3></div></h4></section></summary><div class="docblock">Gets it.</div></details></div></section></div>
+</main>"""
 APACHE = """<div class="directive-section"><h2><a id="Listen" name="listen">Listen</a> <a
 id="listen2">Directive</a></h2></div>"""
 
@@ -60,6 +69,14 @@ GENERATED = {
         JAVADOC,
         [(1, "", "Class ArrayDeque"), (2, "method-detail", "Method Details"), (3, "add(E)", "add")],
     ),
+    "rustdoc": (
+        RUSTDOC,
+        [
+            (1, "main-content", "Struct Map"),
+            (2, "implementations", "Implementations"),
+            (4, "method.entry", "pub fn entry(&mut self) -> Entry"),
+        ],
+    ),
     "doxygen": (
         DOXYGEN,
         [
@@ -73,7 +90,27 @@ GENERATED = {
     "id deep inside": ("<dt><span><a id=x></a>term</span></dt>", [(7, "x", "term")]),
     "term without id": ("<dl><dt>term</dt></dl>", []),
     "heading without id": ("<h3>A</h3>", [(3, "", "A")]),
-    "not the first content": ("<div id=d><p>text</p><h2>A</h2></div>", [(2, "", "A")]),
+    "not the first content": (
+        "<h1>T</h1><div id=d><p>text</p><h2>A</h2><h2>B</h2></div>",
+        [(1, "", "T"), (2, "d", "A"), (2, "", "B")],
+    ),
+    "first heading of the nearest": (
+        "<div id=o><h2>O</h2><div id=i>text<div><h3>A</h3></div></div></div>",
+        [(2, "o", "O"), (3, "i", "A")],
+    ),
+    "of the whole page": ("<h1>T</h1><main id=m><p>text</p><h2>A</h2></main>", [(1, "", "T"), (2, "", "A")]),
+    "a main title needs none": ("<div id=d><p>text</p><h1>A</h1></div>", [(1, "", "A")]),
+    "permalink before": ("<p>x</p><a href='#a'>§</a><h2>A</h2>", [(2, "a", "A")]),
+    "permalink behind": ("<p>x</p><h2>A</h2><a href='#a%20b'>¶</a>", [(2, "a b", "A")]),
+    "permalink inside": ("<p>x</p><h2>A <a href='#a'>#</a></h2>", [(2, "a", "A")]),
+    "a link is no permalink": (
+        "<p>x</p><a href='#a'>See A</a><h2>A <a href='#b'>B</a></h2>",
+        [(2, "", "A B")],
+    ),
+    "buttons and tooltips": (
+        "<h2 id=a>A<button>Copy <b>it</b></button> <span role=tooltip>tip</span><i>b</i></h2>c",
+        [(2, "a", "A b")],
+    ),
     "a link is no mark": ("<a id=x>text</a><h2>A</h2>", [(2, "", "A")]),
     "comments are no content": ("<div id=d><!-- c --> <h2>A</h2></div>", [(2, "d", "A")]),
     "top is the page": ("<a name=Top></a><h1>A</h1>", [(1, "", "A")]),

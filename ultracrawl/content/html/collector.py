@@ -74,6 +74,8 @@ class PageCollector:
     regions: list[tuple[LexborNode, bool]] = field(default_factory=list)
     """Elements that are the text of the page (true) or excluded from it (false)."""
     headings: list[Heading] = field(default_factory=list)
+    may_have_tooltips: bool = True
+    """Whether headings are searched for tooltips, which are no part of their titles."""
     switches: list[tuple[LexborNode, bool]] = field(default_factory=list)
     """Comments that switch indexing of the following text off (true) or on (false)."""
     too_many_links: bool = False

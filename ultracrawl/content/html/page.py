@@ -62,6 +62,7 @@ def parse_html(
     body, charset = _to_utf8(body, content_type, default_charset)
     body, cut = _apply_limits(body, limits, xml=xml)
     collector = PageCollector(url, robots_name.lower(), link_kinds, limits, 2 * len(body))
+    collector.may_have_tooltips = b"tooltip" in body
     root = LexborHTMLParser(mark_block_edges(body), options=_AS_WRITTEN).root
     if root is not None:
         walk(root, collector, landmarks=find_regions(collector, root, body, content))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.html.collector import MOST_SECTIONS, Heading, PageCollector
 from ultracrawl.content.html.links import Reader
-from ultracrawl.content.html.tags import COMMENT, TEXT, tag_number
+from ultracrawl.content.html.tags import COMMENT, TEXT, UNSEEN, tag_number
 from ultracrawl.content.limits import limit_text
 from ultracrawl.model.page import Section
 
@@ -27,6 +28,9 @@ _TOP = "top"
 _DESCENDANT_LEVELS, _ANCESTOR_LEVELS = 2, 6
 """Levels below and above a heading that are searched for an id."""
 _BODY, _SECTION = tag_number("body"), tag_number("section")
+_WHOLE = frozenset(map(tag_number, ("html", "body", "main")))
+"""Elements that stand for the whole page."""
+_BUTTON = tag_number("button")
 _A = tag_number("a")
 _ANCHOR_TAGS = frozenset({_A, tag_number("span")})
 
@@ -36,15 +40,29 @@ def read_section(collector: PageCollector, node: LexborNode) -> None:
     if len(collector.headings) == MOST_SECTIONS:
         return
     level = _LEVELS[node.tag_id]
-    anchor = _id_of(node) or _id_inside(node) or (_id_around(node) if level < TERM_LEVEL else "")
+    if collector.may_have_tooltips:
+        _hide_tooltips(collector, node)
+    anchor = _id_of(node) or _id_inside(node)
+    if level < TERM_LEVEL:
+        anchor = anchor or _id_around(node) or _linked_id(node) or _id_of_headed(collector, node)
     if len(anchor) > LONGEST_ANCHOR or anchor.lower() == _TOP:
         anchor = ""
     if anchor or level < TERM_LEVEL:
         collector.headings.append(Heading(node, level, anchor))
 
 
-SECTION_READERS: dict[int, Reader] = dict.fromkeys(_LEVELS, read_section)
-"""Readers of elements that start a section."""
+def _read_button(collector: PageCollector, node: LexborNode) -> None:
+    """Hide a button in a heading ("Copy"), which is no part of its title."""
+    parent = node.parent
+    for _ in range(_DESCENDANT_LEVELS):
+        if parent is not None and parent.tag_id in _LEVELS:
+            collector.hidden.append(node)
+            return
+        parent = None if parent is None else parent.parent
+
+
+SECTION_READERS: dict[int, Reader] = dict.fromkeys(_LEVELS, read_section) | {_BUTTON: _read_button}
+"""Readers of elements that start a section, and of buttons in them."""
 
 
 def text_and_sections(collector: PageCollector, limit: int) -> tuple[str, tuple[Section, ...], bool]:
@@ -94,7 +112,7 @@ def _id_inside(node: LexborNode) -> str:
     """
     first = None
     for child in node.iter():
-        if child_id := _id_of(child):
+        if child.tag_id != _BUTTON and (child_id := _id_of(child)):
             return child_id
         if first is None and child.tag_id != COMMENT:
             first = child
@@ -131,6 +149,48 @@ def _id_around(node: LexborNode) -> str:
             return parent_id
         node = parent
     return anchor
+
+
+def _id_of_headed(collector: PageCollector, node: LexborNode) -> str:
+    """Return the id of the nearest element around a heading whose first heading it is; a main title needs none."""
+    earlier = next((each.node for each in reversed(collector.headings) if each.level < TERM_LEVEL), None)
+    if earlier is None or _LEVELS[node.tag_id] == 1:
+        return ""
+    headed = {around.mem_id for around in _ancestors(earlier)}
+    return next((around.id for around in _ancestors(node) if around.id and around.mem_id not in headed), "")
+
+
+def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield the elements around a node, from the inside, that do not stand for the whole page."""
+    parent = node.parent
+    while parent is not None and parent.tag_id not in _WHOLE:
+        yield parent
+        parent = parent.parent
+
+
+def _linked_id(node: LexborNode) -> str:
+    """Return the fragment of the permalink in or beside a heading: `<a href="#x">#</a><h4>title</h4>`."""
+    before, after = node.prev, node.next
+    if before is not None and before.tag_id == TEXT and _is_blank(before):
+        before = before.prev
+    for near in (*node.iter(), before, after):
+        if near is not None and near.tag_id == _A and not near.text().strip(_PERMALINKS):
+            href = near.attributes.get("href") or ""
+            if href.startswith("#"):
+                return unquote(href[1:])
+    return ""
+
+
+def _hide_tooltips(collector: PageCollector, node: LexborNode) -> None:
+    """Hide the tooltips in a heading, which are no part of its title."""
+    for child in node.iter():
+        if child.tag_id in UNSEEN or child.tag_id == COMMENT:
+            continue
+        attributes = child.attributes
+        if attributes.get("role") == "tooltip" or "tooltip" in (attributes.get("class") or ""):
+            collector.hidden.append(child)
+        else:
+            _hide_tooltips(collector, child)
 
 
 def _is_blank(node: LexborNode) -> bool:
