@@ -15,7 +15,7 @@ class PageLimits(NamedTuple):
 
     nodes: int = 1_000_000
     """Tags and comments."""
-    links: int = 10_000
+    links: int = 25_000
     """Different links."""
     text: int = 5_000_000
     """Characters of text, and as many of link texts and of META values."""

@@ -35,6 +35,7 @@ class RunCounters:
         self.rejected_by = Counter[str]()
         self.given_up = Counter[str]()
         self.cut = Counter[str]()
+        self.cut_examples: dict[str, str] = {}
         self.problems: list[str] = []
         self.remarks: list[str] = []
         self.ended_by = ""
@@ -119,9 +120,10 @@ class RunCounters:
         """Count orphans that are removed."""
         self.orphans += number
 
-    def count_truncated(self, omitted: str) -> None:
+    def count_truncated(self, omitted: str, url: str) -> None:
         """Count a page that was read in part, by what was omitted."""
         self.cut[omitted] += 1
+        self.cut_examples.setdefault(omitted, url)
 
     def count_dropped_values(self, number: int) -> None:
         """Count attribute values that do not match the type of their search attribute."""

@@ -65,6 +65,8 @@ class RunReport:
     """URLs of which no content was read, although the visit before read some."""
     cut: Counter[str] = field(default_factory=Counter)
     """Pages read in part, by the part left out."""
+    cut_examples: dict[str, str] = field(default_factory=dict)
+    """The first page read in part, by the part left out."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
     without_text: int = 0
@@ -149,6 +151,7 @@ class RunReport:
             "scheduled": self.scheduled,
             "given_up": dict(self.given_up),
             "cut": dict(self.cut.most_common()),
+            "cut_examples": dict(self.cut_examples),
             "dropped_values": self.dropped_values,
             "without_text": self.without_text,
             "resumed": self.resumed,

@@ -109,9 +109,12 @@ def test_links_beyond_the_limit_are_not_followed_and_that_is_said(
     run = workspace.crawl().run
     reason = "limits.links_per_page 4: further links were omitted"
     assert (run["outcomes"], run["cut"]) == ({"NEW": 5}, {reason: 1})
+    assert run["cut_examples"] == {reason: f"{url}/"}
     assert workspace.urls()["/"]["reason"] == reason
     assert reason in workspace.command("explain", f"{url}/").out
-    assert f"1  read in part: {reason}" in workspace.command("crawl", "--force").out
+    told = workspace.command("crawl", "--force").out.splitlines()
+    at = told.index("  Pages read in part (1):")
+    assert told[at + 1].split(maxsplit=1) == ["1", f"{reason}: {url}/"]
     workspace.define(f"{url}/")
     assert workspace.crawl("--force").run["outcomes"]["NEW"] == 5
 

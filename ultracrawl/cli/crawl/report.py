@@ -122,8 +122,6 @@ def _print_rejected(report: RunReport) -> None:
 
 
 def _print_omitted(report: RunReport) -> None:
-    for reason, number in report.cut.most_common(MAX_RULES_SHOWN):
-        print_line(f"  {number:>9,}  read in part: {reason}")
     if report.without_text:
         click.echo(
             f"  {report.without_text:>9,}  documents without text, such as scans; found by their titles only"
@@ -132,6 +130,11 @@ def _print_omitted(report: RunReport) -> None:
         click.echo(
             f"  {report.dropped_values:>9,}  attribute values dropped: not of the type of their attribute"
         )
+    if report.cut:
+        click.echo(f"  Pages read in part ({report.cut.total():,}):")
+    for reason, number in report.cut.most_common(MAX_RULES_SHOWN):
+        example = report.cut_examples.get(reason, "")
+        print_line(f"  {number:>9,}  {reason}" + (f": {example}" if number == 1 else f", such as {example}"))
 
 
 def _size(count: int) -> str:

@@ -61,7 +61,7 @@ def _read_button(collector: PageCollector, node: LexborNode) -> None:
         parent = None if parent is None else parent.parent
 
 
-SECTION_READERS: dict[int, Reader] = dict.fromkeys(_LEVELS, read_section) | {_BUTTON: _read_button}
+SECTION_READERS: dict[int, Reader] = {**dict.fromkeys(_LEVELS, read_section), _BUTTON: _read_button}
 """Readers of elements that start a section, and of buttons in them."""
 
 

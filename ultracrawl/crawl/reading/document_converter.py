@@ -139,7 +139,7 @@ def note_truncation(context: CrawlContext, visit: Visit, page: Page) -> None:
     """Record in visit and report what was left out of a page, if anything."""
     if page.truncated:
         visit.note_truncated(page.truncated)
-        context.counters.count_truncated(page.truncated)
+        context.counters.count_truncated(page.truncated, visit.url)
 
 
 def _joined(*reasons: str) -> str:

@@ -35,7 +35,7 @@ class LimitsSection(Section):
     """New URLs are accepted again when this much more is free, in percentage points."""
     nodes_per_page: int = Field(default=1_000_000, ge=1, examples=[100_000])
     """Maximum number of tags and comments of an HTML page. The rest of the page is ignored."""
-    links_per_page: int = Field(default=10_000, ge=1, examples=[2000])
+    links_per_page: int = Field(default=25_000, ge=1, examples=[2000])
     """Maximum number of different links followed per page. Further ones are ignored."""
     seconds_per_page: Seconds = Field(default=30.0, gt=0, examples=[10])
     """Seconds after which parsing a large page (256 kB or more) is given up (status 958)."""
