@@ -26,8 +26,8 @@ _LISTS = {
     "en": "a about am an and are arent as at be been being but by can cannot cant could couldnt did didnt do "
     "does doesnt doing dont for from had hadnt has hasnt have havent having he her here his how i if im "
     "in into is isnt it its ive me might must my no not of on onto or our please shall she should "
-    "shouldnt so than that thats the their them then there theres these they this those to us was wasnt "
-    "we were werent what whats when where wheres which while who whom whose why will with wont would "
+    "shouldnt so than that thats the their them then there theres these they this those to us versus vs was "
+    "wasnt we were werent what whats when where wheres which while who whom whose why will with wont would "
     "wouldnt you your",
     "es": "a al algo como con cual cuando cuál cuáles cuándo cómo de del desde donde dónde el ella en entre es "
     "ese eso esta este esto está están ha han hay la las le les lo los me mi mis muy no nos o para pero "
