@@ -85,6 +85,10 @@ def test_shape_of_search_json(crawled: Workspace) -> None:
         pytest.param(["words"], {"/", "/a"}, id="word"),
         pytest.param(['"words there"'], {"/a"}, id="phrase"),
         pytest.param(["words -there"], {"/"}, id="without"),
+        pytest.param(["words", "-there"], {"/"}, id="without as a word of its own"),
+        pytest.param(["words", "--sort", "-Title", "-there", "--limit=3"], {"/"}, id="without among options"),
+        pytest.param(["--", "words", "-there"], {"/"}, id="without behind --"),
+        pytest.param(["->>", "absentword"], set(), id="operator"),
         pytest.param(["wor*"], {"/", "/a"}, id="prefix"),
         pytest.param(["words", "--where", "Author=Miller"], {"/a"}, id="where"),
         pytest.param(["words", "--where", "Author=Nobody"], set(), id="where-nobody"),
@@ -146,7 +150,11 @@ def test_schema_is_json(workspace: Workspace) -> None:
         pytest.param(["search", "x"], "there is no definition file", id="search-nothing"),
         pytest.param(["lint"], "there is no definition file", id="lint-nothing"),
         pytest.param(["crawl", "--no-such-option"], "No such option", id="bad-option"),
-        pytest.param(["fly"], "No such command", id="bad-verb"),
+        pytest.param(["fly"], "no verb 'fly'", id="bad-verb"),
+        pytest.param(["serach", "x"], "`ultracrawl search x`", id="misspelt-verb"),
+        pytest.param(["list"], "`ultracrawl status`", id="verb-of-others"),
+        pytest.param(["https://x.example/"], "`ultracrawl crawl https://x.example/`", id="URL-for-a-verb"),
+        pytest.param(["crawl", "https://x.example/", "site"], "no source names", id="URL-and-source"),
         pytest.param(["urls", "--outcome", "BAD"], "is not one of", id="bad-choice"),
     ],
 )
@@ -211,7 +219,7 @@ def test_a_url_needs_no_file_and_the_other_verbs_know_it(site: Site, url: str, w
     assert sorted(workspace.search("needle")) == ["/", "/a"]
     assert workspace.command("status").code == 0
     assert (workspace.directory / "var" / "index").is_dir()
-    assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
+    assert workspace.crawl(f"{url}/", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
     assert list(workspace.directory.glob("var/log/*.log"))
     assert not (workspace.directory / "var" / "var").exists()
     assert workspace.crawl(name, "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}

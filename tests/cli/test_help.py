@@ -9,7 +9,8 @@ import pytest
 from documentation.pages import commands, understand
 from support.project import ROOT
 
-from ultracrawl.cli.main import VERBS, cli
+from ultracrawl.cli.main import GROUPS as VERB_GROUPS
+from ultracrawl.cli.main import OTHER_WORDS, VERBS, cli
 
 
 def walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[str, click.Command]]:
@@ -32,7 +33,9 @@ def help_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", GROUPS)
 def test_each_line_of_a_list_is_whole(name: str) -> None:
-    lines = help_of(name).partition("Commands:\n")[2].splitlines()
+    title = next(iter(VERB_GROUPS)) if name == "ultracrawl" else "Commands"
+    listed = help_of(name).partition(f"{title}:\n")[2].splitlines()
+    lines = [line for line in listed if line.startswith("  ")]
     assert len(lines) == len(GROUPS[name].list_commands(click.Context(GROUPS[name])))
     assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
 
@@ -45,6 +48,13 @@ def test_options_are_described_and_examples_parse(name: str) -> None:
     assert any(f"ultracrawl {' '.join(words)}".startswith(name) for words in examples)
     for words in examples:
         understand(words)
+
+
+def test_each_verb_stands_in_one_group() -> None:
+    listed = [name for names in VERB_GROUPS.values() for name in names.split()]
+    assert sorted(listed) == sorted(VERBS)
+    assert set(OTHER_WORDS.values()) <= set(VERBS)
+    assert set(OTHER_WORDS).isdisjoint(VERBS)
 
 
 def test_the_list_of_verbs_imports_none() -> None:

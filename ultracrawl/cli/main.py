@@ -71,6 +71,28 @@ VERBS = {
 }
 """The verbs by name; a module is imported when its verb is used."""
 
+GROUPS = {
+    "Crawl": "crawl plan submit pause resume stop reindex",
+    "Search": "search lists",
+    "Look": "status urls explain queue screened probe",  # word: the verb
+    "Define": "lint schema init secret load-metadata changelog",
+    "Keep": "approve approve-deletions index feeding export backup restore",
+    "Serve": "serve schedule token notices",
+    "Other crawlers' files": "convert admin robot simulate",
+}
+"""The verbs in the order of `ultracrawl --help`, under what a person wants."""
+
+OTHER_WORDS = {
+    "check": "lint", "config": "lint", "delete": "approve", "fetch": "crawl", "find": "search", "index-site": "crawl",
+    "info": "status", "list": "status", "log": "urls", "logs": "urls", "ls": "status", "query": "search",
+    "run": "crawl",
+    "spider": "crawl", "start": "crawl", "update": "crawl", "validate": "lint", "watch": "serve",
+}  # fmt: skip
+"""What people type for a verb that is named otherwise."""
+
+
+_NAME_WIDTH = max(map(len, VERBS))
+
 
 class LazyGroup(click.Group):
     """A click group with lazily imported verbs, so that `--help` and small verbs start quickly."""
@@ -105,9 +127,33 @@ class Verbs(LazyGroup):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of verbs without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, VERBS[name].line) for name in self.list_commands(ctx)])
+        """Write the list of verbs in groups, without importing them."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{_NAME_WIDTH}}", VERBS[name].line) for name in names.split()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first word names. Raises `UserError` with the verb that may have been meant."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            raise UserError(f"there is no verb {args[0]!r}{_meant(args)}")
+        return super().resolve_command(ctx, args)
+
+
+def _meant(words: list[str]) -> str:
+    """Return what to type in place of words that begin with no verb."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only after a mistake
+
+    word = words[0].lower()
+    if "://" in word:
+        return f"; write `ultracrawl crawl {words[0]}`"
+    close = OTHER_WORDS.get(word) or next(iter(get_close_matches(word, VERBS, 1)), "")
+    return (
+        f"; write `{' '.join(('ultracrawl', close, *words[1:]))}`"
+        if close
+        else "; `ultracrawl --help` lists them"
+    )
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -117,7 +163,7 @@ def cli() -> None:
 
     \b
     Try it without any file:
-      ultracrawl crawl --url https://docs.example.com/
+      ultracrawl crawl https://docs.example.com/
       ultracrawl search "create index"
 
     With a definition file (ultracrawl.yaml) every source in it is crawled by name. Exit codes: 0 done, 1 work

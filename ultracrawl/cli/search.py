@@ -71,9 +71,33 @@ def _principals_options(function: Callable[..., None]) -> Callable[..., None]:
     return with_principals
 
 
-@click.command("search")
+class _SearchCommand(click.Command):
+    """A command whose words may begin with a minus sign (`-draft`, `->>`) without being options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        options = {name: option for option in self.params for name in option.opts}
+        marked, is_value = list[str](), False
+        for number, word in enumerate(args):
+            if word == "--" and not is_value:
+                marked += args[number:]
+                break
+            known = word in options or word in ctx.help_option_names or word.startswith(("--", "-c"))
+            is_word = word.startswith("-") and len(word) > 1 and not is_value and not known
+            marked.append(_WORD + word if is_word else word)
+            option = options.get(word) if not is_value else None
+            is_value = isinstance(option, click.Option) and not option.is_flag
+        return super().parse_args(ctx, marked)
+
+
+_WORD = "\0"
+"""Precedes a word of the query that looks like an option; no argument of a process contains it."""
+
+
+@click.command("search", cls=_SearchCommand)
 @server_option("search")
-@click.argument("query", nargs=-1, callback=lambda _context, _option, words: " ".join(words))
+@click.argument(
+    "query", nargs=-1, callback=lambda _context, _option, words: " ".join(words).replace(_WORD, "")
+)
 @config_option
 @click.option("--source", multiple=True, metavar="S", help="Only documents of this source; repeatable.")
 @click.option(

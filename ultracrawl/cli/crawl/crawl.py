@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 @click.command("crawl")
 @server_option("crawl")
-@click.argument("sources", nargs=-1)
+@click.argument("sources", nargs=-1, metavar="[SOURCES|URL]...")
 @config_option
 @click.option(
-    "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; needs no file."
+    "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; the same as URL alone."
 )
 @click.option(
     "--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run."
@@ -55,7 +55,7 @@ def command(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Crawl SOURCES (all of the definition file if none is named) and bring the index up to date.
+    """Crawl SOURCES (without any: all of the definition file), or the site of a URL, and bring the index up to date.
 
     A later run requests only what may have changed, and removes from the index what is gone. A run that was
     stopped or killed is resumed. Several sources are crawled at the same time: --jobs of them, besides those that only
@@ -65,14 +65,16 @@ def command(
 
     \b
     Examples:
-      ultracrawl crawl --url https://docs.example.com/
+      ultracrawl crawl https://docs.example.com/
       ultracrawl crawl handbook intranet
       ultracrawl crawl --jobs 8
       ultracrawl crawl -c conf/ultracrawl.yaml --force --json
       ultracrawl crawl --continuous handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    urls += tuple(name for name in sources if "://" in name)
+    sources = tuple(name for name in sources if "://" not in name)
     if urls and (config or sources):
-        raise UserError("--url needs no definition file and no source names; leave out one or the other")
+        raise UserError("a URL needs no definition file and no source names; leave out one or the other")
     project, chosen, refused = _select_sources(sources, config, urls)
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
