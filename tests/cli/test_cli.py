@@ -225,6 +225,17 @@ def test_a_url_needs_no_file_and_the_other_verbs_know_it(site: Site, url: str, w
     assert workspace.crawl(name, "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
 
 
+def test_quiet_prints_problems_only(site: Site, url: str, workspace: Workspace) -> None:
+    workspace.define("http://no-such-host.invalid/")
+    ended = workspace.command("crawl", "-q")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1)
+    site.page("/", title="Home", text="words")
+    workspace.define(f"{url}/")
+    ended = workspace.command("crawl", "--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert workspace.command("crawl", "-q", "--json").code == 2
+
+
 def test_two_sources_share_the_index_and_keep_their_own_state(
     site: Site, url: str, workspace: Workspace
 ) -> None:

@@ -112,3 +112,16 @@ def test_without_libcurl_nothing_but_crawling_ends(site: Site, url: str, workspa
     assert (both.code, both.err.count("\n")) == (1, 1)
     assert both.err.startswith("site: not crawled: source site: fetching pages needs pycurl")
     assert "other: run 2" in both.out
+
+
+def test_the_summary_names_the_extra_once_that_documents_need(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    for name in ("a", "b"):
+        site.file(f"/{name}.pdf", b"%PDF-1.4", "application/pdf")
+    site.page("/", title="Home", text="words", links=["/a.pdf", "/b.pdf"])
+    workspace.define(f"{url}/")
+    run = workspace.crawl(**without(workspace, "pypdfium2")).run
+    (remark,) = run["remarks"]
+    assert "pip install 'ultracrawl[convert]'" in remark
+    assert run["outcomes"] == {"FAILED": 2, "NEW": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.cli.crawl.report import print_report
+from ultracrawl.cli.crawl.report import print_report, print_total_and_next_step
 from ultracrawl.model import RunReport, UrlOutcome
 
 
@@ -29,3 +29,11 @@ def test_errors_below_400_are_counted_with_the_others(capsys: pytest.CaptureFixt
     ended.status_codes.update({200: 1, 300: 2, 304: 3, 404: 1, 999: 1})
     print_report(ended)
     assert "  Errors: 2 × 300 HTTP status 300, 1 × 404 not found, 1 × 999" in capsys.readouterr().out
+
+
+def test_the_next_step_is_named_after_the_first_run_only(capsys: pytest.CaptureFixture[str]) -> None:
+    first, later = RunReport("docs", "1", "2026-01-01T00:00:00Z", indexed=3), report(indexed=3)
+    print_total_and_next_step([later])
+    assert capsys.readouterr().out == ""
+    print_total_and_next_step([first])
+    assert "ultracrawl search" in capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.cli.terminal import escape_controls
+from ultracrawl.cli.terminal import escape_controls, wrapped
 
 BELL = "\x1b]0;owned\x07"
 BYTE = "\x9b31m"
@@ -60,3 +60,11 @@ def test_p11_no_verb_prints_what_a_site_would_have_steer_the_terminal(
         assert {character for character in printed if escape_controls(character) != character} <= {"\n"}
     assert r"\u001b]0;owned" in ended[1].out, "the rule is told nonetheless"
     assert "Title ]0;owned" in ended[5].out
+
+
+def test_texts_are_wrapped_with_their_indent_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "one two three four five six"
+    assert wrapped(text, "    ") == f"    {text}"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+    assert wrapped(text, "    ") == "    one two three\n    four five six"

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ultracrawl.cli.options import config_option, json_option, print_json, server_option, show_hints
-from ultracrawl.cli.terminal import escape_controls
+from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchLimit, SearchResult
 from ultracrawl.index.engine import SEARCH_SECONDS, SEARCH_TERMS
@@ -236,7 +236,8 @@ def print_result(
         if hit.section is not None:
             click.secho(f"    {as_line(hit.section.title)}", bold=True)
         click.secho(f"    {escape_controls(hit.section_url)}", fg="green")
-        click.echo(_marked(f"    {hit.snippet}"))
+        if hit.snippet:
+            click.echo(_marked(wrapped(hit.snippet, "    ")))
     for name, values in result.facets.items():
         rows = (
             f"{names.of(name, count.value) or _value_text(count.value)} ({count.count:,})" for count in values

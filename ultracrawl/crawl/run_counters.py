@@ -150,6 +150,11 @@ class RunCounters:
         """Add a line about something that is no failure."""
         self.remarks.append(remark)
 
+    def add_new_remark(self, remark: str) -> None:
+        """Add a line about something that is no failure unless it is there."""
+        if remark not in self.remarks:
+            self.add_remark(remark)
+
     def note_limit(self, limit: str) -> None:
         """Set the limit that ends the run before its queue is empty."""
         self.ended_by = limit

@@ -171,6 +171,8 @@ class AcceptanceMiddleware:
         # FAILED keeps an indexed document: its converter may only be missing today.
         lacks_converter = refusal.status is StatusCode.CONVERTER_MISSING
         outcome = UrlOutcome.FAILED if lacks_converter else UrlOutcome.NOT_INDEXED
+        if lacks_converter:
+            self._context.counters.add_new_remark(str(refusal.cause))
         self._context.endings.end_visit(visit, Ending(outcome, refusal.status, refusal.cause))
 
 

@@ -81,7 +81,9 @@ def test_sources_are_crawled_at_the_same_time(three: Three, jobs: str) -> None:
 def test_the_summary_adds_up(three: Three) -> None:
     ended = three.workspace.command("crawl", "--jobs", "2")
     assert ended.code == 0, ended.err
-    assert ended.out.splitlines()[-1].startswith("3 sources: 21 URLs, 21 fetched, 21 indexed, 0 deleted")
+    total, next_step = ended.out.splitlines()[-2:]
+    assert total.startswith("3 sources: 21 URLs, 21 fetched, 21 indexed, 0 deleted")
+    assert "ultracrawl search" in next_step
 
 
 def test_ctrl_c_ends_all_cleanly_and_the_next_goes_on(three: Three) -> None:

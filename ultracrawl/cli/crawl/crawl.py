@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ultracrawl.cli.audit import note_project
-from ultracrawl.cli.crawl.progress import ProgressLine
-from ultracrawl.cli.crawl.report import print_report, print_total
+from ultracrawl.cli.crawl.progress import Progress
+from ultracrawl.cli.crawl.report import print_problems, print_report, print_total_and_next_step
 from ultracrawl.cli.options import (
     config_option,
     jobs_option,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--continuous", is_flag=True, help="Stay, and begin each cycle when it is due, until Ctrl-C.")
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")
 @json_option
 def command(
     sources: tuple[str, ...],
@@ -53,6 +54,7 @@ def command(
     continuous: bool,
     force: bool,
     verbose: bool,
+    quiet: bool,
     as_json: bool,
 ) -> None:
     """Crawl SOURCES (without any: all of the definition file), or the site of a URL, and bring the index up to date.
@@ -71,42 +73,49 @@ def command(
       ultracrawl crawl -c conf/ultracrawl.yaml --force --json
       ultracrawl crawl --continuous handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    if quiet and (verbose or as_json):
+        raise UserError("--quiet prints nothing that --verbose or --json want; leave out one or the other")
     urls += tuple(name for name in sources if "://" in name)
     sources = tuple(name for name in sources if "://" not in name)
-    if urls and (config or sources):
-        raise UserError("a URL needs no definition file and no source names; leave out one or the other")
     project, chosen, refused = _select_sources(sources, config, urls)
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
     settings = _log_settings(verbose)
     jobs = _parallel_jobs(project, len(chosen), jobs)
+    show = print_problems if quiet else print_report
     if continuous:
-        _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json)
+        _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json, show)
         return
-    with ProgressLine(enabled=not verbose) as progress:
+    with Progress(enabled=not (verbose or quiet)) as progress:
         if jobs > 1:
             reports = _crawl_in_processes(project, chosen, jobs, force, settings, progress)
         else:
             reports = _crawl_here(project, chosen, force, settings, progress, urls)
     reports += refused
-    print_all("runs", reports, print_report, as_json=as_json)
-    if jobs > 1 and not as_json:
-        print_total(reports)
-    names = {source.name for source in chosen}
-    complete = names == {report.source for report in reports} and not any(report.failed for report in reports)
-    raise SystemExit(0 if complete else 1)
+    print_all("runs", reports, show, as_json=as_json)
+    if not (as_json or quiet):
+        print_total_and_next_step(reports)
+    raise SystemExit(0 if _is_complete(chosen, reports) else 1)
 
 
 def _select_sources(
     sources: tuple[str, ...], config: str | None, urls: tuple[str, ...]
 ) -> tuple[Project, list[DataSource], list[RunReport]]:
     """Return the project, the sources to crawl, and a report for each source that cannot be crawled."""
+    if urls and (config or sources):
+        raise UserError("a URL needs no definition file and no source names; leave out one or the other")
     if urls:
         project, source = project_of_urls(urls)
         note_project(project)
         return project, [source], []
     project = open_project(config)
     return project, *Catalog(project).select_for_crawl(sources)
+
+
+def _is_complete(chosen: list[DataSource], reports: list[RunReport]) -> bool:
+    """Return whether each source has a report, and none failed."""
+    names = {source.name for source in chosen}
+    return names == {report.source for report in reports} and not any(report.failed for report in reports)
 
 
 def _parallel_jobs(project: Project, sources: int, jobs: int | None) -> int:
@@ -129,7 +138,7 @@ def _crawl_here(
     chosen: list[DataSource],
     force: bool,
     settings: dict[str, Any],
-    progress: ProgressLine,
+    progress: Progress,
     urls: tuple[str, ...],
 ) -> list[RunReport]:
     from ultracrawl.index.writing.opening import prestart_indexer  # noqa: PLC0415 - as below
@@ -148,7 +157,7 @@ def _crawl_in_processes(
     jobs: int,
     force: bool,
     settings: dict[str, Any],
-    progress: ProgressLine,
+    progress: Progress,
 ) -> list[RunReport]:
     def show(done: int, going: Mapping[str, CrawlProgress]) -> None:
         progress.update_all(done, len(chosen), going)
@@ -166,9 +175,10 @@ def _crawl_continuously(
     force: bool,
     settings: dict[str, Any],
     as_json: bool,
+    show: Callable[[RunReport], None],
 ) -> None:
     def print_run(report: RunReport) -> None:
-        print_all("runs", [report], print_report, as_json=as_json)
+        print_all("runs", [report], show, as_json=as_json)
         sys.stdout.flush()
 
     def print_to_stderr(line: str) -> None:

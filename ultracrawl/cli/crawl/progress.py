@@ -1,76 +1,168 @@
-"""The progress line on the terminal during a crawl."""
+"""The progress of crawls on standard error: lines that are updated on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
+
+import click
 
 if TYPE_CHECKING:
     from ultracrawl.crawl import RunningCrawl
     from ultracrawl.service.orders import CrawlProgress
 
+PLAIN_INTERVAL = 30.0
+"""Seconds between two lines where standard error is no terminal."""
+MAX_LINES = 12
+"""Running crawls that are shown, a line each."""
+_RATE_INTERVAL = 1.0
+_ENOUGH = 5.0
+"""Seconds after which the rate so far tells how long the queue will take."""
 
-class ProgressLine:
-    """Shows fetched, indexed, queued, pages per second and the current site, if standard error is a terminal."""
 
-    def __init__(self, *, enabled: bool) -> None:
-        self._live = _LiveLine() if enabled and sys.stderr.isatty() else None
-        self._rate = 0.0
-        self._last = (0.0, 0)
+class Screen(Protocol):
+    """Shows the latest lines until it is stopped."""
+
+    def start(self) -> None:
+        """Begin to show lines."""
+
+    def show(self, lines: list[str]) -> None:
+        """Replace the lines."""
+
+    def stop(self) -> None:
+        """Remove the lines, if that is possible."""
+
+
+class Progress:
+    """Shows phase, time, counts, rate and current site of running crawls; nothing if it is not enabled."""
+
+    def __init__(
+        self, *, enabled: bool, screen: Screen | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._screen = (
+            (screen or (_Terminal() if sys.stderr.isatty() else _Plain(clock))) if enabled else None
+        )
+        self._clock = clock
+        self._began = clock()
+        self._rates: dict[str, _Rate] = {}
 
     def __enter__(self) -> Self:
-        if self._live:
-            self._live.start()
+        if self._screen:
+            self._screen.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live:
-            self._live.stop()
+        if self._screen:
+            self._screen.stop()
 
     def update(self, crawl: RunningCrawl) -> None:
-        """Show the current numbers of a crawl."""
-        if self._live is None:
+        """Show the current numbers of a crawl in this process."""
+        if self._screen is None:
             return
         report = crawl.context.report
-        self._measure(report.outcomes.total())
+        phase = "paused" if crawl.paused else "crawling" if report.queued else "indexing"
+        counts = {
+            "fetched": report.fetched,
+            "indexed": report.indexed,
+            "queued": report.queued,
+            "done": report.outcomes.total(),
+            "failed": sum(number for outcome, number in report.outcomes.items() if outcome.transient),
+        }
         site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
-        phase = "crawling" if report.queued else "indexing"
-        if crawl.paused:
-            phase = "paused"
-        self._live.show(
-            f"{report.source}: {phase} · {report.fetched:,} fetched · {report.indexed:,} indexed · "
-            f"{report.queued:,} queued · {self._rate:,.0f} pages/s · {site}"
+        self._screen.show(
+            [f"{report.source}: {phase} · {self._elapsed()} · {self._numbers('', counts)} · {site}"]
         )
 
     def update_all(self, done: int, sources: int, going: Mapping[str, CrawlProgress]) -> None:
-        """Show the total numbers of running crawls in child processes."""
-        if self._live is None:
+        """Show the numbers of running crawls in child processes, a line each."""
+        if self._screen is None:
             return
-        total = Counter[str]()
-        for live in going.values():
-            total.update(live.counts)
-        self._measure(total["done"])
-        self._live.show(
-            f"{done} of {sources} sources done · {total['fetched']:,} fetched · {total['indexed']:,} indexed · "
-            f"{total['queued']:,} queued · {self._rate:,.0f} pages/s · crawling {', '.join(going)}"
-        )
+        lines = [f"{done} of {sources} sources done · {self._elapsed()} · {len(going)} running"]
+        for name, live in list(going.items())[:MAX_LINES]:
+            paused = "paused · " if live.paused else ""
+            lines.append(f"  {name}: {paused}{self._numbers(name, live.counts)} · {live.site}")
+        if len(going) > MAX_LINES:
+            lines.append(f"  and {len(going) - MAX_LINES} more")
+        self._screen.show(lines)
 
-    def _measure(self, finished: int) -> None:
-        now, (last_time, last_finished) = time.monotonic(), self._last
-        if now - last_time >= 1.0:
-            is_valid = last_time and finished >= last_finished
-            self._rate = (finished - last_finished) / (now - last_time) if is_valid else 0.0
-            self._last = (now, finished)
+    def _elapsed(self) -> str:
+        return _duration(self._clock() - self._began)
+
+    def _numbers(self, source: str, counts: Mapping[str, int]) -> str:
+        rate = self._rates.setdefault(source, _Rate(self._clock()))
+        done, queued, failed = (counts.get(name, 0) for name in ("done", "queued", "failed"))
+        rate.measure(self._clock(), done)
+        parts = [
+            f"{counts.get('fetched', 0):,} fetched",
+            f"{counts.get('indexed', 0):,} indexed",
+            f"{queued:,} queued",
+            f"{failed:,} error{'s' * (failed != 1)}" if failed else "",
+            f"{rate.now:,.0f} pages/s" if rate.now >= 1 or not rate.now else f"{rate.now:.1f} pages/s",
+            f"{_duration(left)} for the queue" if (left := rate.left(queued)) else "",
+        ]
+        return " · ".join(filter(None, parts))
 
 
-class _LiveLine:
-    """A line on standard error that is updated in place, and removed by `stop`.
+@dataclass(slots=True)
+class _Rate:
+    """The rate at which the URLs of a source are done."""
+
+    began: float
+    now: float = 0.0
+    """URLs a second, lately."""
+    _measured_at: float = 0.0
+    _measured: int = 0
+    _first: int = -1
+
+    def measure(self, at: float, done: int) -> None:
+        """Take the number of URLs done so far at a time."""
+        if self._first < 0:
+            self.began, self._first, self._measured_at, self._measured = at, done, at, done
+        elif at - self._measured_at >= _RATE_INTERVAL:
+            self.now = max(0, done - self._measured) / (at - self._measured_at)
+            self._measured_at, self._measured = at, done
+
+    def left(self, queued: int) -> float:
+        """Return the seconds that the queue takes at the rate since the beginning; 0 if that is not known yet."""
+        elapsed, finished = self._measured_at - self.began, self._measured - self._first
+        return queued * elapsed / finished if elapsed >= _ENOUGH and finished > 0 else 0.0
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class _Plain:
+    """Prints the latest lines every 30 seconds, for logs and pipes."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._printed = clock()
+
+    def start(self) -> None:
+        """Print nothing before the first interval is over."""
+
+    def show(self, lines: Iterable[str]) -> None:
+        """Print the lines if it is time."""
+        if self._clock() - self._printed >= PLAIN_INTERVAL:
+            self._printed = self._clock()
+            for line in lines:
+                click.echo(line, err=True)
+
+    def stop(self) -> None:
+        """Leave what was printed."""
+
+
+class _Terminal:
+    """Lines on standard error that are updated in place.
 
     Its libraries are imported here: 10 ms that a crawl without a terminal saves.
     """
@@ -84,6 +176,6 @@ class _LiveLine:
         self.start, self.stop = live.start, live.stop
         self._update, self._text = live.update, Text
 
-    def show(self, text: str) -> None:
-        """Replace the text of the line, cut to the width of the terminal."""
-        self._update(self._text(text, no_wrap=True, overflow="ellipsis"))
+    def show(self, lines: list[str]) -> None:
+        """Replace the lines, each cut to the width of the terminal."""
+        self._update(self._text("\n".join(lines), no_wrap=True, overflow="ellipsis"))

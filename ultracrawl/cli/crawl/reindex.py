@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.crawl.progress import ProgressLine
+from ultracrawl.cli.crawl.progress import Progress
 from ultracrawl.cli.crawl.report import print_remade
 from ultracrawl.cli.options import json_option, print_all, project_option
 from ultracrawl.service.reindex import reindex_sources
@@ -31,7 +31,7 @@ def command(sources: tuple[str, ...], project: Project, as_json: bool, sites: tu
       ultracrawl reindex handbook --site www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
     chosen, refused = Catalog(project).select_for_crawl(sources)
-    with ProgressLine(enabled=True) as progress:
+    with Progress(enabled=True) as progress:
         reports = reindex_sources(
             project, chosen, sites=sites, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update
         )

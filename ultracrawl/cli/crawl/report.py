@@ -60,12 +60,27 @@ def print_report(report: RunReport) -> None:
     _print_omitted(report)
     for remark in report.remarks:
         print_line(f"  Note: {remark}")
-    for problem in report.problems:
-        print_line(f"  Problem: {problem}", err=True)
+    print_problems(report)
 
 
-def print_total(reports: Sequence[RunReport]) -> None:
-    """Print the totals of runs in parallel."""
+def print_problems(report: RunReport) -> None:
+    """Print the problems of one run, or why it could not be crawled, to standard error."""
+    if not _print_refusal(report):
+        for problem in report.problems:
+            print_line(f" {problem}", mark="  Problem:", color="red", err=True)
+
+
+def print_total_and_next_step(reports: Sequence[RunReport]) -> None:
+    """Print the totals of several runs, and what to type after the first crawl of a source."""
+    if len(reports) > 1:
+        _print_total(reports)
+    if any(report.run_id == "1" and report.indexed for report in reports):
+        click.echo(
+            "Next: `ultracrawl search WORDS`; `ultracrawl crawl` again fetches only what may have changed"
+        )
+
+
+def _print_total(reports: Sequence[RunReport]) -> None:
     failed = [report.source for report in reports if report.failed]
     click.echo(
         f"{len(reports)} sources: {sum(report.scheduled for report in reports):,} URLs, "
@@ -86,8 +101,7 @@ def print_remade(report: RunReport) -> None:
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
         if outcome not in _PROCESSED:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
-    for problem in report.problems:
-        print_line(f"  Problem: {problem}", err=True)
+    print_problems(report)
 
 
 def _print_refusal(report: RunReport) -> bool:

@@ -84,7 +84,9 @@ def _print(explanation: Explanation) -> None:
 def _print_decisions(decisions: Iterable[Decision]) -> None:
     for decision in decisions:
         mark = "NO " if not decision.accept else "yes" if decision.index else "yes, not indexed"
-        print_line(f"  {mark:<4} {decision.stage:<10} {decision.rule}: {decision.reason}")
+        color = "red" if not decision.accept else "green" if decision.index else "yellow"
+        line = f" {decision.stage:<10} {decision.rule}: {decision.reason}"
+        print_line(line, mark=f"  {mark:<4}", color=color)
 
 
 def _print_past_verdicts(past: PastExplanation, *, as_json: bool) -> None:

@@ -24,6 +24,7 @@ _LOCAL_OPTIONS = {
     "delay": "--delay",
     "continuous": "--continuous",
     "verbose": "-v",
+    "quiet": "-q",
     "principal": "--principal",
     "all_principals": "--all-principals",
     "boosts": "--boost",

@@ -1,0 +1,76 @@
+"""What a crawl shows while it works: a line a source, and outside a terminal a line now and then."""
+
+from __future__ import annotations
+
+import pytest
+
+from ultracrawl.cli.crawl.progress import MAX_LINES, PLAIN_INTERVAL, Progress
+from ultracrawl.service.supervisor.messages import CrawlProgress
+
+
+class Screen:
+    """Keeps the lines shown last."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def start(self) -> None: ...
+
+    def show(self, lines: list[str]) -> None:
+        self.lines = lines
+
+    def stop(self) -> None: ...
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def live(done: int, queued: int = 0, failed: int = 0, *, paused: bool = False) -> CrawlProgress:
+    counts = {"fetched": done, "indexed": done, "queued": queued, "done": done, "failed": failed}
+    return CrawlProgress("1", paused, site="http://h", counts=counts)
+
+
+def test_each_source_has_a_line_with_rate_errors_and_what_is_left() -> None:
+    screen, clock = Screen(), Clock()
+    progress = Progress(enabled=True, screen=screen, clock=clock)
+    progress.update_all(0, 2, {"a": live(0, 100), "b": live(3, paused=True)})
+    clock.now += 10
+    progress.update_all(0, 2, {"a": live(1200, 600, 1), "b": live(3, paused=True)})
+    assert screen.lines == [
+        "0 of 2 sources done · 0:10 · 2 running",
+        "  a: 1,200 fetched · 1,200 indexed · 600 queued · 1 error · 120 pages/s · 0:05 for the queue · http://h",
+        "  b: paused · 3 fetched · 3 indexed · 0 queued · 0 pages/s · http://h",
+    ]
+
+
+def test_many_sources_fit_on_the_screen() -> None:
+    screen = Screen()
+    running = {f"s{number}": live(1) for number in range(MAX_LINES + 3)}
+    Progress(enabled=True, screen=screen, clock=Clock()).update_all(2, 40, running)
+    assert (len(screen.lines), screen.lines[-1]) == (MAX_LINES + 2, "  and 3 more")
+
+
+def test_outside_a_terminal_a_line_is_printed_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    progress = Progress(enabled=True, clock=clock)
+    for seconds in (0, PLAIN_INTERVAL - 1, 1, 1, PLAIN_INTERVAL):
+        clock.now += seconds
+        progress.update_all(0, 1, {"a": live(1)})
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert [line.split(" · ")[1] for line in printed.err.splitlines() if "sources done" in line] == [
+        "0:30",
+        "1:01",
+    ]
+
+
+def test_nothing_is_shown_unless_it_is_enabled(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    progress = Progress(enabled=False, clock=clock)
+    clock.now += 2 * PLAIN_INTERVAL
+    progress.update_all(0, 1, {"a": live(1)})
+    assert capsys.readouterr() == ("", "")
