@@ -150,6 +150,19 @@ def test_boundary(
     assert hosts.fetched() == expected | {"a/"}
 
 
+def test_only_and_exclude_are_short_forms_for_all_hosts(site: Site, url: str, workspace: Workspace) -> None:
+    for path in ("/docs/", "/docs/a", "/docs/old/b", "/other"):
+        site.page(path, title=path, text="words", links=["/docs/a", "/docs/old/b", "/other", "/docs/"])
+    workspace.define(f"{url}/docs/", only="/docs/", exclude=["/docs/old/"])
+    workspace.crawl()
+    assert site.page_paths() == {"/docs/", "/docs/a"}
+    told = workspace.command("explain", f"{url}/docs/old/b").out
+    assert "exclude path */docs/old/" in told
+    workspace.define(f"{url}/docs/", exclude=["/docs/old/"])
+    workspace.crawl("--force")
+    assert site.page_paths() == {"/docs/", "/docs/a", "/other"}
+
+
 def test_a_base_that_is_no_url_drops_no_link(site: Site, url: str, workspace: Workspace) -> None:
     """Links and META refresh are joined to the URL of the page then."""
     bad = '<base href="http://a:b/">'

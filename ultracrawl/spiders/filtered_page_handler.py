@@ -183,7 +183,7 @@ class FilteredPageHandler:
         The source decides for duplicates and FTP.
         """
         source = self._context.source
-        if self._context.rules.listed:
+        if self._context.rules.listed or source.sitemaps.only:
             return False
         if twin is not None and not source.duplicates.follow_links:
             return False

@@ -136,7 +136,7 @@ class PageHandler:
     def _should_follow(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
         if twin is not None and not self._source.duplicates.follow_links:
             return False
-        if self._context.rules.listed:
+        if self._context.rules.listed or self._source.sitemaps.only:
             return False
         searched = self._source.ftp.search_links or not visit.url.startswith("ftp:")
         if not searched or not self._feeds.follows_links(visit):

@@ -58,6 +58,19 @@ def pages(site: Site, url: str, workspace: Workspace) -> Site:
     return site
 
 
+def test_with_sitemaps_only_no_links_are_followed(pages: Site, url: str, workspace: Workspace) -> None:
+    pages.page("/", title="Home", text="welcome", links=["/a", "/b"])
+    pages.page("/c", title="c", text="animal c", links=["/b"])
+    pages.file("/sitemap.xml", urlset(f"{url}/c"), "application/xml")
+    workspace.define(f"{url}/", sitemaps={"only": True})
+    for _ in range(3):
+        workspace.crawl()
+        assert pages.page_paths() == {"/", "/c"}
+    workspace.define(f"{url}/")
+    workspace.crawl("--force")
+    assert pages.page_paths() == {"/", "/a", "/b", "/c"}
+
+
 def outcomes(run: dict[str, Any]) -> dict[str, int]:
     adds_up(run)
     found = run["outcomes"]

@@ -10,6 +10,7 @@ from ultracrawl.rules.boundary.matcher import Addresses, AreaRules, no_addresses
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rewriting.rewriting_policy import AliasPolicy, RewritingPolicy
 from ultracrawl.rules.boundary.rules import (
+    ANY_HOST,
     Action,
     BoundaryRules,
     Combine,
@@ -57,10 +58,7 @@ def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) ->
     rules = BoundaryRules(
         domains=tuple(domain_rules(source)),
         uris=tuple(_uri_rules(source)),
-        paths=tuple(
-            PathRules(host, rules.include, rules.exclude, rules.follow_only)
-            for host, rules in section.paths.items()
-        ),
+        paths=tuple(_path_rules(source)),
         ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
         schemes=frozenset(section.schemes) | kind_schemes(source.type),
         exclude_extensions=section.exclude_extensions,
@@ -107,6 +105,13 @@ def domain_rules(source: DataSource) -> Iterator[DomainRule]:
     if not any(pattern.every_host for pattern in include):
         yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)
     yield from (DomainRule(pattern.kind, pattern.text, Action.EXCLUDE) for pattern in domains.exclude)
+
+
+def _path_rules(source: DataSource) -> Iterator[PathRules]:
+    if source.only or source.exclude:
+        yield PathRules(ANY_HOST, source.only, source.exclude)
+    for host, rules in source.boundary.paths.items():
+        yield PathRules(host, rules.include, rules.exclude, rules.follow_only)
 
 
 def _uri_rules(source: DataSource) -> Iterator[UriRule]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from ultracrawl.sources.loading.other_words import advice_for
 from ultracrawl.sources.mistakes import MISTAKE, format_names, format_value, suggestion
 from ultracrawl.sources.reading.tree import OptionPath
 
@@ -74,7 +75,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
 
 def _unknown_option(name: str, group: type[BaseModel] | None) -> tuple[str, str]:
     names = option_names(group) if group else []
-    return f"unknown option `{name}`", suggestion(name, names, f"the options here are {format_names(names)}")
+    instead = advice_for(name) or suggestion(name, names, f"the options here are {format_names(names)}")
+    return f"unknown option `{name}`", instead
 
 
 def _problem(error: ErrorDetails) -> str:

@@ -34,6 +34,7 @@ from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOption
 from ultracrawl.sources.kinds import check_unsuitable_options, find_kind, source_model
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
+from ultracrawl.sources.loading.other_words import advice_for
 from ultracrawl.sources.loading.wording import option_names
 from ultracrawl.sources.mistakes import closest_match, format_names, format_value, suggestion
 from ultracrawl.sources.project import DefinitionFile, DefinitionHead, InvalidSource, Project, make_project
@@ -142,6 +143,8 @@ def _is_single_source(tree: YamlTree) -> bool:
 
 def _unknown_at_top(key: str) -> str:
     otherwise = f"the options of a file are {format_names(_FILE_KEYS)}"
+    if advice := advice_for(key):
+        return advice
     if option := closest_match(key, _SOURCE_KEYS):
         otherwise = f"write `{option}` below a source, or below `defaults:` for all of them"
     return suggestion(key, _FILE_KEYS, otherwise)

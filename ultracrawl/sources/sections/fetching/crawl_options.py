@@ -18,7 +18,7 @@ from ultracrawl.sources.sections.log import LogSection
 from ultracrawl.sources.sections.recrawl.feeds import FeedsSection
 from ultracrawl.sources.sections.recrawl.refresh import OrphansSection, RefreshSection
 from ultracrawl.sources.sections.recrawl.sitemaps import SitemapsSection
-from ultracrawl.sources.sections.scope.boundary import BoundarySection
+from ultracrawl.sources.sections.scope.boundary import BoundarySection, Paths
 from ultracrawl.sources.sections.scope.filters import FiltersSection
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.sections.scope.links import LinksSection
@@ -32,12 +32,17 @@ class CrawlOptions(Section):
     """The part of `SourceOptions` for crawling."""
 
     FETCH_OPTIONS: ClassVar = frozenset({
-        "boundary", "urls", "crawling_mode", "depth", "sitemaps", "politeness", "sites", "priority", "limits",
-        "refresh", "orphans", "redirects", "user_agent", "errors", "deletion", "modification", "completion", "log",
+        "boundary", "only", "exclude", "urls", "crawling_mode", "depth", "sitemaps", "politeness", "sites",
+        "priority", "limits", "refresh", "orphans", "redirects", "user_agent", "errors", "deletion", "modification",
+        "completion", "log",
     })  # fmt: skip
 
     boundary: BoundarySection = Field(default=BoundarySection.by_default(), examples=[{"schemes": ["https"]}])
     """Which URLs belong to the source."""
+    only: Paths = Field(default=(), examples=[["/docs/"]])
+    """The only paths that belong to the source, on all of its hosts; the same as `boundary.paths` for the host `*`."""
+    exclude: Paths = Field(default=(), examples=[["/docs/archive/"]])
+    """Paths that do not belong to the source, on all of its hosts, even if `only` names them."""
     urls: UrlsSection = Field(
         default=UrlsSection.by_default(), examples=[{"remove_params": ["session", "tracking"]}]
     )

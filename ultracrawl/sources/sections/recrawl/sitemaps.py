@@ -13,6 +13,8 @@ class SitemapsSection(Section):
 
     use: bool = Field(default=True, examples=[False])
     """Read sitemaps. If off, none is read, however it was found."""
+    only: bool = Field(default=False, examples=[True])
+    """Follow no links: besides the start URLs, only pages that sitemaps name are crawled."""
     discover: bool = Field(default=True, examples=[False])
     """Look for sitemaps in robots.txt, and at `/sitemap.xml` of start hosts if it names none."""
     urls: UrlList = Field(default=(), examples=[["https://www.example.com/pages.xml.gz"]])

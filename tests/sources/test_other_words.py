@@ -1,0 +1,48 @@
+"""People who come from other crawlers are told what to write here, and it works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.loading.other_words import _WORDS, advice_for
+
+ADVICE = re.compile(r"`([^`]+)`")
+
+
+def read(folder: Path, lines: str, top: str = "") -> list[str]:
+    file = folder / "ultracrawl.yaml"
+    (folder / "seeds.txt").write_text("https://www.example.com/a\n")
+    file.write_text(f"sources:\n  NAME:\n    start_urls: [https://www.example.com/docs/a.html]\n{lines}{top}")
+    return [str(finding) for finding in read_definitions(file).findings]
+
+
+@pytest.mark.parametrize("name", _WORDS)
+def test_what_is_advised_is_accepted(name: str, tmp_path: Path) -> None:
+    (written,) = ADVICE.findall(advice_for(name))
+    written = written.replace("start_urls:", "own_sites:")  # is there already
+    at_top = written.startswith("schedules:")
+    mistakes = read(tmp_path, "" if at_top else f"    {written}\n", f"{written}\n" if at_top else "")
+    assert mistakes == []
+
+
+@pytest.mark.parametrize("name", ["allowed_domains", "DOWNLOAD_DELAY", "stop-urls", "fetcher.server.delay"])
+def test_the_words_of_others_are_answered_with_ours(name: str, tmp_path: Path) -> None:
+    (mistake,) = read(tmp_path, f"    {name}: 1\n")
+    assert ":4 - " in mistake
+    assert advice_for(name) in mistake
+
+
+def test_at_the_top_of_the_file_too(tmp_path: Path) -> None:
+    (mistake,) = read(tmp_path, "", "download_delay: 1\n")
+    assert advice_for("download_delay") in mistake
+
+
+def test_no_word_is_an_option_of_ours() -> None:
+    ours = {field.alias or name for name, field in DataSource.model_fields.items()}
+    assert ours.isdisjoint(_WORDS)
+    assert advice_for("no such word") == ""

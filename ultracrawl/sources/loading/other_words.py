@@ -1,0 +1,72 @@
+"""Options of other crawlers, and what to write here: for people who come from them."""
+
+from __future__ import annotations
+
+_WORDS = {
+    # Scrapy: class attributes and settings
+    "allowed_domains": "boundary: {domains: {include: [www.example.com]}}",
+    "custom_settings": "settings: {LOG_LEVEL: INFO}",
+    "denied_domains": "boundary: {domains: {exclude: [private.example.com]}}",
+    "download_delay": "politeness: {delay: 0.5}",
+    "download_timeout": "limits: {timeout: 30}",
+    "download_maxsize": "limits: {max_size: 10 MB}",
+    "concurrent_requests": "politeness: {concurrency: 2}",
+    "concurrent_requests_per_domain": "politeness: {concurrency: 2}",
+    "depth_limit": "depth: 10",
+    "closespider_pagecount": "limits: {pages: 1000}",
+    "cookies_enabled": "cookies: {enabled: true}",
+    "robotstxt_obey": "robots: {obey: true}",
+    "start_url": "start_urls: [https://www.example.com/]",
+    "user_agent_string": "user_agent: mybot",
+    # wget, HTTrack
+    "accept": "boundary: {uris: {include: [{suffix: .html}]}}",
+    "reject": "boundary: {uris: {exclude: [{suffix: .zip}]}}",
+    "domains": "boundary: {domains: {include: [www.example.com]}}",
+    "exclude_domains": "boundary: {domains: {exclude: [private.example.com]}}",
+    "exclude_directories": "exclude: [/archive/]",
+    "include_directories": "only: [/docs/]",
+    "level": "depth: 10",
+    "limit_rate": "politeness: {delay: 0.5}",
+    "max_rate": "politeness: {delay: 0.5}",
+    "mirror": "refresh: {interval: 24 h}",
+    "no_parent": "only: [/docs/]",
+    "quota": "limits: {bytes: 1 GB}",
+    "timeout": "limits: {timeout: 30}",
+    "wait": "politeness: {delay: 0.5}",
+    # Nutch, Heritrix, StormCrawler
+    "seeds": "start_urls: [https://www.example.com/]",
+    "seed_urls": "start_urls: [https://www.example.com/]",
+    "max_hops": "depth: 10",
+    "fetcher_server_delay": "politeness: {delay: 0.5}",
+    "db_fetch_interval_default": "refresh: {interval: 24 h}",
+    "url_filter": "boundary: {uris: {exclude: [{regexp: '.*print=.*'}]}}",
+    "http_agent_name": "user_agent: mybot",
+    # Norconex, Elastic's crawler, documentation search
+    "crawl_delay": "politeness: {delay: 0.5}",
+    "crawl_rules": "boundary: {uris: {exclude: [{prefix: https://www.example.com/old/}]}}",
+    "max_depth": "depth: 10",
+    "max_crawl_depth": "depth: 10",
+    "max_documents": "limits: {documents: 10000}",
+    "num_threads": "politeness: {concurrency: 2}",
+    "purge_crawl_enabled": "orphans: {delete: true}",
+    "reference_filters": "boundary: {uris: {exclude: [{regexp: '.*print=.*'}]}}",
+    "selectors": "content: {include: article}",
+    "sitemap_urls": "sitemaps: {urls: [https://www.example.com/sitemap.xml]}",
+    "sitemap_alternate_links": "sitemaps: {use: true}",
+    "start_urls_file": "start_url_files: [seeds.txt]",
+    "stop_urls": "exclude: [/archive/]",
+    # what belongs elsewhere in the file
+    "schedule": 'at the top of the file `schedules: {nightly: {sources: [NAME], cron: "0 3 * * *"}}`',
+    "cron": 'at the top of the file `schedules: {nightly: {sources: [NAME], cron: "0 3 * * *"}}`',
+    "interval": "refresh: {interval: 24 h}",
+    "include": "only: [/docs/]",
+}
+"""What to write in a source, by the name of the option elsewhere (lower case, words joined by underscores)."""
+
+
+def advice_for(name: str) -> str:
+    """Return what to write instead of an option of another crawler; empty if it is not known."""
+    written = _WORDS.get(name.strip().lower().replace("-", "_").replace(".", "_").removeprefix("--"), "")
+    if not written:
+        return ""
+    return f"write {written}" if "`" in written else f"write in the source `{written}`"
