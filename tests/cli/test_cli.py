@@ -120,6 +120,18 @@ def test_shape_of_explain_json(crawled: Workspace, url: str) -> None:
     assert crawled.command("explain", "mailto:x@y").code == 0
 
 
+@pytest.mark.parametrize("path", ["/a", "a", "a?x#y"])
+def test_explain_joins_a_path_to_the_start_url(crawled: Workspace, url: str, path: str) -> None:
+    told = crawled.command("explain", "--json", path).json
+    assert told["canonical_url"] == f"{url}/{path.lstrip('/').partition('#')[0]}"
+
+
+@pytest.mark.parametrize("text", ["http://", "http://[", "//["])
+def test_explain_refuses_what_is_no_url(crawled: Workspace, text: str) -> None:
+    ended = crawled.command("explain", text)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+
+
 def test_shape_of_status_json(crawled: Workspace) -> None:
     (status,) = crawled.command("status", "--json").json["sources"]
     assert (status["source"], status["known"], status["indexed"], status["queued"]) == ("site", 3, 2, 0)

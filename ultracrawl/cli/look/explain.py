@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from urllib.parse import urljoin
 
 import click
 
@@ -12,6 +14,11 @@ from ultracrawl.crawl.inspection.candidates import PastVerdict
 from ultracrawl.crawl.inspection.explanation import Explanation, PastExplanation, explain, explain_past
 from ultracrawl.errors import UserError
 from ultracrawl.model import Decision, status_text
+from ultracrawl.sources import DataSource
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_OTHER_SCHEME = re.compile(r"(?!(?:https?|ftp):)[A-Za-z][A-Za-z0-9+.-]*:", re.IGNORECASE)
+"""A link of another scheme (`mailto:`) is excluded, and no mistake."""
 
 
 @click.command("explain")
@@ -34,11 +41,12 @@ def command(
     Nothing is fetched: robots.txt and the response are shown as they were at the last visit; limits on the number of
     URLs count what is known now. With --as-of-run the verdict, the rule and the counters are those of a past run, and
     a verdict that the definition would not give any more is pointed out. Documents of sources that are listed are
-    known by the URL that hits show, too. With --json one object a source.
+    known by the URL that hits show, too. A path is joined to the first start URL. With --json one object a source.
 
     \b
     Examples:
       ultracrawl explain https://docs.example.com/private/x --source handbook
+      ultracrawl explain /private/x
       ultracrawl explain https://docs.example.com/calendar?m=7 --source handbook --as-of-run 3
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
@@ -46,13 +54,28 @@ def command(
     if as_of_run is not None:
         if len(chosen) > 1:
             raise UserError("each source counts its own runs; name one by --source")
-        _print_past_verdicts(explain_past(project, chosen[0], url, as_of_run), as_json=as_json)
+        past = explain_past(project, chosen[0], _whole_url(chosen[0], url), as_of_run)
+        _print_past_verdicts(past, as_json=as_json)
         return
-    for explanation in (explain(project, chosen_source, url, dns=dns) for chosen_source in chosen):
+    explanations = [explain(project, one, _whole_url(one, url), dns=dns) for one in chosen]
+    known = any(explanation.canonical_url for explanation in explanations)
+    if not known and not _OTHER_SCHEME.match(url):
+        raise UserError(f"{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x")
+    for explanation in explanations:
         if as_json:
             print_json(explanation.as_json())
         else:
             _print(explanation)
+
+
+def _whole_url(source: DataSource, text: str) -> str:
+    """Return a URL as it is, and a path joined to the first start URL of a source."""
+    if _SCHEME.match(text):
+        return text
+    try:
+        return urljoin(next(iter(source.seed_urls), ""), text)
+    except ValueError:
+        return text
 
 
 def _print(explanation: Explanation) -> None:
