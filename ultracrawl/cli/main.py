@@ -76,20 +76,19 @@ GROUPS = {
     "Search": "search lists",
     "Look": "status urls explain queue screened probe",  # word: the verb
     "Define": "lint schema init secret load-metadata changelog",
-    "Keep": "approve approve-deletions index feeding export backup restore",
+    "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
     "Serve": "serve schedule token notices",
     "Other crawlers' files": "convert admin robot simulate",
 }
 """The verbs in the order of `ultracrawl --help`, under what a person wants."""
 
 OTHER_WORDS = {
-    "check": "lint", "config": "lint", "delete": "approve", "fetch": "crawl", "find": "search", "index-site": "crawl",
+    "check": "lint", "config": "lint", "delete": "remove", "fetch": "crawl", "find": "search", "index-site": "crawl",
     "info": "status", "list": "status", "log": "urls", "logs": "urls", "ls": "status", "query": "search",
-    "run": "crawl",
+    "rm": "remove", "run": "crawl",
     "spider": "crawl", "start": "crawl", "update": "crawl", "validate": "lint", "watch": "serve",
 }  # fmt: skip
 """What people type for a verb that is named otherwise."""
-
 
 _NAME_WIDTH = max(map(len, VERBS))
 

@@ -84,8 +84,7 @@ def command(
     jobs = _parallel_jobs(project, len(chosen), jobs)
     show = print_problems if quiet else print_report
     if continuous:
-        _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json, show)
-        return
+        return _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json, show)
     with Progress(enabled=not (verbose or quiet)) as progress:
         if jobs > 1:
             reports = _crawl_in_processes(project, chosen, jobs, force, settings, progress)
