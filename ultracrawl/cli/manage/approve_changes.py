@@ -29,8 +29,8 @@ MAX_SHOWN = 20
 def command(source: str, project: Project, only_list: bool, discard: bool, as_json: bool) -> None:
     """Let new versions of documents of SOURCE into the index that a crawl held back because they are alike each other.
 
-    A crawl keeps the former versions when more than `modification.percent` of the documents of its source become alike: a
-    log-in page, a challenge or a maintenance page that a server returns for every URL looks like that.
+    A crawl keeps the former versions when more than `modification.percent` of the documents of its source become
+    alike: a log-in page, a challenge or a maintenance page that a server returns for every URL looks like that.
 
     \b
     Examples:

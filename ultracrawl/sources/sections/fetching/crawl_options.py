@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ultracrawl import __version__
 from ultracrawl.sources.sections.completion import CompletionSection
-from ultracrawl.sources.sections.fetching.errors import ModificationSection, DeletionSection, ErrorsSection
+from ultracrawl.sources.sections.fetching.errors import DeletionSection, ErrorsSection, ModificationSection
 from ultracrawl.sources.sections.fetching.ftp import FtpSection
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
 from ultracrawl.sources.sections.fetching.priority import PrioritySection
