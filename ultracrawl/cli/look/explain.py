@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import click
 
@@ -57,15 +57,21 @@ def command(
         past = explain_past(project, chosen[0], _whole_url(chosen[0], url), as_of_run)
         _print_past_verdicts(past, as_json=as_json)
         return
-    explanations = [explain(project, one, _whole_url(one, url), dns=dns) for one in chosen]
-    known = any(explanation.canonical_url for explanation in explanations)
-    if not known and not _OTHER_SCHEME.match(url):
+    whole = {one.name: _whole_url(one, url) for one in chosen}
+    if not (_OTHER_SCHEME.match(url) or any(map(_has_host, whole.values()))):
         raise UserError(f"{url!r} is no URL; write for example https://docs.example.com/x, or a path as /x")
-    for explanation in explanations:
+    for explanation in (explain(project, one, whole[one.name], dns=dns) for one in chosen):
         if as_json:
             print_json(explanation.as_json())
         else:
             _print(explanation)
+
+
+def _has_host(url: str) -> bool:
+    try:
+        return bool(urlsplit(url).hostname)
+    except ValueError:
+        return False
 
 
 def _whole_url(source: DataSource, text: str) -> str:
