@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ultracrawl.cli.crawl.progress import MAX_LINES, PLAIN_INTERVAL, Progress
-from ultracrawl.service.supervisor.messages import CrawlProgress
+from ultracrawl.service.orders import CrawlProgress
 
 
 class Screen:

@@ -287,11 +287,12 @@ def test_kills_leave_every_content_in_the_index_once(site: Site, url: str, works
         process = workspace.start("crawl", "--json")
         until(lambda number=number: len(site.requests) >= number, process)
         kill_group(process)
-    workspace.crawl()
-    assert workspace.indexed() == sorted(["/", *(f"/p{number}" for number in contents)])
-    workspace.crawl()
+    once = sorted(["/", *(f"/p{number}" for number in contents)])
+    for _ in range(2):
+        workspace.crawl()
+        assert workspace.indexed() == once
     outcomes = workspace.outcomes()
-    assert {outcomes[f"/print/p{number}"] for number in contents} == {"DUPLICATE"}
+    assert {outcomes[f"/print/p{number}"] for number in contents} <= {"DUPLICATE", "NOT_MODIFIED"}
 
 
 def test_fast_110_a_url_that_lost_its_place_counts_among_those_remembered(

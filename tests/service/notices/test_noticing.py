@@ -223,7 +223,8 @@ async def two_failures(
 def test_a_recovery_after_a_restart_is_told(
     tmp_path: Path, problems: list[str], noted: int, recovers: bool
 ) -> None:
-    project, clock, way, supervisor = project_of(tmp_path), SetClock(), KeptNotices(), FakeSupervision()
+    project = project_of(tmp_path, processes={"default_interval": None})  # nothing becomes stale meanwhile
+    clock, way, supervisor = SetClock(), KeptNotices(), FakeSupervision()
     with closing(open_state(project, "handbook")) as state:
         run, _ = state.begin_run(50.0, "")
         told = json.dumps(RunReport("handbook", "1", "", problems=problems).as_json())
