@@ -89,6 +89,7 @@ def test_shape_of_search_json(crawled: Workspace) -> None:
         pytest.param(["words", "--sort", "-Title", "-there", "--limit=3"], {"/"}, id="without among options"),
         pytest.param(["--", "words", "-there"], {"/"}, id="without behind --"),
         pytest.param(["->>", "absentword"], set(), id="operator"),
+        pytest.param(["words", "-cat"], {"/", "/a"}, id="without a word that begins like an option"),
         pytest.param(["wor*"], {"/", "/a"}, id="prefix"),
         pytest.param(["words", "--where", "Author=Miller"], {"/a"}, id="where"),
         pytest.param(["words", "--where", "Author=Nobody"], set(), id="where-nobody"),

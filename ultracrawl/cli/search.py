@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -81,7 +82,7 @@ class _SearchCommand(click.Command):
             if word == "--" and not is_value:
                 marked += args[number:]
                 break
-            known = word in options or word in ctx.help_option_names or word.startswith(("--", "-c"))
+            known = word in options or word in ctx.help_option_names or _LOOKS_LIKE_OPTION.match(word)
             is_word = word.startswith("-") and len(word) > 1 and not is_value and not known
             marked.append(_WORD + word if is_word else word)
             option = options.get(word) if not is_value else None
@@ -89,6 +90,8 @@ class _SearchCommand(click.Command):
         return super().parse_args(ctx, marked)
 
 
+_LOOKS_LIKE_OPTION = re.compile(r"--|-c\S*[./]")
+"""A long option, or `-c` with its file; `-cat` is a word."""
 _WORD = "\0"
 """Precedes a word of the query that looks like an option; no argument of a process contains it."""
 

@@ -35,9 +35,8 @@ _SCRIPTS = (
     ("\u1f00", "\u1fff", ("el",)),
 )
 """First and last letter of scripts, and the languages that are written in them."""
-_LATIN = tuple(
-    code for code in LANGUAGES if code not in {"el", "ru", "hy", "yi", "ar", "fa", "hi", "ne", "ta"}
-)
+_OTHERS = {code for *_, codes in _SCRIPTS for code in codes} - {"sr"}  # Serbian has two scripts
+_LATIN = tuple(code for code in LANGUAGES if code not in _OTHERS)
 
 _ALIASES = {
     "nb": "no",
