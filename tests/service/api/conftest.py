@@ -14,8 +14,9 @@ from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
 from support.supervision import FakeSupervision
 
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api.app import ApiOptions, make_app
-from ultracrawl.service.api.tokens import Role, TokenStore
 from ultracrawl.sources import Project, require
 from ultracrawl.sources.dialects import read_definitions
 

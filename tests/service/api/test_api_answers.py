@@ -15,9 +15,9 @@ from support.project import Workspace
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.opening import open_index
 from ultracrawl.model import Finding
+from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api.state import SearcherPool
-from ultracrawl.service.api.tokens import Role
 
 if TYPE_CHECKING:
     from service.api.conftest import Api

@@ -11,8 +11,8 @@ import pytest
 from service.api.conftest import Api
 from support import clock
 
+from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS, FailedLogins
-from ultracrawl.service.api.tokens import Role
 from ultracrawl.sources import Project
 from ultracrawl.stores.audit_log import FILES_KEPT, Actor, record_action
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from prometheus_client.parser import text_string_to_metric_families
 
 from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.app import ApiOptions
-from ultracrawl.service.api.tokens import Role
 from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import CrawlEnd, Event, EventKind
 

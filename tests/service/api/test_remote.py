@@ -17,8 +17,8 @@ from support.until import until
 
 from ultracrawl.cli.serve.client import ServiceClient
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api.serving import make_server, open_socket
-from ultracrawl.service.api.tokens import Role
 
 pytestmark = pytest.mark.processes
 

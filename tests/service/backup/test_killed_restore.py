@@ -15,7 +15,8 @@ from support.same_index import index_differences
 from support.site import Site
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.service.api.tokens import Role, TokenStore
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.system.replacement import DRAFT, JOURNAL, OWN_NAMES, finish_replacement, replacing
 
 OLD = {"state/a": "old", "state/b": "old", "state/deep/c": "old", "index/a": "old", "index/gone": "old"}

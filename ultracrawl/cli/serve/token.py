@@ -11,7 +11,8 @@ from ultracrawl.cli.options import json_option, print_json, searchable_project_o
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text, iso, parse_w3c_date
-from ultracrawl.service.api.tokens import Role, Token, TokenStore
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import Token, TokenStore
 from ultracrawl.sources import Project
 
 _SECONDS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}

@@ -1,6 +1,6 @@
-"""The HTTP API of the service: tokens, routes, and errors in the format of RFC 9457.
+"""The HTTP API of the service: access, routes, and errors in the format of RFC 9457.
 
-`app.make_app` creates the ASGI application, which needs the extra `serve`; `tokens` works without it.
+`app.make_app` creates the ASGI application, which needs the extra `serve`.
 """
 
 from importlib.util import find_spec

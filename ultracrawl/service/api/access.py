@@ -10,11 +10,21 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from ultracrawl.errors import WorkError
+from ultracrawl.service.access.requester import Requester, RequesterKind, Role
+from ultracrawl.service.access.tokens import PREFIX, TokenExpiredError
 from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.api.tokens import PREFIX, Role, Token, TokenExpiredError
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
 
+__all__ = [
+    "Administrator",
+    "Editor",
+    "Reader",
+    "Requester",
+    "RequesterKind",
+    "State",
+    "Visitor",
+]
 logger = logging.getLogger(__name__)
 UNREADABLE = "the tokens cannot be read; the log of the service says why"
 
@@ -34,8 +44,8 @@ def authenticate(
     request: Request,
     state: Annotated[ApiState, Depends(state_of)],
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
-) -> Token:
-    """Return the token of a request. Raises status 401 without a valid token, 429 after too many failed log-ins."""
+) -> Requester:
+    """Return who sends a request. Raises status 401 without a valid token, 429 after too many failed log-ins."""
     address = request.client.host if request.client else ""
     who, detail = "unknown", _reason(shown)
     token = None
@@ -47,8 +57,8 @@ def authenticate(
         logger.warning("%s", error)
         raise HTTPException(503, UNREADABLE) from None
     if token is not None:
-        request.state.token, request.state.project = token, state.project
-        return token
+        request.state.requester, request.state.project = token.requester, state.project
+        return token.requester
     if state.failed_logins.too_many(address):
         headers = {"Retry-After": f"{FAILURE_WINDOW:.0f}"}
         failures = f"{MAX_FAILED_LOGINS} log-ins failed within {FAILURE_WINDOW:.0f} s"
@@ -67,16 +77,21 @@ def _reason(shown: HTTPAuthorizationCredentials | None) -> str:
     return "the token is not known"
 
 
-def _at_least(needed: Role) -> Callable[[Token], Token]:
-    def check_role(token: Annotated[Token, Depends(authenticate)]) -> Token:
-        if not token.role.allows(needed):
-            raise HTTPException(403, f"the role {needed.value} is needed; this token has {token.role.value}")
-        return token
+State = Annotated[ApiState, Depends(state_of)]
+Visitor = Annotated[Requester, Depends(authenticate)]
+"""Whoever may search."""
+
+
+def _at_least(needed: Role) -> Callable[[Requester], Requester]:
+    def check_role(requester: Visitor) -> Requester:
+        if not requester.allows(needed):
+            has = requester.role.value if requester.role else "none"
+            raise HTTPException(403, f"the role {needed.value} is needed; {requester.name} has {has}")
+        return requester
 
     return check_role
 
 
-State = Annotated[ApiState, Depends(state_of)]
-Reader = Annotated[Token, Depends(_at_least(Role.READER))]
-Editor = Annotated[Token, Depends(_at_least(Role.EDITOR))]
-Administrator = Annotated[Token, Depends(_at_least(Role.ADMINISTRATOR))]
+Reader = Annotated[Requester, Depends(_at_least(Role.READER))]
+Editor = Annotated[Requester, Depends(_at_least(Role.EDITOR))]
+Administrator = Annotated[Requester, Depends(_at_least(Role.ADMINISTRATOR))]

@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from ultracrawl import __version__
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api.access import UNREADABLE, Reader, State
 from ultracrawl.service.api.audit import AuditTrail
@@ -28,7 +29,6 @@ from ultracrawl.service.api.problems import (
     problem_answer,
 )
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.api.tokens import TokenStore
 from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import Supervision
 from ultracrawl.sources import Project
@@ -82,7 +82,7 @@ def make_app(
         api.include_router(module.router)
 
     @api.get("/openapi.json", include_in_schema=False)
-    async def openapi(_token: Reader) -> Response:
+    async def openapi(_requester: Reader) -> Response:
         return json_answer(_openapi(app))
 
     app.include_router(api)
@@ -133,6 +133,6 @@ def _add_metrics(app: FastAPI, metrics: Metrics, *, open_to_all: bool) -> None:
     else:
 
         @app.get("/metrics", tags=["metrics"], response_class=PlainTextResponse, responses=_RESPONSES)
-        async def metrics_for_readers(_state: State, _token: Reader) -> Response:
+        async def metrics_for_readers(_state: State, _requester: Reader) -> Response:
             """Return the numbers of the service for Prometheus."""
             return await answer()

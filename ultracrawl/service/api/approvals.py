@@ -88,7 +88,7 @@ class ChangeOrder(RequestBody):
 
 
 @router.get("/sources/{name}/approvals", responses=shapes.answers(shapes.Documents))
-def waiting(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Response:
+def waiting(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -> Response:
     """Return the documents that wait for an approval, as `ultracrawl approve --list --json` does."""
     state.known_source(name)
     if not state_exists(state.project, name):
@@ -99,7 +99,7 @@ def waiting(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Re
 
 
 @router.post("/sources/{name}/approvals", responses=shapes.answers(shapes.Approved))
-def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder, details: Details) -> Response:
+def approve(state: State, _requester: Editor, name: Name, order: ApprovalOrder, details: Details) -> Response:
     """Decide on documents that wait, or on known URLs; 409 while the source is crawled."""
     details["decision"] = order.decision.value
     source = _idle_source(state, name)
@@ -119,7 +119,9 @@ def approve(state: State, _token: Editor, name: Name, order: ApprovalOrder, deta
 
 
 @router.post("/sources/{name}/urls", responses=shapes.answers(shapes.Submitted))
-def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder, details: Details) -> Response:
+def submit(
+    state: State, _requester: Editor, name: Name, order: SubmissionOrder, details: Details
+) -> Response:
     """Let the next crawl fetch URLs; a URL that the rules exclude is `refused`. 409 while the source is crawled."""
     result = submit_urls(state.project, _idle_source(state, name), order.urls)
     details["urls"] = len(order.urls)
@@ -127,7 +129,7 @@ def submit(state: State, _token: Editor, name: Name, order: SubmissionOrder, det
 
 
 @router.get("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
-def deletions(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Response:
+def deletions(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -> Response:
     """Return the documents whose deletion was held back, as `ultracrawl approve-deletions --list --json` does."""
     source = state.known_source(name)
     leaving = held_back(state.project, source) if state_exists(state.project, name) else []
@@ -135,7 +137,7 @@ def deletions(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> 
 
 
 @router.post("/sources/{name}/deletions", responses=shapes.answers(shapes.Deletions))
-def delete(state: State, _token: Editor, name: Name, order: DeletionOrder, details: Details) -> Response:
+def delete(state: State, _requester: Editor, name: Name, order: DeletionOrder, details: Details) -> Response:
     """Carry out the deletions that were held back, or forget them; 409 while the source is crawled."""
     source = _idle_source(state, name)
     with deletions_of(state.project, source) as deletions:
@@ -150,7 +152,7 @@ def delete(state: State, _token: Editor, name: Name, order: DeletionOrder, detai
 
 
 @router.get("/sources/{name}/changes", responses=shapes.answers(shapes.Changes))
-def changes(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Response:
+def changes(state: State, _requester: Editor, name: Name, limit: Limit = 1000) -> Response:
     """Return the documents of which a new version is held back, as `ultracrawl approve-changes --list --json` does."""
     source = state.known_source(name)
     held = held_changes(state.project, source) if state_exists(state.project, name) else []
@@ -158,7 +160,7 @@ def changes(state: State, _token: Editor, name: Name, limit: Limit = 1000) -> Re
 
 
 @router.post("/sources/{name}/changes", responses=shapes.answers(shapes.Changes))
-def accept(state: State, _token: Editor, name: Name, order: ChangeOrder, details: Details) -> Response:
+def accept(state: State, _requester: Editor, name: Name, order: ChangeOrder, details: Details) -> Response:
     """Let the new versions that are held back into the index, or drop them; 409 while the source is crawled."""
     source = _idle_source(state, name)
     with changes_of(state.project, source) as changes:

@@ -18,9 +18,9 @@ _ACTIONS = {"start": "crawl", "delete": "approve-deletions"}
 
 
 class AuditTrail:
-    """Middleware that records each request that changes something, with the token that sent it and its result.
+    """Middleware that records each request that changes something, with who sent it and its result.
 
-    Requests without a valid token are not recorded here, but as failed log-ins.
+    Requests of nobody who may send them are not recorded here, but as failed log-ins.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -43,13 +43,13 @@ class AuditTrail:
         try:
             await self._app(scope, receive, send_watched)
         finally:
-            if "token" in noted:
+            if "requester" in noted:
                 await to_thread.run_sync(_record, scope, noted, status, limiter=self._writing)
 
 
 def _record(scope: Scope, noted: dict[str, Any], status: int) -> None:
     result = DONE if status < _REFUSED_FROM else REFUSED if status < _FAILED_FROM else FAILED
-    actor = Actor(f"token:{noted['token'].name}", address_of(scope))
+    actor = Actor(noted["requester"].name, address_of(scope))
     details = noted.get("details", {})
     given = dict(scope["path_params"])
     action = _ACTIONS.get(scope["route"].name, scope["route"].name)

@@ -38,13 +38,13 @@ _METHODS: dict[ScheduleOrder, Callable[[Supervision, str], Awaitable[None]]] = {
 
 
 @router.get("/schedules", responses=shapes.answers(shapes.Schedules))
-async def schedules(state: State, _token: Reader) -> Response:
+async def schedules(state: State, _requester: Reader) -> Response:
     """Return the states of all schedules."""
     return json_answer({"schedules": [state_as_json(schedule) for schedule in state.supervisor.schedules()]})
 
 
 @router.post("/schedules/{name}/{order}", status_code=202, responses=shapes.answers(shapes.Schedule, 202))
-async def steer(state: State, _token: Administrator, name: str, order: ScheduleOrder) -> Response:
+async def steer(state: State, _requester: Administrator, name: str, order: ScheduleOrder) -> Response:
     """Give an order to a schedule: launch it now, enable, disable, stop or resume it."""
     _state_of(state.supervisor, name)
     await carried_out(_METHODS[order](state.supervisor, name))

@@ -13,10 +13,9 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json, hit_json
 from ultracrawl.service.api import answers as shapes
-from ultracrawl.service.api.access import Reader, State
+from ultracrawl.service.api.access import Requester, State, Visitor
 from ultracrawl.service.api.problems import NotFoundError, json_answer
 from ultracrawl.service.api.state import ApiState
-from ultracrawl.service.api.tokens import Token
 from ultracrawl.sources.kinds import hit_codes
 
 router = APIRouter(tags=["search"])
@@ -27,7 +26,7 @@ _LONGEST_QUERY = 2000
 @router.get("/search", responses=shapes.answers(shapes.SearchAnswer))
 async def search(
     state: State,
-    token: Reader,
+    requester: Visitor,
     q: Annotated[str, Query(max_length=_LONGEST_QUERY)] = "",
     source: Texts = [],  # noqa: B006 - a default of FastAPI, which copies it
     group: Texts = [],  # noqa: B006
@@ -41,16 +40,20 @@ async def search(
     limit: Annotated[int, Query(ge=0, le=1000)] = 10,
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> Response:
-    """Search the index, as `ultracrawl search --json` does; only documents that the token may see are found."""
+    """Search the index, as `ultracrawl search --json` does; only documents that the requester may see are found."""
     order: dict[str, Any] = {
         "sources": source, "groups": group, "filters": [*where, *all_of(every)], "facets": facet, "like": like,
         "sort": sort, "language": language, "limit": limit, "offset": offset,
     }  # fmt: skip
-    return json_answer(await state.searching.run(token.name, partial(_search, state, token, q, index, order)))
+    return json_answer(
+        await state.searching.run(requester.name, partial(_search, state, requester, q, index, order))
+    )
 
 
-def _search(state: ApiState, token: Token, text: str, index: str, order: dict[str, Any]) -> dict[str, object]:
-    with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
+def _search(
+    state: ApiState, requester: Requester, text: str, index: str, order: dict[str, Any]
+) -> dict[str, object]:
+    with state.searchers.searcher_for(state.project, index, requester.principals) as searcher:
         names = DisplayNames.of_searcher(searcher, order["language"])
         started = time.perf_counter()
         result = searcher.search(text, **order)
@@ -64,7 +67,7 @@ def _codes(state: ApiState) -> dict[str, int]:
 @router.get("/suggest", responses=shapes.answers(shapes.Completions))
 async def suggest(
     state: State,
-    token: Reader,
+    requester: Visitor,
     q: Annotated[str, Query(max_length=_LONGEST_QUERY)] = "",
     source: Texts = [],  # noqa: B006
     group: Texts = [],  # noqa: B006
@@ -74,18 +77,18 @@ async def suggest(
     """Complete a query that is being typed, as `ultracrawl search --complete --json` does."""
 
     def completed() -> dict[str, object]:
-        with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
+        with state.searchers.searcher_for(state.project, index, requester.principals) as searcher:
             return completions_json(q, searcher.complete(q, limit=limit, sources=source, groups=group))
 
-    return json_answer(await state.searching.run(token.name, completed))
+    return json_answer(await state.searching.run(requester.name, completed))
 
 
 @router.get("/documents", responses=shapes.answers(shapes.Hit))
-async def document(state: State, token: Reader, source: str, url: str, index: str = "") -> Response:
+async def document(state: State, requester: Visitor, source: str, url: str, index: str = "") -> Response:
     """Return a document by source and URL, as hits have them. 404 also if the token may not see it."""
 
     def found() -> dict[str, object]:
-        with state.searchers.searcher_for(state.project, index, token.principals) as searcher:
+        with state.searchers.searcher_for(state.project, index, requester.principals) as searcher:
             hit = searcher.document(source, url)
         if hit is None:
             raise NotFoundError(f"there is no document {url} of {source} that this token may see")
@@ -93,4 +96,4 @@ async def document(state: State, token: Reader, source: str, url: str, index: st
 
     if not url:
         raise UserError("url: is empty")
-    return json_answer(await state.searching.run(token.name, found))
+    return json_answer(await state.searching.run(requester.name, found))

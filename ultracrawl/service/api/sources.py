@@ -31,7 +31,7 @@ MAX_URLS = 10_000
 
 
 @router.get("/sources", responses=shapes.answers(shapes.Sources))
-def sources(state: State, _token: Reader) -> Response:
+def sources(state: State, _requester: Reader) -> Response:
     """Return the status of all sources, as `ultracrawl status --json` does; `service` has the state in the service."""
     live = {source.name: source for source in state.supervisor.sources()}
     names = state.project.known_sources
@@ -39,7 +39,7 @@ def sources(state: State, _token: Reader) -> Response:
 
 
 @router.get("/sources/{name}", responses=shapes.answers(shapes.Source))
-def source(state: State, _token: Reader, name: Name) -> Response:
+def source(state: State, _requester: Reader, name: Name) -> Response:
     """Return the status of a source."""
     state.known_source(name)
     return json_answer(_row(state, name, _live(state, name)))
@@ -71,7 +71,7 @@ def live_json(live: SourceState) -> dict[str, Any]:
 
 @router.get("/sources/{name}/runs", responses=shapes.answers(shapes.Runs))
 def runs(
-    state: State, _token: Reader, name: Name, limit: Annotated[int, Query(ge=1, le=1000)] = 10
+    state: State, _requester: Reader, name: Name, limit: Annotated[int, Query(ge=1, le=1000)] = 10
 ) -> Response:
     """Return the reports of the latest runs of a source, the newest first; an active run has only its number."""
     state.known_source(name)
@@ -84,7 +84,7 @@ def runs(
 @router.get("/sources/{name}/urls", responses=shapes.answers(shapes.Urls))
 def urls(
     state: State,
-    _token: Editor,
+    _requester: Editor,
     name: Name,
     outcome: UrlOutcome | None = None,
     after: str = "",
@@ -101,21 +101,25 @@ def urls(
 
 @router.get("/sources/{name}/queue", responses=shapes.answers(None))
 def queue(
-    state: State, _token: Editor, name: Name, limit: Annotated[int, Query(ge=1, le=MAX_URLS)] = 20
+    state: State, _requester: Editor, name: Name, limit: Annotated[int, Query(ge=1, le=MAX_URLS)] = 20
 ) -> Response:
     """Return which URLs are fetched next, and why: a member of `sources` of `ultracrawl queue --json`."""
     return json_answer(queue_of(state.project, state.valid_source(name), limit).as_json())
 
 
 @router.get("/sources/{name}/plan", responses=shapes.answers(None))
-def plan(state: State, _token: Editor, name: Name) -> Response:
+def plan(state: State, _requester: Editor, name: Name) -> Response:
     """Return how the next crawl would start: a member of `sources` of `ultracrawl plan --json`."""
     return json_answer(forecast_of(state.project, state.valid_source(name)).as_json())
 
 
 @router.get("/sources/{name}/explain", responses=shapes.answers(None))
 def explanation(
-    state: State, _token: Editor, name: Name, url: str, as_of_run: Annotated[int | None, Query(ge=1)] = None
+    state: State,
+    _requester: Editor,
+    name: Name,
+    url: str,
+    as_of_run: Annotated[int | None, Query(ge=1)] = None,
 ) -> Response:
     """Return which rule includes or excludes a URL, as `ultracrawl explain --json` does."""
     source = state.valid_source(name)
@@ -131,28 +135,28 @@ class Start(RequestBody):
 
 
 @router.post("/sources/{name}/start", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
-async def start(state: State, _token: Editor, name: Name, order: Start | None = None) -> Response:
+async def start(state: State, _requester: Editor, name: Name, order: Start | None = None) -> Response:
     """Crawl a source now; 409 if it is being crawled already."""
     state.valid_source(name)
     return await _ordered(state, name, state.supervisor.start_source(name, force=bool(order and order.force)))
 
 
 @router.post("/sources/{name}/stop", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
-async def stop(state: State, _token: Editor, name: Name) -> Response:
+async def stop(state: State, _requester: Editor, name: Name) -> Response:
     """End the crawl of a source cleanly; the next one resumes it."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.stop_source(name))
 
 
 @router.post("/sources/{name}/pause", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
-async def pause(state: State, _token: Editor, name: Name) -> Response:
+async def pause(state: State, _requester: Editor, name: Name) -> Response:
     """Pause the crawl of a source; an idle source is not crawled until it is resumed."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.pause_source(name))
 
 
 @router.post("/sources/{name}/resume", status_code=202, responses=shapes.answers(shapes.Ordered, 202))
-async def resume(state: State, _token: Editor, name: Name) -> Response:
+async def resume(state: State, _requester: Editor, name: Name) -> Response:
     """Resume a paused source."""
     state.known_source(name)
     return await _ordered(state, name, state.supervisor.resume_source(name))
@@ -173,7 +177,7 @@ async def carried_out(order: Awaitable[None]) -> None:
 
 
 @router.post("/reload", responses=shapes.answers(shapes.Reloaded))
-async def reload(state: State, _token: Administrator) -> Response:
+async def reload(state: State, _requester: Administrator) -> Response:
     """Read the definitions again; with a fatal finding nothing changes, and the status is 409."""
     findings = await state.supervisor.reload_definitions()
     fatal = any(finding.fatal for finding in findings)

@@ -16,9 +16,9 @@ from starlette.exceptions import HTTPException
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.searching import Searcher
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api.guard import FailedLogins
 from ultracrawl.service.api.problems import NotFoundError
-from ultracrawl.service.api.tokens import TokenStore
 from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.orders import Supervision
 from ultracrawl.sources import Catalog, DataSource, Project

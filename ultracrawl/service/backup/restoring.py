@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ultracrawl.errors import UserError
-from ultracrawl.service.api.tokens import TokenStore
+from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
 from ultracrawl.service.backup.places import STATE, places_of
 from ultracrawl.service.control import running_crawl

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model.dates import as_text, iso
+from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.sources import Project
 from ultracrawl.system.files import convert_write_errors, exclusive_lock, replace_file
 
@@ -28,22 +28,6 @@ USE_INTERVAL = 60.0
 """Seconds between two writes of the last use of a token."""
 _TOKEN_PARTS = 3
 """Parts of a token, separated by `_`: prefix, number and secret."""
-
-
-class Role(StrEnum):
-    """The role of a token; each includes the rights of those before it."""
-
-    READER = "reader"
-    """Search, documents, status of sources and schedules, metrics."""
-    EDITOR = "editor"
-    """Also known URLs, starting and stopping crawls, approvals."""
-    ADMINISTRATOR = "administrator"
-    """Also orders for schedules, and reloading definitions."""
-
-    def allows(self, needed: Role) -> bool:
-        """Return whether this role includes the rights of another one."""
-        order = list(Role)
-        return order.index(self) >= order.index(needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +41,11 @@ class Token:
     """Users and groups whose documents it may see, beside public ones; None: all documents."""
     expires: str | None = None
     """When it ends (UTC); None: it does not."""
+
+    @property
+    def requester(self) -> Requester:
+        """Who sends a request with this token."""
+        return Requester(f"token:{self.name}", RequesterKind.TOKEN, self.role, self.principals)
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object that is stored; `ultracrawl token list --json` adds `last_used`."""

@@ -1,0 +1,52 @@
+"""Who sends a request, and what that allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """The role of a token or a user; each includes the rights of those before it."""
+
+    READER = "reader"
+    """Search, documents, status of sources and schedules, metrics."""
+    EDITOR = "editor"
+    """Also known URLs, starting and stopping crawls, approvals."""
+    ADMINISTRATOR = "administrator"
+    """Also orders for schedules, and reloading definitions."""
+
+    def allows(self, needed: Role) -> bool:
+        """Return whether this role includes the rights of another one."""
+        order = list(Role)
+        return order.index(self) >= order.index(needed)
+
+
+class RequesterKind(StrEnum):
+    """How a request shows who sends it."""
+
+    TOKEN = "token"  # noqa: S105 - no secret
+    USER = "user"
+    KEY = "key"
+    """The public key of a site."""
+    PUBLIC = "public"
+    """Nobody in particular, where the search page is public."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requester:
+    """Who sends a request: a token, a signed-in user, the public key of a site, or anybody."""
+
+    name: str
+    """Unique, for fairness and the audit log: `token:portal`, `user:anna`, `key:docs`, `public`."""
+    kind: RequesterKind
+    role: Role | None
+    """None: may only search."""
+    principals: tuple[str, ...] | None
+    """Users and groups whose documents are shown, beside public ones; None: all documents."""
+    sources: tuple[str, ...] | None = None
+    """The only sources that exist for this requester; None: all."""
+
+    def allows(self, needed: Role) -> bool:
+        """Return whether it has the rights of a role."""
+        return self.role is not None and self.role.allows(needed)
