@@ -15,6 +15,7 @@ from ultracrawl.rules.robots.permission import (
     expiry,
     first_reserved,
     reservations_of,
+    tdm_words,
 )
 
 
@@ -120,9 +121,7 @@ def test_unavailable_after(value: str, end: float | None) -> None:
     ("directives", "tdm", "signals", "words"),
     [
         (["noai", "noimageai", "nosnippet"], [], {}, ("noai", "noimageai")),
-        ([], ["1"], {}, ("tdm-reservation",)),
-        ([], ["0", "2", ""], {}, ()),
-        ([], ["0", " 1 "], {}, ("tdm-reservation",)),
+        ([], ["tdm-reservation"], {}, ("tdm-reservation",)),
         ([], [], {"search": "no", "ai-train": "yes", "ai-input": "no"}, ("search=no", "ai-input=no")),
         (["noai", "noai"], [], {"ai-train": "no"}, ("noai", "ai-train=no")),
         ([], [], {"other": "no"}, ()),
@@ -132,6 +131,25 @@ def test_what_is_reserved(
     directives: list[str], tdm: list[str], signals: dict[str, str], words: tuple[str, ...]
 ) -> None:
     assert reservations_of(directives, tdm, signals) == words
+
+
+@pytest.mark.parametrize(
+    ("meta", "header", "in_file", "words"),
+    [
+        ([], ["1"], False, ("tdm-reservation",)),
+        ([], ["0", "2", ""], False, ()),
+        ([], ["0", " 1 "], False, ("tdm-reservation",)),
+        (["0"], ["1"], True, ()),
+        (["1"], ["0"], False, ("tdm-reservation",)),
+        (["2"], ["0"], True, ()),
+        (["yes"], [], True, ("tdmrep.json",)),
+        ([], [], False, ()),
+    ],
+)
+def test_meta_overrules_the_header_and_both_the_file(
+    meta: list[str], header: list[str], in_file: bool, words: tuple[str, ...]
+) -> None:
+    assert tdm_words(meta, header, in_file=in_file) == words
 
 
 @pytest.mark.parametrize("use", Reservation)

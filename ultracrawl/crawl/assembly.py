@@ -132,7 +132,7 @@ class CrawlFeatures:
         self.ftp = ftp_access_of(context.source, context.project.key_file)
         """Options and passwords of FTP servers."""
         self.robots = RobotsCache(context, self._send)
-        self.permissions = PermissionReader(context, self.robots.known)
+        self.permissions = PermissionReader(context, self.robots.known, self.robots.reserves)
         self.sitemaps = SitemapManager(context, lambda: self.chooser is not None)
         self.redirects = RedirectFollower(context, self.start_chain, self.sitemaps.follow_redirect)
         self.feeds = FeedTracker(context)

@@ -36,6 +36,16 @@ class Conditions(Protocol):
         """Return the response or its replacement. Raises `IgnoreRequest` to drop it."""
 
 
+class HeadPermissions(Protocol):
+    """What is known about the permission to index a page before it is read."""
+
+    def head_refusal(self, response: Response) -> Cause:
+        """Return why headers, robots.txt or tdmrep.json keep a page out of the index, or `NO_CAUSE`."""
+
+    def site_reserves(self, url: str) -> bool:
+        """Return whether tdmrep.json reserves a page, unless the page itself, which has to be read, permits its use."""
+
+
 class ConditionalMiddleware:
     """Sends If-None-Match and If-Modified-Since, and acts on 304.
 
@@ -54,7 +64,7 @@ class ConditionalMiddleware:
 
             return cls(ConditionalRequests.from_crawler(crawler))
         permissions, duplicates = feature_of(crawler, PermissionReader), feature_of(crawler, Duplicates)
-        return cls(VisitConditions(context_of(crawler), permissions.head_refusal, duplicates.stays_duplicate))
+        return cls(VisitConditions(context_of(crawler), permissions, duplicates.stays_duplicate))
 
     def process_request(self, request: Request) -> None:
         """Add the stored validators."""
@@ -76,19 +86,21 @@ class VisitConditions:
     def __init__(
         self,
         context: CrawlContext,
-        head_refusal: Callable[[Response], Cause],
+        permissions: HeadPermissions,
         stays_duplicate: Callable[[Visit], bool],
     ) -> None:
-        """`head_refusal` returns why headers keep a page out of the index; `stays_duplicate` may end a visit."""
+        """`stays_duplicate` may end a visit."""
         self._context = context
-        self._head_refusal = head_refusal
+        self._permissions = permissions
         self._stays_duplicate = stays_duplicate
         self._conditional = context.source.refresh.conditional
 
     def add_validators(self, request: Request) -> None:
         """Add the validators of the visit's record."""
         visit = visit_of(request)
-        if visit is not None and self._conditional and not visit.rescan and request.method == "GET":
+        if visit is None or not self._conditional or visit.rescan or request.method != "GET":
+            return
+        if visit.sitemap is not None or not self._permissions.site_reserves(visit.url):
             for name, value in conditional_headers(visit.record).items():
                 set_header(request, name, value)
 
@@ -97,7 +109,7 @@ class VisitConditions:
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
-        refusal = NO_CAUSE if visit.sitemap else self._head_refusal(response)
+        refusal = NO_CAUSE if visit.sitemap else self._permissions.head_refusal(response)
         if refusal:
             # The refusal may be withdrawn without a change of the page: the next visit has to get the whole page.
             visit.drop_validators()

@@ -79,6 +79,8 @@ class SitemapBarrier:
         rules = self._robots.known(entry.url)
         if context.rules.robots.obey and (rules is None or rules.blocks(entry.url)):
             return False
+        if self._robots.reserves(entry.url):
+            return False
         if not proves_unchanged(latest, record, context.clock()):
             return False
         context.endings.skip_unchanged(entry, record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -355,6 +356,107 @@ def test_a_tdm_header_that_comes_and_goes_while_the_page_stays(
     site.page("/", title="Home", text="words")
     workspace.crawl()
     assert workspace.search("words") == ["/"]
+
+
+TDM_FILE = "/.well-known/tdmrep.json"
+OBEYS_TDM: dict[str, Any] = {"robots": {"obey_reservations": ["search", "tdm"]}}
+
+
+def reserve(site: Site, *rules: tuple[str, int]) -> None:
+    content = [{"location": location, "tdm-reservation": value} for location, value in rules]
+    site.file(TDM_FILE, json.dumps(content).encode(), "application/json")
+
+
+def shelf(site: Site) -> None:
+    """Fill a site with a page that everybody may use, two reserved ones, and one that permits its use itself."""
+    site.page(
+        "/", title="Home", text="words", links=["/closed/a", "/closed/open/b", "/closed/own", "/closed/c"]
+    )
+    site.page("/closed/a", title="a", text="words")
+    site.page("/closed/open/b", title="b", text="words of b")
+    site.page("/closed/own", title="own", text="own words", head='<meta name="tdm-reservation" content="0">')
+    site.page("/closed/c", title="c", text="other words", headers={"TDM-Reservation": "0"})
+
+
+OPEN = ["/", "/closed/c", "/closed/open/b", "/closed/own"]
+
+
+def test_tdmrep_json_is_obeyed_where_the_source_asks_for_it(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    """The file is fetched once a day, its rules hold in every run, and what permits its use itself stays."""
+    shelf(site)
+    reserve(site, ("/closed/open/", 0), ("/closed/", 1))
+    workspace.define(f"{url}/", attributes={"reservations": "Subject"})
+    workspace.crawl()
+    assert sorted(workspace.search("words")) == sorted([*OPEN, "/closed/a"])
+    assert site.count(TDM_FILE) == 0, "who does not obey it does not ask for it"
+    workspace.define(f"{url}/", **OBEYS_TDM)
+    for _ in range(3):
+        workspace.crawl()
+        assert sorted(workspace.search("words")) == OPEN
+    assert site.count(TDM_FILE) == 1
+    requests = [request.path for request in site.requests]
+    assert requests.count("/robots.txt") == 1, "the known robots.txt is not asked for again"
+    row = workspace.urls()["/closed/a"]
+    assert (row["outcome"], row["cause"]) == ("NOT_INDEXED", "reserved")
+    assert "tdmrep.json" in row["reason"]
+
+
+def test_tdmrep_json_that_comes_and_goes_while_the_pages_stay(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    shelf(site)
+    workspace.define(f"{url}/", **OBEYS_TDM)
+    workspace.crawl()
+    assert sorted(workspace.search("words")) == sorted([*OPEN, "/closed/a"])
+    reserve(site, ("/closed/open/", 0), ("/closed/", 1))
+    workspace.age(DAY)
+    workspace.crawl()
+    assert sorted(workspace.search("words")) == OPEN
+    assert workspace.crawl().run["outcomes"].get("MODIFIED") is None
+    site.remove(TDM_FILE)
+    workspace.age(DAY)
+    workspace.crawl()
+    assert sorted(workspace.search("words")) == sorted([*OPEN, "/closed/a"])
+
+
+def test_a_tdmrep_json_that_cannot_be_had_holds_up_nothing_and_the_one_before_stays(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    shelf(site)
+    site.respond(TDM_FILE, status=500)
+    workspace.define(f"{url}/", **OBEYS_TDM)
+    workspace.crawl()
+    assert "/closed/a" in workspace.search("words")
+    reserve(site, ("/closed/a", 1))
+    workspace.crawl()
+    assert "/closed/a" not in workspace.search("words"), "a failure is not kept for a day"
+    site.respond(TDM_FILE, status=500)
+    workspace.age(DAY)
+    workspace.crawl()
+    assert "/closed/a" not in workspace.search("words")
+
+
+def test_tdmrep_json_is_not_fetched_where_robots_txt_forbids_it(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    shelf(site)
+    reserve(site, ("/", 1))
+    site.robots("User-agent: *\nDisallow: /.well-known/\n")
+    workspace.define(f"{url}/", **OBEYS_TDM)
+    workspace.crawl()
+    assert site.count(TDM_FILE) == 0
+    assert "/closed/a" in workspace.search("words")
+
+
+def test_tdmrep_json_is_obeyed_without_robots_txt(site: Site, url: str, workspace: Workspace) -> None:
+    shelf(site)
+    reserve(site, ("/", 1))
+    options = {"robots": {"obey": False, "obey_reservations": "tdm"}, "sitemaps": {"use": False}}
+    workspace.define(f"{url}/", **options)
+    workspace.crawl()
+    assert sorted(workspace.search("words")) == ["/closed/c", "/closed/own"]
 
 
 # ---- directives with consequences of their own

@@ -1,4 +1,4 @@
-"""Stored robots.txt responses: successes are shared by sources with the same client identity, failures are not."""
+"""Stored responses for robots.txt and tdmrep.json: sources with the same client identity share all but failures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 
 def latest_answer(sites: SiteStore, rules: CompiledSource, origin: str) -> StoredRobots | None:
-    """Return the newest stored response of an origin, of this source or one with the same client identity."""
+    """Return the newest stored response of an origin, of this source or one with the same client identity.
+
+    For a tdmrep.json, `origin` is its URL.
+    """
     stored = (sites.get_robots(origin, key) for key in {rules.client_identity, unshared_key(rules)})
     return max(filter(None, stored), key=lambda row: max(row.asked, row.failed), default=None)
 

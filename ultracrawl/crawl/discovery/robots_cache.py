@@ -1,4 +1,4 @@
-"""The robots.txt rules of every origin of a crawl: fetched before its first page, and again after they expire."""
+"""The robots.txt and tdmrep.json of every origin: fetched before its first page, and again after they expire."""
 
 from __future__ import annotations
 
@@ -7,30 +7,18 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scrapy import Request
-from scrapy.exceptions import DownloadTimeoutError
-
 from ultracrawl.crawl.discovery.robots_answers import keep_answer, latest_answer
-from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
-from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.crawl.transport.outgoing import ANONYMOUS
-from ultracrawl.crawl.visit import STEP_TIMEOUT_FACTOR
-from ultracrawl.model import UrlOutcome
-from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.crawl.discovery.site_files import SiteFiles
 from ultracrawl.rules.robots.lines import PARSED_BYTES
-from ultracrawl.rules.robots.policy import MAX_REDIRECTS, RETRY_INTERVAL, origin_of
+from ultracrawl.rules.robots.policy import RETRY_INTERVAL, TOO_MANY_REQUESTS, origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.rules.urls.canonical import UrlPolicy, site_of
-from ultracrawl.stores import StoredRobots
+from ultracrawl.rules.robots.tdm import NOTHING_RESERVED, TDM_PATH, TdmRules
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
-
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.download_errors.kinds import Failure
     from ultracrawl.crawl.transport.outgoing import Send
-
-_FORM = UrlPolicy()
+    from ultracrawl.stores import StoredRobots
 
 
 @dataclass(slots=True)
@@ -38,6 +26,7 @@ class _CachedRules:
     """The rules of an origin, and when they were fetched (monotonic seconds)."""
 
     rules: RobotsRules
+    tdm: TdmRules
     fetched: float
     used: bool = False
     """Whether they were used for a request; fetched rules serve at least one, however soon they expire."""
@@ -51,20 +40,23 @@ class RobotsCache:
     failure of an earlier crawl is tried again at once. A busy server with a `Retry-After` header is asked again after
     that time. Responses are stored with the project, so that no other run or source requests them before they expire;
     the rules are derived again each time, by the current definition.
+
+    tdmrep.json is fetched with robots.txt, if the source obeys reservations from text and data mining. One that cannot
+    be fetched reserves nothing (TDMRep 6.2).
     """
 
     def __init__(self, context: CrawlContext, send: Send) -> None:
         """Initialise; `send` downloads requests that are not visits."""
         self._context = context
         self._policy = context.rules.robots
-        self._send = send
+        self._reads_tdm = context.rules.permission.obeys_tdm
+        self._files = SiteFiles(context, send)
         # Read now: a changed definition also sets `force` later, but needs no new response.
         self._ignores_stored = context.run.force
         self._began = context.clock()
         self._cached: dict[str, _CachedRules] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
         self._credential_free: dict[str, asyncio.Task[RobotsRules]] = {}
-        self._network_errors: dict[str, Failure] = {}
         self._looked_up: set[str] = set()
 
     @property
@@ -75,7 +67,7 @@ class RobotsCache:
     def ready(self, url: str) -> bool:
         """Return whether a request may be made now: the rules of its origin are known and not expired, or not used."""
         policy = self._policy
-        if not policy.needed:
+        if not (policy.needed or self._reads_tdm):
             return True
         cached = self._rules_of(url)
         if cached is None and not origin_of(url):
@@ -90,6 +82,11 @@ class RobotsCache:
         cached = self._rules_of(url)
         return cached.rules if cached else None
 
+    def reserves(self, url: str) -> bool:
+        """Return whether the tdmrep.json of its site reserves a URL; False if the source does not obey such files."""
+        cached = self._rules_of(url) if self._reads_tdm else None
+        return cached is not None and cached.tdm.reserves(url)
+
     def _rules_of(self, url: str) -> _CachedRules | None:
         origin = origin_of(self._context.queue.request_url(url))
         cached = self._cached.get(origin)
@@ -103,20 +100,47 @@ class RobotsCache:
 
     def _load_stored(self, origin: str) -> bool:
         """Load the rules of an origin from the store, unless they have expired; returns whether it did."""
-        context = self._context
-        stored = None if self._ignores_stored else latest_answer(context.sites, context.rules, origin)
-        if stored is None:
+        stored = self._stored_rules(origin)
+        tdm = stored and self._stored_tdm(origin, stored[0])
+        if not (stored and tdm):
             return False
-        rules, now = self._judge(stored), context.clock()
-        if rules.unavailable and stored.asked < self._began:
-            return False  # whoever starts a crawl may have repaired what was wrong in the one before
-        policy, age = self._policy, now - stored.asked
-        if not policy.is_fresh(rules, age):
-            if not 0 <= now - stored.failed < min(RETRY_INTERVAL, policy.ttl):
-                return False
-            age = 0.0
-        self._cached[origin] = _CachedRules(rules, time.monotonic() - age)
+        rules, age = stored
+        self._cached[origin] = _CachedRules(rules, tdm, time.monotonic() - age)
         return True
+
+    def _stored_rules(self, origin: str) -> tuple[RobotsRules, float] | None:
+        """Return the stored rules of robots.txt and their age in seconds, None if they have to be fetched."""
+        stored = self._stored(origin)
+        if stored is None:
+            return None
+        rules = self._judge(stored)
+        age = self._age(stored, unavailable=bool(rules.unavailable))
+        return None if age is None else (rules, age)
+
+    def _stored_tdm(self, origin: str, rules: RobotsRules) -> TdmRules | None:
+        """Return the stored rules of tdmrep.json, none if it is not needed; None if they have to be fetched."""
+        url = origin + TDM_PATH
+        # A site that robots.txt closes now has no pages to judge, and the file is closed like any other.
+        if not (self._reads_tdm and origin.startswith("http")) or rules.blocks(url):
+            return NOTHING_RESERVED
+        stored = self._stored(url)
+        if stored is None or self._age(stored, unavailable=_has_failed(stored)) is None:
+            return None
+        return _tdm_rules(stored)
+
+    def _stored(self, key: str) -> StoredRobots | None:
+        context = self._context
+        return None if self._ignores_stored else latest_answer(context.sites, context.rules, key)
+
+    def _age(self, stored: StoredRobots, *, unavailable: bool) -> float | None:
+        """Return the age of a stored response in seconds, None if it has to be fetched again."""
+        if unavailable and stored.asked < self._began:
+            return None  # whoever starts a crawl may have repaired what was wrong in the one before
+        now = self._context.clock()
+        age = now - stored.asked
+        if self._policy.is_fresh(age, unavailable=unavailable):
+            return age
+        return 0.0 if 0 <= now - stored.failed < min(RETRY_INTERVAL, self._policy.ttl) else None
 
     def _judge(self, answer: StoredRobots) -> RobotsRules:
         return self._policy.judge_response(
@@ -125,7 +149,7 @@ class RobotsCache:
 
     def network_error(self, url: str) -> Failure | None:
         """Return the network error of the latest request for the robots.txt of a URL, if it failed that way."""
-        return self._network_errors.get(origin_of(self._context.queue.request_url(url)))
+        return self._files.network_errors.get(origin_of(self._context.queue.request_url(url)))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Return the task that fetches the rules for a URL; a running one is reused.
@@ -154,93 +178,51 @@ class RobotsCache:
             task.cancel()
 
     async def _fetch_uncached(self, origin: str) -> RobotsRules:
-        return self._judge(
-            await self._fetch_with_retries(f"{origin}/robots.txt", has_turn=False, anonymous=True)
-        )
+        return self._judge(await self._files.fetch(f"{origin}/robots.txt", has_turn=False, anonymous=True))
 
     async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
-        context = self._context
         try:
-            if self._load_stored(origin):  # another crawl has fetched them meanwhile
-                return self._cached[origin].rules
-            answer = await self._fetch_with_retries(f"{origin}/robots.txt", has_turn=has_turn)
+            # Another crawl may have fetched them meanwhile.
+            stored = self._stored_rules(origin)
+            if stored is None:
+                rules, age = await self._fetch_rules(origin, has_turn=has_turn), 0.0
+                has_turn = False
+            else:
+                rules, age = stored
+            tdm = self._stored_tdm(origin, rules) or await self._fetch_tdm(origin, has_turn=has_turn)
         finally:
             del self._tasks[origin]
-        answer = replace(answer, origin=origin, asked=context.clock(), body=answer.body[: PARSED_BYTES + 1])
+        self._cached[origin] = _CachedRules(rules, tdm, time.monotonic() - age)
+        return rules
+
+    async def _fetch_rules(self, origin: str, *, has_turn: bool) -> RobotsRules:
+        context = self._context
+        answer = await self._fetch(f"{origin}/robots.txt", origin, has_turn=has_turn)
         rules, before = self._judge(answer), latest_answer(context.sites, context.rules, origin)
         if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
             rules, answer = kept, replace(before, failed=answer.asked)
         keep_answer(context.sites, context.rules, answer)
-        self._cached[origin] = _CachedRules(rules, time.monotonic())
         return rules
 
-    async def _fetch_with_retries(self, url: str, *, has_turn: bool, anonymous: bool = False) -> StoredRobots:
-        """Return the response, after retries for as long as the server sends `Retry-After`."""
-        for retries_left in reversed(range(self._context.source.limits.retries + 1)):
-            answer, retry_after_seconds = await self._fetch(url, has_turn=has_turn, anonymous=anonymous)
-            if not (retries_left and retry_after_seconds):
-                break
-            await self._take_turn(url)
-            has_turn = True
-        return answer
+    async def _fetch_tdm(self, origin: str, *, has_turn: bool) -> TdmRules:
+        context, url = self._context, origin + TDM_PATH
+        answer = await self._fetch(url, url, has_turn=has_turn)
+        before = latest_answer(context.sites, context.rules, url)
+        if before is not None and _has_failed(answer) and not _has_failed(before):
+            answer = replace(before, failed=answer.asked)
+        keep_answer(context.sites, context.rules, answer)
+        return _tdm_rules(answer)
 
-    async def _fetch(self, url: str, *, has_turn: bool, anonymous: bool) -> tuple[StoredRobots, float]:
-        """Return the response after redirects, and the seconds of its `Retry-After` (0 for none)."""
-        origin = origin_of(url)
-        self._network_errors.pop(origin, None)
-        for _ in range(MAX_REDIRECTS + 1):
-            if not has_turn:
-                await self._take_turn(url)
-            has_turn = False
-            try:
-                response = await self._download(url, anonymous=anonymous)
-            except (
-                Exception
-            ) as failure:  # any error of the download handler counts as a failure of the origin
-                timed_out, known = isinstance(failure, DownloadTimeoutError), failure_of(failure)
-                if known.outcome is UrlOutcome.NETWORK_ERROR and origin_of(url) == origin:
-                    self._network_errors[origin] = known
-                return StoredRobots(url, error=str(known.cause), timed_out=timed_out), 0.0
-            location = response.headers.get("Location")
-            if response.status not in REDIRECTS or not location:
-                answer = StoredRobots(url, status=response.status, body=response.body)
-                return answer, self._hold_site(url, response)
-            target = _target(url, location)
-            if not target:
-                break
-            url = target
-        # RFC 9309 2.3.1.2: after that many redirects robots.txt counts as missing.
-        return StoredRobots(url, status=404), 0.0
-
-    def _hold_site(self, url: str, response: Response) -> float:
-        """Hold the site for the time of its `Retry-After` header; returns the seconds."""
-        if response.status not in RETRY_AFTER_STATUS:
-            return 0.0
-        longest = self._context.rules.pace.longest_retry_after
-        seconds = retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
-        if seconds:
-            self._context.queue.hold_site(_site(url), seconds)
-        return seconds
-
-    async def _take_turn(self, url: str) -> None:
-        await self._context.queue.wait_for_turn(_site(url))
-
-    async def _download(self, url: str, *, anonymous: bool) -> Response:
-        timeout = self._policy.timeout
-        meta = {
-            "download_slot": "robots.txt",
-            "download_timeout": timeout,
-            **({ANONYMOUS: True} if anonymous else {}),
-        }
-        request = Request(url, headers=dict(self._context.rules.headers), dont_filter=True, meta=meta)
-        async with asyncio.timeout(STEP_TIMEOUT_FACTOR * timeout):  # user code may never finish
-            return await self._send(request)
+    async def _fetch(self, url: str, key: str, *, has_turn: bool) -> StoredRobots:
+        answer = await self._files.fetch(url, has_turn=has_turn)
+        body = answer.body[: PARSED_BYTES + 1]
+        return replace(answer, origin=key, asked=self._context.clock(), body=body)
 
 
-def _site(url: str) -> str:
-    return site_of(_FORM.canonical(url) or url)
+def _has_failed(answer: StoredRobots) -> bool:
+    """Return whether a file could not be had for now; a client error means that there is none."""
+    return not answer.status or answer.status == TOO_MANY_REQUESTS or answer.status >= 500
 
 
-def _target(url: str, location: bytes) -> str:
-    """Return the canonical target of a redirect, empty if it is no web address."""
-    return _FORM.canonical(location.decode("utf-8", "replace"), url) or ""
+def _tdm_rules(answer: StoredRobots) -> TdmRules:
+    return TdmRules.parse(answer.body) if 200 <= answer.status < 300 else NOTHING_RESERVED

@@ -8,11 +8,11 @@ from ultracrawl.content.directives import parse_directives
 from ultracrawl.crawl.transport.headers import has_header, values_of
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.page import ALLOW_ALL
-from ultracrawl.rules.robots.permission import TDM_RESERVED, expiry, reservations_of
+from ultracrawl.rules.robots.permission import TDM_RESERVED, expiry, reservations_of, tdm_words
 from ultracrawl.rules.robots.rules import RobotsRules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy.http import Response
 
@@ -37,9 +37,19 @@ class PagePermissions(NamedTuple):
 class PermissionReader:
     """Reads the permissions of pages, by the rules of one source."""
 
-    def __init__(self, context: CrawlContext, robots_of: Callable[[str], RobotsRules | None]) -> None:
-        """Initialise; `robots_of` returns the robots.txt rules for a URL, None if they are not known."""
+    def __init__(
+        self,
+        context: CrawlContext,
+        robots_of: Callable[[str], RobotsRules | None],
+        reserves: Callable[[str], bool],
+    ) -> None:
+        """Initialise; `robots_of` returns the robots.txt rules for a URL, None if they are not known.
+
+        `reserves` returns whether tdmrep.json reserves a URL.
+        """
         self._robots_of = robots_of
+        self.site_reserves = reserves
+        """Returns whether a URL is reserved unless its page permits it: only the whole page tells."""
         self._clock = context.clock
         self._permission = context.rules.permission
         self._boundary = context.rules.boundary
@@ -48,7 +58,7 @@ class PermissionReader:
     def page_permissions(self, page: Page, response: Response) -> PagePermissions:
         """Return the permissions of a page, from the page, its headers and the robots.txt of its site."""
         directives, signals = page.robots, self._signals(response)
-        tdm = [*page.meta.get(TDM_RESERVED, ()), *values_of(response)(TDM_RESERVED)]
+        tdm = self._tdm(response, page.meta.get(TDM_RESERVED, ()))
         if not (directives.others or tdm or signals) and directives.index:
             return PagePermissions(NO_CAUSE, hides_text=False, expires=False, attributes={})
         reserved = reservations_of(directives.others, tdm, signals)
@@ -65,13 +75,12 @@ class PermissionReader:
 
     def head_refusal(self, response: Response) -> Cause:
         """Return why a page stays out of the index by its headers or robots.txt, or `NO_CAUSE`."""
-        signals = self._signals(response)
-        if not (signals or has_header(response, "X-Robots-Tag") or has_header(response, TDM_RESERVED)):
+        signals, tdm = self._signals(response), self._tdm(response)
+        if not (signals or tdm or has_header(response, "X-Robots-Tag")):
             return NO_CAUSE
-        values = values_of(response)
-        tags = values("X-Robots-Tag")
+        tags = values_of(response)("X-Robots-Tag")
         directives = parse_directives((), tags, name=self._robot) if tags else ALLOW_ALL
-        reserved = reservations_of(directives.others, values(TDM_RESERVED), signals)
+        reserved = reservations_of(directives.others, tdm, signals)
         return self._permission.refusal(directives, reserved, self._clock())
 
     def followed_only(self, visit: Visit) -> Cause:
@@ -80,6 +89,10 @@ class PermissionReader:
             return Cause(CauseCode.FOLLOWED_TYPE, visit.fetch.media_type)
         rule = self._boundary.follow_only(visit.url)
         return Cause(CauseCode.RULE, rule) if rule else NO_CAUSE
+
+    def _tdm(self, response: Response, meta: Iterable[str] = ()) -> tuple[str, ...]:
+        header = values_of(response)(TDM_RESERVED) if has_header(response, TDM_RESERVED) else ()
+        return tdm_words(meta, header, in_file=self.site_reserves(response.url))
 
     def _signals(self, response: Response) -> Mapping[str, str]:
         """Return Content-Signal of the site; empty if robots.txt is not obeyed."""

@@ -96,9 +96,13 @@ class SiteRobots:
     def known(self, url: str) -> RobotsRules | None:
         """Return the rules for a URL if they are cached and not expired."""
         cached = self._cached.get(origin_of(url))
-        if cached is None or not self._policy.is_fresh(cached.rules, self._clock() - cached.fetched):
+        if cached is None or not self._is_fresh(cached):
             return None
         return cached.rules
+
+    def _is_fresh(self, cached: _CachedRules) -> bool:
+        age = self._clock() - cached.fetched
+        return self._policy.is_fresh(age, unavailable=bool(cached.rules.unavailable))
 
     def fetch(self, url: str) -> asyncio.Task[RobotsRules]:
         """Return the task that fetches the rules for a URL; a running one is reused."""

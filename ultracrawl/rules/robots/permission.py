@@ -25,16 +25,18 @@ class Reservation(StrEnum):
     AI_IMAGES = "ai-images"
     """Training of AI models on the images of the page (`noimageai`)."""
     TDM = "tdm"
-    """Text and data mining (`tdm-reservation: 1`)."""
+    """Text and data mining (`tdm-reservation: 1`, or a rule of tdmrep.json)."""
 
 
 TDM_RESERVED = "tdm-reservation"
+TDM_FILE = "tdmrep.json"
 
 _USES = {
     "noai": frozenset({Reservation.AI_INPUT, Reservation.AI_TRAIN}),
     "noml": frozenset({Reservation.AI_TRAIN}),
     "noimageai": frozenset({Reservation.AI_IMAGES}),
     TDM_RESERVED: frozenset({Reservation.TDM}),
+    TDM_FILE: frozenset({Reservation.TDM}),
     "search=no": frozenset({Reservation.SEARCH}),
     "ai-train=no": frozenset({Reservation.AI_TRAIN}),
     "ai-input=no": frozenset({Reservation.AI_INPUT}),
@@ -47,16 +49,32 @@ def reservations_of(
 ) -> tuple[str, ...]:
     """Return the reservations of a page as words (`noai`, `tdm-reservation`, `ai-train=no`), each once.
 
-    `directives` are robots directives in lower case, `tdm` the values of `tdm-reservation` in META and header,
-    `signals` those of Content-Signal for its site. A reservation by any of them counts.
+    `directives` are robots directives in lower case, `tdm` those of `tdm_words`, `signals` those of Content-Signal for
+    its site. A reservation by any of them counts.
     """
-    words = [word for word in directives if word in _USES]
-    if any(value.strip() == "1" for value in tdm):
-        words.append(TDM_RESERVED)
+    words = [*(word for word in directives if word in _USES), *tdm]
     for name, value in (signals or {}).items():
         if f"{name}={value}" in _USES:
             words.append(f"{name}={value}")
     return tuple(dict.fromkeys(words))
+
+
+def tdm_words(meta: Iterable[str], header: Iterable[str], *, in_file: bool) -> tuple[str, ...]:
+    """Return the word of the place that reserves a page from text and data mining, if one does.
+
+    META counts before the header, and both before tdmrep.json (TDMRep 6.4), `in_file` being what that file says. Within
+    one place a reservation counts before a permission; values other than 0 and 1 are ignored.
+    """
+    for values in (meta, header):
+        valid = {tdm_value(value) for value in values} - {None}
+        if valid:
+            return (TDM_RESERVED,) if True in valid else ()
+    return (TDM_FILE,) if in_file else ()
+
+
+def tdm_value(value: object) -> bool | None:
+    """Return whether a value of `tdm-reservation` reserves (1) or permits (0); None for any other value."""
+    return {"0": False, "1": True}.get(str(value).strip())
 
 
 def first_reserved(words: Iterable[str], obeyed: frozenset[Reservation]) -> str:
@@ -77,6 +95,11 @@ class IndexPermission:
 
     meta: bool = True
     reservations: frozenset[Reservation] = frozenset({Reservation.SEARCH})
+
+    @property
+    def obeys_tdm(self) -> bool:
+        """Whether reservations from text and data mining are obeyed, so that tdmrep.json is needed."""
+        return self.meta and Reservation.TDM in self.reservations
 
     def refusal(self, directives: RobotsDirectives, reserved: Iterable[str], now: float) -> Cause:
         """Return why a page may not be indexed, or `NO_CAUSE`; `now` is in seconds since the epoch."""

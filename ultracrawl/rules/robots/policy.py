@@ -18,7 +18,7 @@ MAX_DELAY = 86_400.0
 """Maximum crawl delay in seconds."""
 
 _AUTHENTICATION = frozenset({401, 402, 403, 407})
-_TOO_MANY_REQUESTS = 429
+TOO_MANY_REQUESTS = 429
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
 
@@ -65,12 +65,14 @@ class RobotsPolicy:
         """Return whether rules fetched at `fetched` are too old at `now` (seconds of one clock)."""
         return now - fetched >= self.ttl
 
-    def is_fresh(self, rules: RobotsRules, age: float) -> bool:
-        """Return whether stored rules, or the failure to fetch them, are still valid; `age` is in seconds.
+    def is_fresh(self, age: float, *, unavailable: bool) -> bool:
+        """Return whether stored rules, or the failure to fetch them (`unavailable`), are still valid.
+
+        `age` is in seconds.
 
         A negative age, from a clock that was wrong, is not.
         """
-        return 0 <= age < (min(self.ttl, RETRY_INTERVAL) if rules.unavailable else self.ttl)
+        return 0 <= age < (min(self.ttl, RETRY_INTERVAL) if unavailable else self.ttl)
 
     def delay(self, rules: RobotsRules, own: float) -> float:
         """Return the seconds between two requests: the site's crawl delay if obeyed and given, else `own`."""
@@ -90,7 +92,7 @@ class RobotsPolicy:
             return self._deny_all(
                 f"robots.txt returned status {status}, which this source treats as `Disallow: /`"
             )
-        if 300 <= status < 500 and status != _TOO_MANY_REQUESTS:
+        if 300 <= status < 500 and status != TOO_MANY_REQUESTS:
             return self._allow_all(f"the site has no robots.txt (status {status})")
         return self._deny_all(f"robots.txt returned status {status}")
 

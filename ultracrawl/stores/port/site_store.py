@@ -46,9 +46,10 @@ class LeaseHolder:
 
 @dataclass(frozen=True, slots=True)
 class StoredRobots:
-    """The raw response for one robots.txt; times are seconds since the epoch."""
+    """The raw response for one robots.txt or tdmrep.json; times are seconds since the epoch."""
 
     origin: str
+    """The origin of a robots.txt, the URL of a tdmrep.json."""
     asked: float = 0.0
     """When the response was received."""
     status: int = 0
@@ -127,7 +128,10 @@ class SiteStore(Protocol):
     # ---- robots.txt
 
     def get_robots(self, origin: str, shown: str) -> StoredRobots | None:
-        """Return the last robots.txt response of an origin (`scheme://host:port`); `shown` identifies the client."""
+        """Return the last robots.txt response of an origin (`scheme://host:port`); `shown` identifies the client.
+
+        The response for a tdmrep.json is stored in the same way under its URL.
+        """
 
     def put_robots(self, row: StoredRobots, shown: str) -> None:
         """Store a robots.txt response in place of an older one."""
