@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -52,6 +52,8 @@ class SearchableProject:
     search: SearchOptions
     load_project: Callable[[], Project] = field(compare=False, repr=False)
     """Returns the complete project."""
+    is_limited: bool = False
+    """Whether only some of its sources exist for searches, as by `limited_to`."""
 
     @property
     def schema(self) -> dict[str, SearchAttribute]:
@@ -88,13 +90,34 @@ class SearchableProject:
         names = ", ".join(sorted(first))
         raise UserError(f"the sources feed several indexes; choose one with --index: {names}")
 
+    def limited_to(self, sources: Iterable[str]) -> Self:
+        """Return the project for searches for which only these sources exist, with their groups and indexes."""
+        readable = {name: self.readable[name] for name in dict.fromkeys(sources) if name in self.readable}
+        groups = {
+            group: tuple(name for name in names if name in readable) for group, names in self.groups.items()
+        }
+        used = {next(iter(self.indexes)), *(index for indexes in readable.values() for index in indexes)}
+        return replace(
+            self,
+            indexes={name: place for name, place in self.indexes.items() if name in used},
+            destinations={},
+            readable=readable,
+            groups={group: names for group, names in groups.items() if names},
+            kinds={name: kind for name, kind in self.kinds.items() if name in readable},
+            is_limited=True,
+        )
+
+    def outside(self, sources: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the sources that this project does not have."""
+        return tuple(name for name in sources if name not in self.readable)
+
     def left_over(self, sources: Iterable[str]) -> tuple[str, ...]:
         """Return those of the sources that this project has crawled, and defines no longer.
 
         What others wrote to the index, as spiders without a definition or another project, is no such source; neither
         is what another definition file with the same state crawled.
         """
-        undefined = [name for name in sources if name not in self.readable]
+        undefined = self.outside(sources)
         if not undefined or self.state is None:
             return ()
         from ultracrawl.stores.opening import is_left_over  # noqa: PLC0415 - slow, and few searches need it

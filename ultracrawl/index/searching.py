@@ -37,6 +37,8 @@ COMPLETION_CANDIDATES = 100
 """Documents whose titles are considered as completions."""
 _NO_WORDS = '""'
 """A query without words: only pinned documents match."""
+_NO_SOURCE = "-"
+"""A name that no source can have."""
 DEDUPLICATION_LIMIT = 1000
 """Hits up to which duplicate URLs of several sources are removed."""
 
@@ -48,12 +50,12 @@ class HeldSources:
     searched: frozenset[str]
     """Those that searches find."""
     excluded: tuple[str, ...]
-    """Those that the project has crawled and defines no longer: searches leave them out."""
+    """Those that searches leave out: the project defines them no longer, or the searcher is limited to others."""
 
     @classmethod
     def of(cls, held: tuple[str, ...], project: SearchableProject) -> Self:
         """Return the sources of an index that a project searches."""
-        excluded = project.left_over(held)
+        excluded = project.outside(held) if project.is_limited else project.left_over(held)
         return cls(frozenset(held).difference(excluded), excluded)
 
     def are_several(self, chosen: tuple[str, ...]) -> bool:
@@ -76,16 +78,19 @@ class Searcher:
         index: str = "",
         *,
         principals: Iterable[str] | None = (),
+        within: Iterable[str] | None = None,
     ) -> None:
         """Open the index of a definition file or project; `index` names one of several.
 
         Without `where` the project is the one that `ultracrawl search` would use. `principals` are the users and groups
         of the searcher: only documents that are public or visible to one of them are returned. None is the
-        administrator, who sees all documents. Raises `UserError`.
+        administrator, who sees all documents. `within` are the only sources that exist for this searcher: nothing of
+        others is in its hits, counts, suggestions, groups or messages; None: all. Raises `UserError`.
         """
         names = (principals,) if isinstance(principals, str) else principals
         self._principals = None if names is None else tuple(names)
-        self._project = project = _searchable_project_of(where)
+        found = _searchable_project_of(where)
+        self._project = project = found if within is None else found.limited_to(within)
         config = project.config_of(index or project.main_index())
         self._index, self._path = open_index(config), config.path
         self._tuning = read_tuning(project.search)
@@ -258,6 +263,9 @@ class Searcher:
         for group in groups:
             _check_name("data group", group, self._project.groups)
             chosen += self._project.groups[group]
+        if not chosen and self._project.is_limited:
+            # Named one by one, so that a source that another process adds in this moment stays outside as well.
+            chosen = list(self._project.readable) or [_NO_SOURCE]
         return tuple(dict.fromkeys(chosen))
 
 

@@ -17,6 +17,7 @@ from ultracrawl.sources.values import (
     FileNames,
     GroupNames,
     PluginName,
+    Publicity,
     SiteList,
     UrlList,
     as_list,
@@ -58,7 +59,7 @@ class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
 class SourceEntry(SourceOptions):
     """One source as written in a definition file, below its name."""
 
-    FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links"})
+    FETCH_OPTIONS: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links", "public"})
     ADDED_OPTIONS: ClassVar = frozenset({"options"})
 
     type: Annotated[str, PluginName(SOURCE_KINDS)] = Field(default=WEB, examples=["web"])
@@ -76,6 +77,10 @@ class SourceEntry(SourceOptions):
     takes_links: bool = Field(default=False, examples=[True])
     """Accept links that other sources send, at the start of a run, if the rules of this source allow them. Start URLs
     are then optional.
+    """
+    public: Publicity = Field(default=False, examples=[True])
+    """Let everybody find the documents by a public key or on a public search page, except documents with readers. A
+    source that reaches more than the public does (logins, private networks) needs `acl` as well, or `confirmed`.
     """
     own_sites: SiteList = Field(default=(), examples=[["https://intranet.example.com/"]])
     """URLs whose sites are trusted like those of the start URLs, without crawling from them."""

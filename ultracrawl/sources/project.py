@@ -179,6 +179,11 @@ class Project(DefinitionHead):
         invalid = {name: source.known for name, source in self.invalid_sources.items()}
         return {**self.adhoc_sources, **invalid, **self.sources}
 
+    @property
+    def public_sources(self) -> tuple[str, ...]:
+        """The names of the sources that say `public`; those with mistakes are not public."""
+        return tuple(name for name, source in self.sources.items() if source.public)
+
     def schedule_of(self, source: str) -> str:
         """Return the name of the schedule that a source belongs to; empty if there is none."""
         return next((name for name, schedule in self.schedules.items() if source in schedule.sources), "")

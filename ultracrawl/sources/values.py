@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -17,7 +17,10 @@ from pydantic import (
     GetJsonSchemaHandler,
     PlainSerializer,
     PlainValidator,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
@@ -158,6 +161,14 @@ def _check_header_text(value: str) -> str:
     return value.strip()
 
 
+def _check_publicity(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return handler(value)
+    except ValidationError:
+        problem = f"{format_value(value)} is not a known value"
+        raise mistake(problem, "write `true`, `confirmed` or `false`") from None
+
+
 class PluginName:
     """Pydantic annotation: a text that names a plug-in of a group; installed plug-ins are looked up on validation.
 
@@ -259,5 +270,10 @@ Language = Annotated[
         "is not a language code",
         "write a code as in `lang` of HTML: `en`, `pt-BR`",
     ),
+]
+Publicity = Annotated[
+    bool | Literal["confirmed"],
+    WrapValidator(_check_publicity),
+    WithJsonSchema({"enum": [False, True, "confirmed"]}),
 ]
 HeaderText = Annotated[str, AfterValidator(_check_header_text)]

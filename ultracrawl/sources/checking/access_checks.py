@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.access.credentials import Scheme
@@ -47,6 +47,35 @@ def check_access(source: DataSource) -> Iterator[PathFinding]:
             "take `ftp` out of `boundary.schemes` if that must not be",
             fatal=False,
         )
+
+
+def check_public(source: DataSource) -> Iterator[PathFinding]:
+    """Yield a source that says `public: true` though it may read what the public cannot, and that has no `acl`."""
+    if source.public is not True or source.acl:
+        return
+    reasons = [".".join(map(str, path)) for path, is_used in _ways_beyond_public(source) if is_used]
+    if reasons:
+        ways = ", ".join(f"`{name}`" for name in reasons)
+        problem = f"the source is public, but {ways} may let it read pages that the public cannot"
+        instead = "write `acl` with those who may see the documents, or `public: confirmed` if everybody may"
+        yield PathFinding(("public",), problem, instead)
+
+
+def _ways_beyond_public(source: DataSource) -> Iterator[tuple[OptionPath, bool]]:
+    """Yield the options by which a source may read what the public cannot, and whether each is used."""
+    for name in ("logins", "authentication", "client_certificates", "site_headers"):
+        yield (name,), bool(getattr(source, name))
+    yield ("cookies", "enabled"), source.cookies.enabled
+    yield ("boundary", "networks"), bool(source.boundary.networks)
+    yield ("ftp", "accounts"), bool(source.ftp.accounts)
+    # Options of kinds other than `web`: the password of a database, and secret parameters of an agent.
+    connection: SecretStr | None = getattr(source, "connection", None)
+    in_url = connection is not None and PASSWORD_IN_URL.search(connection.get_secret_value()) is not None
+    yield ("connection",), in_url
+    yield ("password",), getattr(source, "password", None) is not None
+    parameters: Mapping[str, JsonValue] = getattr(source, "parameters", {})
+    secret = (not is_clear_text(SecretStr(value)) for value in parameters.values() if isinstance(value, str))
+    yield ("parameters",), any(secret)
 
 
 def check_kept_sessions(source: DataSource, *, has_key: bool) -> Iterator[PathFinding]:

@@ -18,7 +18,7 @@ from ultracrawl.rules.boundary.expressions import slow_expression
 from ultracrawl.rules.boundary.rules import Kind
 from ultracrawl.rules.urls.canonical import UrlPolicy, UrlRule
 from ultracrawl.rules.urls.payloads import Payloads
-from ultracrawl.sources.checking.access_checks import check_access
+from ultracrawl.sources.checking.access_checks import check_access, check_public
 from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import WEB, DataSource
@@ -53,6 +53,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from check_duplicates(source)
     yield from check_storage(source)
     yield from check_access(source)
+    yield from check_public(source)
     yield from check_feed_urls(source)
     yield from check_payloads(source)
     yield from check_expressions(source)
