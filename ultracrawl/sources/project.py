@@ -32,6 +32,7 @@ from ultracrawl.sources.sections.project import (
 )
 from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.sources.sections.search import SearchSection
+from ultracrawl.sources.sections.search_page import SearchPageSection
 from ultracrawl.sources.sections.section import Section
 
 _CURRENT_FOLDER = Path()
@@ -108,6 +109,10 @@ class DefinitionHead(Section):
         default=SearchSection.by_default(), examples=[{"synonyms": "config/synonyms.txt"}]
     )
     """How searches are answered: synonyms, pinned URLs, weights."""
+    search_page: SearchPageSection = Field(
+        default=SearchPageSection.by_default(), examples=[{"public": True, "title": "Example Docs"}]
+    )
+    """The page on which people search, at `/` of `ultracrawl serve`."""
     processes: ProcessesSection = Field(
         default=ProcessesSection.by_default(), examples=[{"jobs": 4, "memory": "1 GB"}]
     )

@@ -57,7 +57,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
     for name in ("destinations", "key_file", "attributes", "lists", "schedules", "profiles"):
         if value := getattr(project, name):
             head[name] = _plain(value)
-    for name in ("notices", "search", "processes"):
+    for name in ("notices", "search", "search_page", "processes"):
         if section := _section(getattr(project, name), getattr(defaults, name)):
             head[name] = section
     return head

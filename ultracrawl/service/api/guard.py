@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -29,6 +29,7 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox"),
 ]
+"""Headers of every response, unless it sets its own."""
 
 
 class RequestGuard:
@@ -58,7 +59,7 @@ class RequestGuard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
+                message = {**message, "headers": _with_security(message.get("headers", ()))}
             await send(message)
 
         headers = Headers(scope=scope)
@@ -100,6 +101,13 @@ class RequestGuard:
 
     def _too_large(self) -> ASGIApp:
         return problem_answer(413, f"a request has {self._max_body} bytes at the most")
+
+
+def _with_security(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a response with the security headers that it does not set itself."""
+    own = list(headers)
+    names = {name.lower() for name, _ in own}
+    return [*own, *(header for header in _HEADERS if header[0] not in names)]
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

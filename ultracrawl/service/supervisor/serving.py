@@ -217,6 +217,7 @@ async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[N
     try:
         from ultracrawl.service.api.app import ApiOptions, make_app  # noqa: PLC0415 - an extra
         from ultracrawl.service.api.serving import check_exposure, make_server, open_socket  # noqa: PLC0415
+        from ultracrawl.service.pages.app import add_pages  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ultracrawl"):
             raise
@@ -227,6 +228,7 @@ async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[N
     app = make_app(
         lambda: supervisor.project, supervisor, ApiOptions(options.allowed_hosts, options.metrics_open)
     )
+    add_pages(app)
     server = make_server(app, options.certificate, options.key)
     opened = open_socket(options.host, options.port)
     serving = asyncio.ensure_future(server.serve([opened]))

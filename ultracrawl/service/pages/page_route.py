@@ -1,0 +1,64 @@
+"""The class of the routes of pages: errors are pages too, and visitors who are not signed in get the log-in form."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.service.api.problems import NotFoundError
+from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, page_url, render
+
+logger = logging.getLogger(__name__)
+LOGIN = "/login"
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler of the route."""
+        handler = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except HTTPException as error:
+                if error.status_code == HTTPStatus.UNAUTHORIZED:
+                    return login_redirect(request)
+                return error_page(request, error.status_code, str(error.detail), error.headers)
+            except RequestValidationError:
+                return error_page(request, HTTPStatus.BAD_REQUEST)
+            except NotFoundError as error:
+                return error_page(request, HTTPStatus.NOT_FOUND, str(error))
+            except UserError as error:
+                return error_page(request, HTTPStatus.BAD_REQUEST, str(error))
+            except WorkError as error:
+                logger.warning("%s", error)
+                return error_page(request, HTTPStatus.SERVICE_UNAVAILABLE)
+
+        return handled
+
+
+def login_redirect(request: Request) -> Response:
+    """Return the redirect to the log-in form, which leads back to this page."""
+    here = page_url(
+        request, request.url.path.removeprefix(page_url(request, "")), request.query_params.multi_items()
+    )
+    target = page_url(request, LOGIN, [("next", here)])
+    if FRAGMENT_HEADER in request.headers:
+        return Response(status_code=204, headers={"HX-Redirect": target})
+    return RedirectResponse(target, HTTPStatus.SEE_OTHER)
+
+
+def error_page(request: Request, status: int, detail: str = "", headers: Any = None) -> Response:
+    """Return the page of an error: what failed, and what to do."""
+    return render(request, "error.html", status, headers=dict(headers or {}), code=status, detail=detail)

@@ -1,0 +1,124 @@
+"""Makes pages from templates: escaped, in the language and theme of the visitor, with the security headers of pages."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable
+from functools import cache, partial
+from typing import Any
+from urllib.parse import urlencode
+
+from babel.dates import format_date
+from babel.numbers import format_decimal
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from ultracrawl.service.pages.languages import DEFAULT, Language, languages, negotiated
+from ultracrawl.service.pages.static_files import accepts_gzip, static_files
+
+CONTENT_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+"""The Content-Security-Policy of pages: no inline styles or scripts, nothing from other hosts, no frames."""
+THEMES = ("system", "light", "dark")
+THEME_COOKIE = "ultracrawl-theme"
+FRAGMENT_HEADER = "HX-Request"
+"""Sent by htmx, which replaces a part of a page."""
+_LEAST_COMPRESSED = 1000
+
+
+def page_url(request: Request, path: str = "/", query: Iterable[tuple[str, str]] = ()) -> str:
+    """Return the URL of a page of this service, as a path: with the prefix of a reverse proxy, and a query."""
+    encoded = urlencode(list(query))
+    root = str(request.scope.get("root_path", "")).rstrip("/")
+    return f"{root}{path}{'?' if encoded else ''}{encoded}"
+
+
+def static_url(request: Request, name: str) -> str:
+    """Return the URL of a static file, which changes with its content."""
+    return page_url(request, f"/static/{name}", [("v", static_files()[name].version)])
+
+
+def chosen_language(request: Request) -> str:
+    """Return the code of the language in the URL, or preferred by the browser; empty if there is no such catalogue."""
+    asked = request.query_params.get("language", "")
+    return asked if asked in languages() else negotiated(request.headers.get("accept-language", ""))
+
+
+def render(
+    request: Request,
+    template: str,
+    status: int = 200,
+    *,
+    policy: str = CONTENT_POLICY,
+    headers: dict[str, str] | None = None,
+    **context: Any,
+) -> Response:
+    """Return a page made from a template of `templates/`. All values are escaped."""
+    language = languages()[chosen_language(request) or DEFAULT]
+    theme = request.cookies.get(THEME_COOKIE, "")
+    text = (
+        _environment(language.code)
+        .get_template(template)
+        .render(
+            {
+                "request": request,
+                "url": partial(page_url, request),
+                "static": partial(static_url, request),
+                "language": language,
+                "languages": languages().values(),
+                "theme": theme if theme in THEMES else THEMES[0],
+                "site_title": request.app.state.api.project.search_page.title,
+                "requester": getattr(request.state, "requester", None),
+                "csrf_token": getattr(request.state, "csrf_token", ""),
+                **context,
+            }
+        )
+    )
+    all_headers = {
+        "Content-Security-Policy": policy,
+        "Vary": f"Accept-Encoding, Accept-Language, Cookie, {FRAGMENT_HEADER}",
+        "Content-Language": language.code,
+        **(headers or {}),
+    }
+    return _compressed(request, HTMLResponse(text, status, all_headers))
+
+
+def _compressed(request: Request, page: Response) -> Response:
+    """Return a page, compressed unless another site asked for it: its own words may stand beside secrets (BREACH)."""
+    is_foreign = request.headers.get("sec-fetch-site") == "cross-site"
+    if is_foreign or len(page.body) < _LEAST_COMPRESSED or not accepts_gzip(request):
+        return page
+    page.body = gzip.compress(page.body, 6, mtime=0)
+    page.headers["Content-Encoding"] = "gzip"
+    page.headers["Content-Length"] = str(len(page.body))
+    return page
+
+
+@cache
+def _environment(code: str) -> Environment:
+    """Return the templates in a language."""
+    language = languages()[code]
+    environment = Environment(
+        loader=PackageLoader(__package__ or ""),
+        autoescape=True,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.install_gettext_translations(language.translations, newstyle=True)  # type: ignore[attr-defined] # of the extension
+    environment.filters["number"] = partial(_number, language)
+    environment.filters["day"] = partial(_day, language)
+    return environment
+
+
+def _number(language: Language, value: float) -> str:
+    return format_decimal(value, locale=language.locale)
+
+
+def _day(language: Language, value: Any) -> str:
+    return format_date(value, "d MMM y", locale=language.locale)

@@ -1,0 +1,20 @@
+"""The `search_page` section of a project: the page on which people search."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ultracrawl.sources.sections.section import Section
+
+
+class SearchPageSection(Section):
+    """The search page of `ultracrawl serve`."""
+
+    public: bool = Field(default=False, examples=[True])
+    """Show the page without log-in. Its visitors find the documents of sources with `public` only."""
+    title: Annotated[str, Field(max_length=100)] = Field(default="", examples=["Example Docs"])
+    """The name of the page, which stands at its top."""
+    cached_copies: bool = Field(default=True, examples=[False])
+    """Offer a copy of each document whose response is stored (`storage.keep`), unless its publisher forbids that."""
