@@ -94,6 +94,17 @@ def test_patterns_say_what_is_inside(docs: Path, write: Write) -> None:
     assert names(docs, include=["*.pdf"], exclude=["new/deep"]) == ["a.pdf", "new/c.pdf", "old/b.pdf"]
 
 
+def test_slashes_in_patterns_are_those_of_gitignore(docs: Path, write: Write) -> None:
+    for name in ("a.txt", "old", "new/c.txt", "new/old/d.txt", "new/deep/old/e.txt"):
+        write(name)
+    assert names(docs, exclude=["new/"]) == names(docs, exclude=["/new/"]) == ["a.txt", "old"]
+    assert names(docs, exclude=["old/"]) == ["a.txt", "new/c.txt"]
+    assert names(docs, exclude=["/old"]) == ["a.txt", "new/c.txt", "new/deep/old/e.txt", "new/old/d.txt"]
+    assert names(docs, exclude=["new/old/"]) == ["a.txt", "new/c.txt", "new/deep/old/e.txt", "old"]
+    assert names(docs, include=["/new/old/"]) == ["new/old/d.txt"]
+    assert names(docs, include=["new/"]) == ["new/c.txt", "new/deep/old/e.txt", "new/old/d.txt"]
+
+
 def test_links_are_followed_if_wanted_and_never_out_of_the_folder(docs: Path, write: Write) -> None:
     write("a/b.txt")
     outside = docs.parent / "outside"

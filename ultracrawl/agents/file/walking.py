@@ -180,10 +180,26 @@ def _is_maildir(folder: int) -> bool:
 
 def _matcher(patterns: tuple[str, ...]) -> Callable[[bytes, bytes], bool]:
     """Return a function that matches a name, or a path below the base folder, against glob patterns."""
-    paths = [re.compile(os.fsencode(translate(pattern))).match for pattern in patterns if "/" in pattern]
-    names = [re.compile(os.fsencode(translate(pattern))).match for pattern in patterns if "/" not in pattern]
+    names = [_compiled(pattern) for pattern in patterns if "/" not in pattern]
+    paths = [_compiled(path) for pattern in patterns if "/" in pattern for path in _path_patterns(pattern)]
 
     def matches(name: bytes, below: bytes) -> bool:
         return any(match(below) for match in paths) or any(match(name) for match in names)
 
     return matches
+
+
+def _compiled(pattern: str) -> Callable[[bytes], object]:
+    return re.compile(os.fsencode(translate(pattern))).match
+
+
+def _path_patterns(pattern: str) -> list[str]:
+    """Return the patterns of whole paths for one with a slash, as in a .gitignore file.
+
+    A slash at the end names a folder with all that is in it, at any depth unless another slash stands before.
+    """
+    path = pattern.strip("/")
+    found = [path, f"{path}/*"] if pattern.endswith("/") else [path]
+    if pattern == f"{path}/" and "/" not in path:
+        found += [f"*/{one}" for one in found]
+    return found
