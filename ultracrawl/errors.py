@@ -29,6 +29,10 @@ class MissingExtraError(UserError):
         super().__init__(f"{self.problem}; {self.instead}")
 
 
+class NotFoundError(UserError):
+    """What was named does not exist, or whoever asks may not know of it."""
+
+
 class WorkError(UltracrawlError):
     """Work failed for a reason outside the definition (disk full, index locked); exit code 1."""
 

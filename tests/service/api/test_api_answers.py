@@ -17,7 +17,7 @@ from ultracrawl.index.opening import open_index
 from ultracrawl.model import Finding
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.api import approvals, schedules, searches, sources
-from ultracrawl.service.api.state import SearcherPool
+from ultracrawl.service.searching.searchers import SearcherPool, View
 
 if TYPE_CHECKING:
     from service.api.conftest import Api
@@ -216,26 +216,9 @@ def test_urls_that_are_submitted_are_judged_and_asked_for_by_the_next_crawl(
     assert api.ask("POST", path, json={"urls": []}).status_code == 422
 
 
-def test_searchers_are_used_again_for_the_same_index_and_askers_alone(api: Api) -> None:
-    pool, project = SearcherPool(), api.project
-    with pool.searcher_for(project, "", ()) as everybody:
-        pass
-    for principals in (("staff",), None):
-        with pool.searcher_for(project, "", principals) as other:
-            assert other is not everybody
-    with pool.searcher_for(project, "default", ()) as named:
-        assert named is not everybody
-    with pool.searcher_for(project, "", ()) as again, pool.searcher_for(project, "", ()) as beside:
-        assert again is everybody
-        assert beside is not everybody
-    with pool.searcher_for(api.project, "", ()) as of_changed_definitions:
-        assert of_changed_definitions not in (everybody, beside)
-    pool.close()
-
-
 def test_what_is_loaded_in_bulk_holds_from_the_next_search_on(api: Api, workspace: Workspace) -> None:
     def found() -> tuple[list[str], str]:
-        with pool.searcher_for(project, "", ()) as searcher:
+        with pool.searcher_for(project, View()) as searcher:
             hits = [hit.url for hit in searcher.search("the").hits]
             return hits, searcher.display_name("Author", "lee", "en")
 

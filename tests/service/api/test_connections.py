@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Awaitable, Callable
 
 import httpx
 import pytest
 from service.api.conftest import Api
-from starlette.exceptions import HTTPException
 from support.leaping_loop import LeapingLoop
 
-from ultracrawl.service.api import connections, state
+from ultracrawl.service.api import connections
 from ultracrawl.service.api.connections import BODY_TIMEOUT, HEAD_TIMEOUT, READ_TIMEOUT
 from ultracrawl.service.api.guard import RequestGuard
 from ultracrawl.service.api.serving import make_server, open_socket
-from ultracrawl.service.api.state import SearchPlaces
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 POST = b"POST /api/v1/reload HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 500\r\n\r\n"
@@ -192,62 +189,5 @@ def test_health_is_answered_when_all_places_are_taken(api: Api) -> None:
             free.set()
             assert (await first).status_code == 200
             assert (await client.get("/other")).status_code == 200
-
-    asyncio.run(asked())
-
-
-def test_one_token_never_takes_all_places_of_searches() -> None:
-    async def asked() -> None:
-        places = SearchPlaces(2, share=1)
-        free, entered = threading.Event(), asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def hog() -> str:
-            loop.call_soon_threadsafe(entered.set)
-            free.wait()
-            return "hog"
-
-        hogs = [asyncio.ensure_future(places.run("hog", hog)) for _ in range(5)]
-        await entered.wait()
-        assert await places.run("other", lambda: "at once") == "at once"
-        free.set()
-        assert await asyncio.gather(*hogs) == ["hog"] * 5
-
-    asyncio.run(asked())
-
-
-@pytest.mark.parametrize(("token", "whose"), [("hog", "this token"), ("other", "all tokens")])
-def test_a_search_waits_for_seconds_and_is_told_why(token: str, whose: str) -> None:
-    async def asked() -> None:
-        places = SearchPlaces(1, share=1)
-        free = threading.Event()
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, LeapingLoop)
-        entered = asyncio.Event()
-
-        def hog() -> None:
-            loop.call_soon_threadsafe(entered.set)
-            free.wait()
-
-        with loop.true_time():
-            running = asyncio.ensure_future(places.run("hog", hog))
-            await entered.wait()
-        with pytest.raises(HTTPException, match=whose) as refused:
-            await places.run(token, lambda: None)
-        assert refused.value.status_code == 503
-        with loop.true_time():
-            free.set()
-            await running
-
-    with asyncio.Runner(loop_factory=LeapingLoop) as runner:
-        runner.run(asked())
-
-
-def test_searches_of_a_token_beyond_those_that_wait_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "_MAX_WAITING", 0)
-
-    async def asked() -> None:
-        with pytest.raises(HTTPException, match="wait already"):
-            await SearchPlaces().run("hog", lambda: None)
 
     asyncio.run(asked())

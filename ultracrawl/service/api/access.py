@@ -17,6 +17,7 @@ from ultracrawl.service.api.state import ApiState
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
 
 __all__ = [
+    "Address",
     "Administrator",
     "Editor",
     "Reader",
@@ -40,13 +41,18 @@ def state_of(request: Request) -> ApiState:
     return state
 
 
+def address_of(request: Request) -> str:
+    """Return the address of the client."""
+    return request.client.host if request.client else ""
+
+
 def authenticate(
     request: Request,
     state: Annotated[ApiState, Depends(state_of)],
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
 ) -> Requester:
     """Return who sends a request. Raises status 401 without a valid token, 429 after too many failed log-ins."""
-    address = request.client.host if request.client else ""
+    address = address_of(request)
     who, detail = "unknown", _reason(shown)
     token = None
     try:
@@ -78,6 +84,7 @@ def _reason(shown: HTTPAuthorizationCredentials | None) -> str:
 
 
 State = Annotated[ApiState, Depends(state_of)]
+Address = Annotated[str, Depends(address_of)]
 Visitor = Annotated[Requester, Depends(authenticate)]
 """Whoever may search."""
 

@@ -31,6 +31,7 @@ from ultracrawl.service.api.problems import (
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import Supervision
+from ultracrawl.service.searching.requests import Searching
 from ultracrawl.sources import Project
 
 logger = logging.getLogger(__name__)
@@ -56,14 +57,14 @@ def make_app(
     project: Callable[[], Project], supervisor: Supervision, options: ApiOptions = ApiOptions()
 ) -> FastAPI:
     """Return the ASGI application of a service; `project` returns the present project."""
-    state = ApiState(project, supervisor, TokenStore.of_project(project()))
+    state = ApiState(project, supervisor, TokenStore.of_project(project()), Searching(project))
     metrics = Metrics(project, supervisor, state.holdings)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with metrics.watching():
             yield
-        state.searchers.close()
+        state.searching.close()
 
     app = FastAPI(
         title="ultracrawl",

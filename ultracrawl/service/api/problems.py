@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ultracrawl.errors import StateError, UserError, WorkError
+from ultracrawl.errors import NotFoundError, StateError, UserError, WorkError
+from ultracrawl.service.searching.orders import SearchRefusedError
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -42,10 +43,6 @@ class RequestBody(BaseModel):
             found = ascii(error.object[error.start : error.end])
             raise ValueError(f"{found} is half of a surrogate pair, which is no text") from None
         return data
-
-
-class NotFoundError(UserError):
-    """The named resource does not exist (status 404)."""
 
 
 class Conflict(WorkError):  # noqa: N818 - what the status is called
@@ -79,16 +76,16 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(UserError)
     async def of_mistake(request: Request, error: UserError) -> Response:
-        return problem_answer(
-            404 if isinstance(error, NotFoundError) else 400, _without_folders(request, error)
-        )
+        status = 404 if isinstance(error, NotFoundError) else 400
+        return problem_answer(status, _without_folders(request, error))
 
     @app.exception_handler(WorkError)
     async def of_work(request: Request, error: WorkError) -> Response:
         status = 409 if isinstance(error, Conflict) else 503
         if isinstance(error, StateError):
             logger.warning("%s", error)
-        return problem_answer(status, _without_folders(request, error))
+        later = {"Retry-After": str(error.retry_after)} if isinstance(error, SearchRefusedError) else None
+        return problem_answer(status, _without_folders(request, error), later)
 
     @app.exception_handler(Exception)
     async def of_bug(request: Request, error: Exception) -> Response:

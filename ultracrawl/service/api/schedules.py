@@ -8,9 +8,10 @@ from enum import StrEnum
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from ultracrawl.errors import NotFoundError
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Administrator, Reader, State
-from ultracrawl.service.api.problems import NotFoundError, json_answer
+from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.api.sources import carried_out
 from ultracrawl.service.orders import ScheduleState, Supervision
 from ultracrawl.service.schedules.schedule_status import state_as_json

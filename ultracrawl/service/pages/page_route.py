@@ -13,8 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from ultracrawl.errors import UserError, WorkError
-from ultracrawl.service.api.problems import NotFoundError
+from ultracrawl.errors import NotFoundError, UserError, WorkError
 from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, page_url, render
 
 logger = logging.getLogger(__name__)

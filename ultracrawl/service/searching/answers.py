@@ -1,0 +1,45 @@
+"""The answer of an order, as the JSON object of `ultracrawl search --json`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from ultracrawl.errors import NotFoundError
+from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json, hit_json
+from ultracrawl.index.searching import Searcher
+from ultracrawl.service.searching.orders import (
+    DocumentOrder,
+    Order,
+    SearchOrder,
+    SuggestOrder,
+)
+
+
+def answer_of(order: Order, searcher: Searcher, codes: Mapping[str, int]) -> dict[str, object]:
+    """Return the JSON object of an order; `codes` maps sources to the numbers of their kinds.
+
+    Raises `UserError`, `NotFoundError`, `IndexStoreError`.
+    """
+    match order:
+        case SearchOrder():
+            return _found(order, searcher, codes)
+        case SuggestOrder(text, sources, groups, _, limit):
+            return completions_json(
+                text, searcher.complete(text, limit=limit, sources=sources, groups=groups)
+            )
+        case DocumentOrder(source, url):
+            hit = searcher.document(source, url)
+            if hit is None:
+                raise NotFoundError(f"there is no document {url} of {source} that this requester may see")
+            return hit_json(hit, codes)
+
+
+def _found(order: SearchOrder, searcher: Searcher, codes: Mapping[str, int]) -> dict[str, object]:
+    names = DisplayNames.of_searcher(searcher, order.language)
+    started = time.perf_counter()
+    result = searcher.search(
+        order.text, sources=order.sources, groups=order.groups, filters=order.filters, facets=order.facets,
+        like=order.like, sort=order.sort, language=order.language, limit=order.limit, offset=order.offset,
+    )  # fmt: skip
+    return answer_json(order.text, result, (time.perf_counter() - started) * 1000, names, codes)

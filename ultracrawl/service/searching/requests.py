@@ -1,0 +1,42 @@
+"""Runs the orders of requesters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ultracrawl.service.access.requester import Requester
+from ultracrawl.service.searching.answers import answer_of
+from ultracrawl.service.searching.orders import Order
+from ultracrawl.service.searching.places import SearchPlaces
+from ultracrawl.service.searching.searchers import SearcherPool, View
+from ultracrawl.sources import Project
+from ultracrawl.sources.kinds import hit_codes
+
+
+class Searching:
+    """Runs searches of the present project; no requester shuts out the others."""
+
+    def __init__(self, project: Callable[[], Project]) -> None:
+        self._project = project
+        self._places = SearchPlaces()
+        self._searchers = SearcherPool()
+
+    async def run(self, requester: Requester, order: Order, *, address: str = "") -> dict[str, object]:
+        """Return the answer of an order, the JSON object of `ultracrawl search --json`.
+
+        Only the documents and sources that the requester may see count. `address` is that of the client: requesters
+        without a role share a name, and are told apart by it. Raises `UserError` for a mistake in the order,
+        `SearchRefusedError` if it gets no place in time, `IndexStoreError`.
+        """
+        share = requester.name if requester.role else f"{requester.name} {address}"
+        return await self._places.run(share, lambda: self._answer(requester, order))
+
+    def close(self) -> None:
+        """Close all searchers."""
+        self._searchers.close()
+
+    def _answer(self, requester: Requester, order: Order) -> dict[str, object]:
+        project = self._project()
+        view = View(order.index, requester.principals, requester.sources)
+        with self._searchers.searcher_for(project, view) as searcher:
+            return answer_of(order, searcher, hit_codes(project.known_sources.values()))
