@@ -246,6 +246,8 @@ def test_which_options_have_pages_made_into_documents_again(tmp_path, options, s
             "boundary: {ports: {a.example: {exclude: 80}}}", "[https://a.example/]", False, id="port rule"
         ),
         pytest.param("limits: {url_length: 99}", "[https://a.example/]", False, id="URL length"),
+        pytest.param("only: [/docs/]", "[https://a.example/]", False, id="only"),
+        pytest.param("exclude: [/old/]", "[https://a.example/]", False, id="exclude"),
     ],
 )
 def test_scope_changes_with_what_is_let_in(tmp_path, options, start, same):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import yaml
+from pydantic import ValidationError
 
 from ultracrawl.errors import UserError
-from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, site_of
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, path_of, site_of
 from ultracrawl.settings.locations import ADHOC_FILE, with_location
 from ultracrawl.sources import (
     DataSource,
@@ -21,12 +24,59 @@ from ultracrawl.sources import (
     require,
     usable_project,
 )
+from ultracrawl.sources.compilation.boundary import compile_boundary
+from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.reading.locations import track_file
+from ultracrawl.sources.sections.fetching.crawl_options import CrawlOptions
 from ultracrawl.system.files import convert_write_errors, replace_file
 
 FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}
 """The default data folders, relative to the folder of the file."""
 HEAD = "# Written by `ultracrawl crawl --url`. Copy a source into ultracrawl.yaml to set its options.\n"
+_TYPED = {"only": "--path", "exclude": "--exclude"}
+"""What is typed for an option of the file."""
+NONE = "none"
+"""What is typed to drop a restriction that is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdhocScope:
+    """The restrictions that `crawl URL` was given, as they are typed; `none` drops a stored one, empty ones keep it."""
+
+    paths: tuple[str, ...] = ()
+    """The only paths to crawl."""
+    exclude: tuple[str, ...] = ()
+    """Paths to leave out."""
+    depth: str = ""
+    """Link steps from the start URLs."""
+    documents: str = ""
+    """Number of documents from which on no new URLs are crawled."""
+
+    def applied_to(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a source as its file has them, with these restrictions."""
+        limits = dict(entry.get("limits", {}))
+        _put(limits, "documents", self.documents and _number(self.documents))
+        changed = dict(entry)
+        for name, value in (
+            ("only", list(self.paths)),
+            ("exclude", list(self.exclude)),
+            ("depth", self.depth and _number(self.depth)),
+        ):
+            _put(changed, name, value)
+        changed.pop("limits", None)
+        return changed | ({"limits": limits} if limits else {})
+
+
+def _number(text: str) -> int | str:
+    return text if text == NONE else int(text)
+
+
+def _put(options: dict[str, Any], name: str, value: object) -> None:
+    """Set an option, or remove it for `none`; an empty text or list changes nothing."""
+    if value in (NONE, [NONE]):
+        options.pop(name, None)
+    elif value not in ("", []):
+        options[name] = value
 
 
 def load_adhoc_project(base: Path) -> Project | None:
@@ -48,17 +98,32 @@ def with_adhoc_sources(project: Project) -> Project:
     return project.model_copy(update={"adhoc_sources": others}) if others else project
 
 
-def add_adhoc_source(urls: tuple[str, ...], base: Path) -> tuple[Project, DataSource]:
-    """Add a source for some URLs and return it with its project. Raises `UserError` for an invalid URL."""
+def add_adhoc_source(
+    urls: tuple[str, ...], base: Path, scope: AdhocScope = AdhocScope()
+) -> tuple[Project, DataSource]:
+    """Add a source for some URLs and return it with its project.
+
+    What was stored of it stays, unless `scope` replaces it. Raises `UserError` for an invalid URL or path, and for
+    URLs that are outside of the scope.
+    """
     new = next(iter(adhoc_project(urls, base).sources.values()))
     known = load_adhoc_project(base)
-    sources = {name: list(source.start_urls) for name, source in known.sources.items()} if known else {}
+    sources = {name: source.start_urls for name, source in known.sources.items()} if known else {}
     same = (name for name, starts in sources.items() if sites_of(starts) == sites_of(new.start_urls))
     name = (
         new.name if new.name in sources else next(same, new.name)
     )  # else one of the same sites with another name
-    sources[name] = list(dict.fromkeys([*sources.get(name, ()), *new.start_urls]))
-    project = load_adhoc_project(base) if _write(base / ADHOC_FILE, sources) else known
+    entries = _entries(base / ADHOC_FILE)
+    entry = scope.applied_to(entries.get(name, {}))
+    paths, excluded = _checked_paths(entry)
+    starts = _starts([*sources.get(name, ()), *new.start_urls], paths)
+    restricted = new.model_copy(update={"start_urls": starts, "only": paths, "exclude": excluded})
+    boundary = compile_boundary(restricted)
+    for url in starts:
+        if rule := boundary.rejects(url):
+            raise UserError(f"{url} would not be crawled: {rule}; start at a URL that --exclude leaves")
+    entries[name] = entry | {"start_urls": list(starts), "boundary": adhoc_boundary(starts)}
+    project = load_adhoc_project(base) if _write(base / ADHOC_FILE, entries) else known
     assert project is not None
     return project, project.sources[name]
 
@@ -77,7 +142,7 @@ def forget_adhoc_source(project: Project, name: str, new_name: str = "") -> None
     if name not in found:
         return
     names = {old: new_name if old == name else old for old in found}
-    left = {names[old]: list(source.start_urls) for old, source in found.items() if names[old]}
+    left = {names[old]: entry for old, entry in _entries(path).items() if names.get(old)}
     if left:
         _write(path, left)
         return
@@ -111,13 +176,37 @@ def sites_of(urls: Iterable[str]) -> frozenset[str]:
     return frozenset(site_of(url) for url in map(DEFAULT_POLICY.canonical, urls) if url is not None)
 
 
-def _write(path: Path, sources: dict[str, list[str]]) -> bool:
+def _checked_paths(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return `only` and `exclude` of a source. Raises `UserError` for what is no path."""
+    try:
+        options = CrawlOptions.model_validate({name: entry[name] for name in _TYPED if name in entry})
+    except ValidationError as error:
+        found = explain(error, CrawlOptions)
+        raise UserError(
+            "; ".join(f"{_TYPED[str(path[0])]}: {problem}; {instead}" for path, problem, instead in found)
+        ) from None
+    return options.only, options.exclude
+
+
+def _starts(urls: Iterable[str], paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return where to start: the URLs, but for one outside of `paths` these paths on its site."""
+    starts: list[str] = []
+    for url in urls:
+        is_inside = not paths or path_of(url).startswith(paths)
+        below = (DEFAULT_POLICY.canonical(urljoin(url, path)) for path in paths)
+        starts += [url] if is_inside else filter(None, below)
+    return tuple(dict.fromkeys(starts))
+
+
+def _entries(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the sources of the file as they are written there; none if there is no such file."""
+    written = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return dict((written or {}).get("sources") or {})
+
+
+def _write(path: Path, sources: Mapping[str, Mapping[str, Any]]) -> bool:
     """Write the definition file; returns False, without writing, if it has this content already."""
-    definition: dict[str, Any] = dict(FOLDERS)
-    # A dict of its own for each `boundary`: for a shared one YAML writes an anchor and aliases.
-    definition["sources"] = {
-        name: {"start_urls": urls, "boundary": adhoc_boundary(urls)} for name, urls in sources.items()
-    }
+    definition = {**FOLDERS, "sources": sources}
     text = HEAD + yaml.safe_dump(definition, sort_keys=False, allow_unicode=True)
     with convert_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,7 @@ from ultracrawl.system.replacement import finish_replacement
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from ultracrawl.settings.adhoc import AdhocScope
     from ultracrawl.sources import DataSource, Project
 
 
@@ -67,26 +68,28 @@ def find_project(config: str | None = None, *, plain: bool = False) -> tuple[Pro
     return adhoc, ()
 
 
-def project_of_urls(urls: tuple[str, ...]) -> tuple[Project, DataSource]:
-    """Return the source that `crawl --url` crawls, which is stored, and its project.
+def project_of_urls(urls: tuple[str, ...], scope: AdhocScope | None = None) -> tuple[Project, DataSource]:
+    """Return the source that `crawl --url` crawls, which is stored with its `scope`, and its project.
 
-    In a folder with definitions it is crawled into their index. Raises `UserError` for an invalid URL, and if sources
-    of these definitions crawl its site already.
+    In a folder with definitions it is crawled into their index. Raises `UserError` for an invalid URL or scope, and if
+    sources of these definitions crawl its site already.
     """
-    from ultracrawl.settings.adhoc import add_adhoc_source, sites_of  # noqa: PLC0415 - as above
+    from ultracrawl.settings.adhoc import AdhocScope, add_adhoc_source, sites_of  # noqa: PLC0415 - as above
+
+    scope = scope or AdhocScope()
 
     here = Path.cwd()
     location = locate_project()[0]
     project = find_project()[0] if location is not None else None
     if project is None or project.base.absolute() != here:
-        return add_adhoc_source(urls, here)
+        return add_adhoc_source(urls, here, scope)
     wanted = sites_of(urls)
     known, adhoc = project.known_sources, project.adhoc_sources
     defined = [name for name in known if name not in adhoc and wanted & sites_of(known[name].seed_urls)]
     if defined:
         verbs = " or ".join(f"`ultracrawl crawl {name}`" for name in defined)
         raise UserError(f"{location} has this site already, in {', '.join(defined)}; write {verbs}")
-    remembered, source = add_adhoc_source(urls, here)
+    remembered, source = add_adhoc_source(urls, here, scope)
     if remembered.state.path != project.state.path:
         return remembered, source
     return project.model_copy(

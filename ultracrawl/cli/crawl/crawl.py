@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,11 +23,65 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
+from ultracrawl.settings.adhoc import NONE, AdhocScope
 from ultracrawl.settings.projects import project_of_urls
 from ultracrawl.sources import Catalog, DataSource, Project
 
 if TYPE_CHECKING:
     from ultracrawl.service.orders import CrawlProgress
+
+
+class _NumberOrNone(click.ParamType[str]):
+    """A whole number, or `none`; both stay texts."""
+
+    name = "number"
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text. Raises `BadParameter`."""
+        if value not in ("", NONE) and not (value.isdecimal() and int(value) >= self._least):
+            self.fail(
+                f"{value!r} is no whole number from {self._least} on, and not {NONE!r} either", param, ctx
+            )
+        return value
+
+
+def scope_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that restrict the crawl of a URL; the function gets them as `scope`."""
+
+    @click.option(
+        "--path",
+        "paths",
+        multiple=True,
+        metavar="PATH",
+        help="Of the site of a URL, crawl only this path and what is below it; repeatable.",
+    )
+    @click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATH",
+        help="Leave out this path and what is below it; repeatable.",
+    )
+    @click.option(
+        "--depth", type=_NumberOrNone(0), default="", metavar="N", help="Follow links N steps far at most."
+    )
+    @click.option(
+        "--limit",
+        "documents",
+        type=_NumberOrNone(1),
+        default="",
+        metavar="N",
+        help="Crawl no new URLs once the index has about N documents of the site.",
+    )
+    @wraps(function)
+    def with_scope(
+        *, paths: tuple[str, ...], exclude: tuple[str, ...], depth: str, documents: str, **others: Any
+    ) -> None:
+        function(scope=AdhocScope(paths, exclude, depth, documents), **others)
+
+    return with_scope
 
 
 @click.command("crawl")
@@ -36,6 +91,7 @@ if TYPE_CHECKING:
 @click.option(
     "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; the same as URL alone."
 )
+@scope_options
 @click.option(
     "--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run."
 )
@@ -49,6 +105,7 @@ def command(
     sources: tuple[str, ...],
     config: str | None,
     urls: tuple[str, ...],
+    scope: AdhocScope,
     delay: float | None,
     jobs: int | None,
     continuous: bool,
@@ -59,27 +116,27 @@ def command(
 ) -> None:
     """Crawl SOURCES (without any: all of the definition file), or the site of a URL, and bring the index up to date.
 
-    A later run requests only what may have changed, and removes from the index what is gone. A run that was
-    stopped or killed is resumed. Several sources are crawled at the same time: --jobs of them, besides those that only
-    wait for answers or delays. With --jobs 1 they are crawled one after the other, in this process. With --continuous
-    the command stays and begins the next cycle of each source when `refresh` of its definition says so; --json then
-    prints one object for each run.
+    A later run requests only what may have changed, and removes from the index what is gone. A run that was stopped or
+    killed is resumed. Of several sources, --jobs are crawled at the same time, besides those that only wait; with
+    --jobs 1 one after the other, in this process. With --continuous the command stays and begins the next cycle of each
+    source when `refresh` of its definition says so; --json then prints one object for each run.
+
+    --path, --exclude, --depth and --limit restrict the crawl of a URL, now and later: they are stored. Given again, an
+    option replaces what is stored; `none` drops it.
 
     \b
     Examples:
       ultracrawl crawl https://docs.example.com/
-      ultracrawl crawl handbook intranet
-      ultracrawl crawl --jobs 8
+      ultracrawl crawl https://docs.example.com/ --path /guide/ --exclude /guide/archive/ --limit 500
+      ultracrawl crawl --jobs 8 handbook intranet
       ultracrawl crawl -c conf/ultracrawl.yaml --force --json
       ultracrawl crawl --continuous handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if quiet and (verbose or as_json):
         raise UserError("--quiet prints nothing that --verbose or --json want; leave out one or the other")
     urls += tuple(name for name in sources if "://" in name)
-    sources = tuple(name for name in sources if "://" not in name)
-    project, chosen, refused = _select_sources(sources, config, urls)
-    if delay is not None:
-        chosen = [_with_delay(source, delay) for source in chosen]
+    project, chosen, refused = _select_sources(sources, config, urls, scope)
+    chosen = [_with_delay(source, delay) for source in chosen]
     settings = _log_settings(verbose)
     jobs = _parallel_jobs(project, len(chosen), jobs)
     show = print_problems if quiet else print_report
@@ -87,10 +144,9 @@ def command(
         return _crawl_continuously(project, chosen, refused, jobs, force, settings, as_json, show)
     with Progress(enabled=not (verbose or quiet)) as progress:
         if jobs > 1:
-            reports = _crawl_in_processes(project, chosen, jobs, force, settings, progress)
+            reports = _crawl_in_processes(project, chosen, jobs, force, settings, progress) + refused
         else:
-            reports = _crawl_here(project, chosen, force, settings, progress, urls)
-    reports += refused
+            reports = _crawl_here(project, chosen, force, settings, progress, urls) + refused
     print_all("runs", reports, show, as_json=as_json)
     if not (as_json or quiet):
         print_total_and_next_step(reports)
@@ -98,15 +154,24 @@ def command(
 
 
 def _select_sources(
-    sources: tuple[str, ...], config: str | None, urls: tuple[str, ...]
+    sources: tuple[str, ...], config: str | None, urls: tuple[str, ...], scope: AdhocScope
 ) -> tuple[Project, list[DataSource], list[RunReport]]:
-    """Return the project, the sources to crawl, and a report for each source that cannot be crawled."""
+    """Return the project, the sources to crawl, and a report for each source that cannot be crawled.
+
+    URLs among the names of sources are ignored.
+    """
+    sources = tuple(name for name in sources if "://" not in name)
     if urls and (config or sources):
         raise UserError("a URL needs no definition file and no source names; leave out one or the other")
     if urls:
-        project, source = project_of_urls(urls)
+        project, source = project_of_urls(urls, scope)
         note_project(project)
         return project, [source], []
+    if scope != AdhocScope():
+        raise UserError(
+            "--path, --exclude, --depth and --limit belong to a URL; in a definition write for example "
+            "`only: [/docs/]`, `exclude: [/archive/]`, `depth: 3`, `limits: {documents: 100}`"
+        )
     project = open_project(config)
     return project, *Catalog(project).select_for_crawl(sources)
 
@@ -143,11 +208,12 @@ def _crawl_here(
     from ultracrawl.index.writing.opening import prestart_indexer  # noqa: PLC0415 - as below
     from ultracrawl.stores.opening import state_exists  # noqa: PLC0415 - as below
 
+    asked = chosen[0].start_urls if urls and chosen[0].only else urls  # those outside of --path were replaced
     if force or not state_exists(project, chosen[0].name):
         prestart_indexer(project, chosen[0])
     from ultracrawl.service.run import run_sources  # noqa: PLC0415 - crawls in child processes need no Scrapy here
 
-    return run_sources(project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls)
+    return run_sources(project, chosen, force=force, settings=settings, watcher=progress.update, asked=asked)
 
 
 def _crawl_in_processes(
@@ -198,6 +264,8 @@ def _crawl_continuously(
         run_continuously(project, chosen, told=print_run, say=print_to_stderr, force=force, settings=settings)
 
 
-def _with_delay(source: DataSource, delay: float) -> DataSource:
+def _with_delay(source: DataSource, delay: float | None) -> DataSource:
+    if delay is None:
+        return source
     politeness = source.politeness.model_copy(update={"delay": delay})
     return source.model_copy(update={"politeness": politeness})

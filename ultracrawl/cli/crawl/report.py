@@ -52,9 +52,7 @@ def print_report(report: RunReport) -> None:
     if report.ended_by:
         click.echo(f"  Ended by {report.ended_by}; the next run resumes it")
     if report.refresh_only:
-        click.echo(
-            "  Refresh-only for a while: no new URLs, because the source or the disk was too full (limits)"
-        )
+        click.echo("  New URLs were left out: `limits.documents` or `limits.disk_free` was reached")
     _print_errors(report)
     _print_rejected(report)
     _print_omitted(report)

@@ -21,6 +21,10 @@ from ultracrawl.stores.control_channel import Command
 _LOCAL_OPTIONS = {
     "config": "-c",
     "urls": "--url",
+    "paths": "--path",
+    "exclude": "--exclude",
+    "depth": "--depth",
+    "documents": "--limit",
     "delay": "--delay",
     "continuous": "--continuous",
     "verbose": "-v",

@@ -305,6 +305,8 @@ def _scope(source: DataSource) -> str:
     }
     hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in domain_rules(source))
     parts: list[object] = [section, own["urls"], hosts, source.depth, source.limits.url_length]
+    if source.only or source.exclude:
+        parts.append([source.only, source.exclude])
     if source.sites.aliases:
         parts.append(dict(source.sites.aliases))
     if source.feeds.on:
