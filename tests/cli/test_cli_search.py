@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from support.project import Workspace
 
 from ultracrawl.errors import UserError
-from ultracrawl.index import Filter, IndexDocument, Operator
+from ultracrawl.index import FacetValue, Filter, IndexDocument, Operator
 from ultracrawl.index.opening import open_index
 from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import require
@@ -65,6 +66,36 @@ def test_ultra_search_133_data_groups(filled: Workspace) -> None:
             UserError, match="no data group is named 'none'; the data groups are: books, staff"
         ):
             searcher.search("heron", groups=["none"])
+
+
+def counts(found: Iterable[FacetValue]) -> dict[object, int]:
+    return {one.value: one.count for one in found}
+
+
+def test_sources_and_groups_are_counted_whichever_are_chosen(filled: Workspace) -> None:
+    with Searcher.open(filled.directory / "ultracrawl.yaml") as searcher:
+        for chosen in ({}, {"groups": ["books"]}, {"sources": ["news"]}):
+            result = searcher.search("heron", count_sources=True, **chosen)
+            assert counts(result.sources) == {"manual": 2, "wiki": 2, "news": 2}
+            assert counts(result.groups) == {"books": 2, "staff": 4}
+        assert searcher.search("heron").groups == ()
+
+
+def test_other_sources_do_not_exist_for_a_searcher_of_some(filled: Workspace) -> None:
+    with Searcher(filled.directory / "ultracrawl.yaml", within=["wiki"]) as searcher:
+        assert found(searcher) == {"wiki/1", "wiki/2"}
+        assert searcher.groups == {"staff": ("wiki",)}
+        result = searcher.search("heron", groups=["staff"], count_sources=True, facets=["Author"])
+        assert counts(result.sources) == {"wiki": 2}
+        assert counts(result.groups) == {"staff": 2}
+        assert sum(one.count for one in result.facets["Author"]) == sum(
+            len(hit.attributes["Author"]) for hit in result.hits
+        )
+        for asked in ({"sources": ["manual"]}, {"groups": ["books"]}):
+            with pytest.raises(UserError):
+                searcher.search("heron", **asked)
+        with pytest.raises(UserError):
+            searcher.document("manual", "http://h/manual/1")
 
 
 def test_searcher_answers_what_the_engine_does(filled: Workspace) -> None:

@@ -14,7 +14,7 @@ _REFERENCE = r"[Aa]s (?:in )?`([a-z -]+)`"
 PARTS = {"record", "before", "after"}
 """Fields with an object of a shape that another verb has, too."""
 OPTIONAL = {
-    "search": {"anchor", "completions", "text"},
+    "search": {"anchor", "completions", "display_name", "text"},
     "status": {"time", "problem", "documents", "same_start"},
     "status SITE": {"machine", "pid", "since", "waiting"},  # of the crawl that asks it now
     "approve-changes": {"cause", "url"},
@@ -27,7 +27,7 @@ ROWS = [line.split("|") for line in PAGE.splitlines() if line.startswith("| `") 
 CALLS = {
     "status": ("status",),
     "status SITE": ("status", "{site}"),
-    "search": ("search", "words", "--language", "en"),
+    "search": ("search", "words", "--language", "en", "--sections", "3", "--count-sources"),
     "urls": ("urls",),
     "approve --list": ("approve", "waiting", "--list"),
     "approve": ("approve", "waiting"),

@@ -198,3 +198,63 @@ def test_the_part_with_the_very_sentence_that_was_asked_for_answers(engine: Inde
     found = hit(engine, "sets the memory of one sort", manual(*parts))
     assert found.section is not None
     assert found.section.anchor == "buffers"
+
+
+def sections(engine: IndexEngine, query: str, most: int = 3) -> list[str]:
+    found = engine.search(SearchQuery(query, sections=most)).hits[0]
+    return [one.section.anchor for one in found.sections]
+
+
+@pytest.mark.parametrize(
+    ("query", "anchors"),
+    [
+        ("max_connections", ["GUC-MAX-CONNECTIONS"]),
+        ("memory", ["memory"]),
+        ("sort", ["guc-work-mem", "memory"]),
+        ("integer", ["GUC-MAX-CONNECTIONS", "GUC-RESERVED"]),
+        ("how the server is set up", []),
+    ],
+)
+def test_the_sections_that_match_best_first(engine: IndexEngine, query: str, anchors: list[str]) -> None:
+    engine.apply([MANUAL])
+    assert sections(engine, query) == anchors
+    assert sections(engine, query, 1) == anchors[:1]
+    assert sections(engine, query, 0) == []
+
+
+def test_a_section_has_its_url_and_a_marked_snippet(engine: IndexEngine) -> None:
+    engine.apply([MANUAL])
+    found = engine.search(SearchQuery("integer", sections=3)).hits[0]
+    first = found.sections[0]
+    assert (first.section, first.url) == (found.section, found.section_url)
+    clients = engine.search(SearchQuery("clients", sections=3)).hits[0].sections
+    assert ["\x02clients\x03" in one.snippet for one in clients] == [True, True]
+    assert clients[0].url.startswith("http://h/m.html#")
+
+
+def test_sections_around_one_anchor_are_one(engine: IndexEngine) -> None:
+    notes = manual(
+        (1, "top", "Guide", "All about it."),
+        (2, "birds", "Birds", "A heron."),
+        (3, "", "Note", "A heron again."),
+        (3, "", "Heron warning", "A heron once more."),
+    )
+    engine.apply([notes])
+    assert sections(engine, "heron") == ["birds"]
+
+
+def test_a_page_whose_title_answers_still_lists_its_sections(engine: IndexEngine) -> None:
+    engine.apply([manual(*PARTS, title="Memory settings of the server")])
+    found = engine.search(SearchQuery("memory", sections=3)).hits[0]
+    assert found.sections
+    assert found.sections[0].section.anchor == "memory"
+
+
+def test_hidden_text_has_no_sections(engine: IndexEngine) -> None:
+    engine.apply([replace(MANUAL, secret_text=True)])
+    assert sections(engine, "memory") == []
+
+
+def test_a_url_with_a_fragment_has_the_section_of_it(engine: IndexEngine) -> None:
+    engine.apply([MANUAL])
+    assert sections(engine, "http://h/m.html#guc-work-mem") == ["guc-work-mem"]

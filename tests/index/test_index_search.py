@@ -142,6 +142,80 @@ def test_facets_leave_deleted_documents_out(engine: IndexEngine) -> None:
     assert facets(engine, "", facets=("Author",), source="s") == {"Author": [("Ann Lee", 1)]}
 
 
+def test_a_disjunctive_facet_is_counted_without_its_own_filter(engine: IndexEngine) -> None:
+    engine.apply(LIBRARY)
+    chosen = {"facets": ("Author", "Size"), "filters": (Filter("author", Operator.ANY_OF, ("Bob Ray",)),)}
+    assert facets(engine, "", **chosen)["Author"] == [("Ann Lee", 1), ("Bob Ray", 1)]
+    counted = facets(engine, "", disjunctive_facets=True, **chosen)
+    assert [(str(value).lower(), count) for value, count in counted["Author"]] == [
+        ("ann lee", 3),
+        ("bob ray", 1),
+    ]
+    assert counted["Size"] == [(10.0, 1)], "the filter of another attribute holds"
+    total = engine.search(SearchQuery("", disjunctive_facets=True, **chosen)).total  # type: ignore[arg-type]
+    assert total == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "counted"),
+    [
+        (Filter("Size", Operator.BETWEEN, ("5", "20")), 4),
+        (Filter("Size", Operator.GREATER, ("3",)), 4),
+        (Filter("Size", Operator.NOT_EQUAL, ("10",)), 3),
+        (Filter("Size", Operator.ALL_OF, ("7", "-1.5")), 2),
+    ],
+    ids=["range", "comparison", "excludes", "requires_all"],
+)
+def test_only_filters_that_choose_a_value_are_left_out(
+    engine: IndexEngine, given: Filter, counted: int
+) -> None:
+    engine.apply(LIBRARY)
+    found = facets(engine, "", facets=("Size",), filters=(given,), disjunctive_facets=True)
+    assert len(found["Size"]) == counted
+
+
+def test_a_disjunctive_facet_of_dates_and_of_pairs(engine: IndexEngine) -> None:
+    years = [document(f"/y{n}", "x", LastModifiedDate=[datetime(n, 1, 1, tzinfo=UTC)]) for n in (2023, 2024)]
+    engine.apply(years)
+    chosen = {"facets": ("LastModifiedDate",), "where": (("LastModifiedDate", "2023"),)}
+    assert facets(engine, "x", **chosen)["LastModifiedDate"] == [("2023", 1)]
+    found = facets(engine, "x", disjunctive_facets=True, **chosen)
+    assert found["LastModifiedDate"] == [("2023", 1), ("2024", 1)]
+
+
+def sources(engine: IndexEngine, text: str, **options: object) -> list[tuple[object, int]]:
+    result = engine.search(SearchQuery(text, count_sources=True, **options))  # type: ignore[arg-type]
+    return [(one.value, one.count) for one in result.sources]
+
+
+def test_sources_are_counted_whichever_are_chosen(engine: IndexEngine) -> None:
+    engine.apply([*LIBRARY, document("/third", "heron", source="u", Author=["Ann Lee"])])
+    everywhere = [("s", 1), ("t", 1), ("u", 1)]
+    assert sources(engine, "heron waits OR heron") == [("s", 1), ("t", 1), ("u", 1)]
+    assert sources(engine, "heron", sources=("t",)) == everywhere
+    assert sources(engine, "heron", source="s") == everywhere
+    assert sources(engine, "heron", filters=(Filter("Size", Operator.EQUAL, ("3",)),)) == [("s", 1)]
+    assert sources(engine, "zzz") == []
+    assert engine.search(SearchQuery("heron")).sources == (), "only counted where asked for"
+    engine.apply([Deletion("s", "/heron")])
+    assert sources(engine, "heron", sources=("t",)) == [("t", 1), ("u", 1)]
+
+
+def test_counts_have_no_hidden_documents(engine: IndexEngine) -> None:
+    hidden = IndexDocument("t", "/hidden", "Hidden", "heron", {"Author": ["Spy"]}, acl=("staff",))
+    engine.apply([document("/open", "heron", Author=["Lee"]), hidden])
+    chosen = {
+        "filters": (Filter("Author", Operator.EQUAL, ("Lee",)),),
+        "disjunctive_facets": True,
+        "facets": ("Author",),
+    }
+    for principals, authors in (((), ["Lee"]), (("staff",), ["Lee", "Spy"]), (None, ["Lee", "Spy"])):
+        found = facets(engine, "heron", principals=principals, **chosen)
+        assert [value for value, _ in found["Author"]] == authors
+    assert sources(engine, "heron", principals=(), sources=("t",)) == [("s", 1)]
+    assert sources(engine, "heron", excluded_sources=("s",)) == [("t", 1)]
+
+
 def test_an_unknown_facet_is_a_mistake(engine: IndexEngine) -> None:
     with pytest.raises(UserError, match="unknown search attribute 'Colour'"):
         engine.search(SearchQuery("", facets=("Colour",)))

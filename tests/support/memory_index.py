@@ -18,6 +18,7 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
+from ultracrawl.index.filters import Operator
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import Reranker
@@ -120,12 +121,36 @@ class MemoryIndex:
             tuple(hits.hit(entry.document, points) for points, entry in page),
             {
                 facet.name: _count_values(
-                    (_values(entry, facet.name) for _, entry in rows), query.facet_limit
+                    (_values(entry, facet.name) for entry in self._counted(query, facet.name)),
+                    query.facet_limit,
                 )
                 for facet in facets
             },
             suggestion(query, node, self, len(rows)),
+            sources=self._source_counts(query) if query.count_sources else (),
         )
+
+    def _matching(self, query: SearchQuery) -> list[_Entry]:
+        node = build_query_tree(query, self._attributes, self)
+        evaluation = _Evaluation(list(self._entries.values()))
+        return [one for one in self._entries.values() if evaluation.score(node, one) is not None]
+
+    def _counted(self, query: SearchQuery, facet: str) -> list[_Entry]:
+        """Return the documents whose values are counted, by looking at all filters of the facet's attribute."""
+        if not query.disjunctive_facets:
+            return self._matching(query)
+        kept = [
+            one
+            for one in query.filters
+            if one.attribute.lower() != facet.lower() or one.operator in (Operator.ALL_OF, Operator.NOT_EQUAL)
+        ]
+        where = [one for one in query.where if one[0].lower() != facet.lower()]
+        return self._matching(replace(query, filters=tuple(kept), where=tuple(where)))
+
+    def _source_counts(self, query: SearchQuery) -> tuple[FacetValue, ...]:
+        counts = Counter(one.document.source for one in self._matching(replace(query, source="", sources=())))
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(FacetValue(name, count) for name, count in ordered)
 
     @property
     def document_count(self) -> int:

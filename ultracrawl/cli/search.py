@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
@@ -14,7 +14,8 @@ from ultracrawl.cli.options import config_option, json_option, print_json, serve
 from ultracrawl.cli.terminal import escape_controls, wrapped
 from ultracrawl.errors import UserError
 from ultracrawl.index import Reading, SearchLimit, SearchResult
-from ultracrawl.index.engine import SEARCH_SECONDS, SEARCH_TERMS
+from ultracrawl.index.budget import SEARCH_SECONDS, SEARCH_TERMS
+from ultracrawl.index.engine import MAX_SECTIONS
 from ultracrawl.index.filters import all_of
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_line
 from ultracrawl.index.hits.result_json import DisplayNames, answer_json, completions_json
@@ -138,6 +139,23 @@ _WORD = "\0"
     "--facet", "facets", multiple=True, metavar="ATTR", help="Count the values of this attribute; repeatable."
 )
 @click.option(
+    "--disjunctive-facets",
+    is_flag=True,
+    help="Count each --facet without the --where conditions that choose values of its attribute.",
+)
+@click.option(
+    "--count-sources",
+    is_flag=True,
+    help="Count the matches of each source and data group, whichever of them are chosen.",
+)
+@click.option(
+    "--sections",
+    type=click.IntRange(0, MAX_SECTIONS),
+    default=0,
+    show_default=True,
+    help="Show this many matching sections of each hit at most.",
+)
+@click.option(
     "--language",
     metavar="CODE",
     default="",
@@ -184,6 +202,7 @@ def command(
       ultracrawl search '"vacation request" -draft' --where Author=HR --limit 20 --offset 20
       ultracrawl search how do I restore a backup --where 'LastModifiedDate>=2024' --json
       ultracrawl search --group handbooks --facet Author --facet LastModifiedDate --language de
+      ultracrawl search backup --sections 3 --where Author=Lee --facet Author --disjunctive-facets
       ultracrawl search --complete "create ind" --limit 5
       ultracrawl search 'salary bands' --principal staff --principal ann.lee
     """  # noqa: D301 - click's mark for a block that keeps its lines
@@ -200,10 +219,9 @@ def command(
         )  # fmt: skip
         took = (time.perf_counter() - started) * 1000
         if as_json:
-            print_json(answer_json(query, result, took, names, project.kinds))
-        else:
-            empty = not (result.total or searcher.count())
-            print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
+            return print_json(answer_json(query, result, took, names, project.kinds))
+        empty = not (result.total or searcher.count())
+        return print_result(query or order["like"], result, order["offset"], took, names, empty=empty)
 
 
 def print_completions(query: str, found: list[Completion], *, as_json: bool) -> None:
@@ -241,13 +259,22 @@ def print_result(
         click.secho(f"    {escape_controls(hit.section_url)}", fg="green")
         if hit.snippet:
             click.echo(_marked(wrapped(hit.snippet, "    ")))
+        for part in hit.sections:
+            title = click.style(as_line(part.section.title), bold=True)
+            click.echo(f"      {title}  {click.style(escape_controls(part.url), fg='green')}")
     for name, values in result.facets.items():
         rows = (
             f"{names.of(name, count.value) or _value_text(count.value)} ({count.count:,})" for count in values
         )
-        counts = ", ".join(rows) or "no values"
-        click.echo(click.style(f"{names.of_attribute(name)}: ", bold=True) + counts)
+        _print_counts(names.of_attribute(name), rows)
+    for name, counts in (("sources", result.sources), ("groups", result.groups)):
+        if counts:
+            _print_counts(name, (f"{_value_text(count.value)} ({count.count:,})" for count in counts))
     click.secho(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", dim=True)
+
+
+def _print_counts(name: str, rows: Iterable[str]) -> None:
+    click.echo(click.style(f"{name}: ", bold=True) + (", ".join(rows) or "no values"))
 
 
 def _value_text(value: str | float) -> str:

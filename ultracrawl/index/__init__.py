@@ -7,6 +7,7 @@ and `tantivy.TantivyIndex` are the engines; `engines.open_index` opens one by na
 they are committed; `writing.process.IndexProcess` applies them in a separate process.
 """
 
+from ultracrawl.index.budget import SearchBudget, SearchLimit
 from ultracrawl.index.engine import (
     Change,
     Deletion,
@@ -15,10 +16,9 @@ from ultracrawl.index.engine import (
     IndexDocument,
     IndexEngine,
     IndexFacts,
+    MatchingSection,
     NewAnchors,
     Reading,
-    SearchBudget,
-    SearchLimit,
     SearchQuery,
     SearchResult,
 )
@@ -34,6 +34,7 @@ __all__ = [
     "IndexDocument",
     "IndexEngine",
     "IndexFacts",
+    "MatchingSection",
     "NewAnchors",
     "Operator",
     "Reading",

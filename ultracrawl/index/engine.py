@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
+from ultracrawl.index.budget import SearchBudget, SearchLimit
 from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.page import Section
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
+MAX_SECTIONS = 3
+"""Sections of a hit that a user may ask for."""
 _FRAGMENT_SAFE = "!$&'()*+,-./:;=?@_~%"
 """Characters that are not escaped in a fragment (RFC 3986, section 3.5), and `%` of existing escapes."""
 
@@ -64,66 +66,6 @@ class NewAnchors:
 
 Change = IndexDocument | Deletion | NewAnchors
 
-SEARCH_TERMS = 100_000
-"""Terms that one search reads."""
-SEARCH_POSTINGS = 200_000_000
-"""Postings that one search reads: a document of one term is a posting."""
-SEARCH_SECONDS = 5.0
-"""Seconds of processor time after which a search reads no more."""
-_TERMS_BY_CLOCK = 64
-"""Terms between two looks at the clock."""
-
-
-class SearchLimit(StrEnum):
-    """A limit that cut a search short."""
-
-    TERMS = "terms"
-    POSTINGS = "postings"
-    TIME = "time"
-
-
-class SearchBudget:
-    """What one search may read, with all its readings; conditions on readers are never cut. Not thread-safe.
-
-    The clock is the processor time of the thread, so that a busy machine does not change what is found.
-    """
-
-    def __init__(
-        self,
-        clock: Callable[[], float] = time.thread_time,
-        *,
-        terms: int = SEARCH_TERMS,
-        postings: int = SEARCH_POSTINGS,
-    ) -> None:
-        self._clock = clock
-        self._end = clock() + SEARCH_SECONDS
-        self.terms = terms
-        """Terms that may still be read."""
-        self._postings = postings
-        self.refusals = 0
-        """How often something was not read because a limit was reached."""
-        self.exceeded: dict[SearchLimit, None] = {}
-        """The limits that were reached."""
-
-    def in_time(self) -> bool:
-        """Return whether there is time left."""
-        return self._clock() < self._end or self._refuse(SearchLimit.TIME)
-
-    def spend(self, postings: int) -> bool:
-        """Count a term with this many postings; return whether it may be read."""
-        if self.terms <= 0:
-            return self._refuse(SearchLimit.TERMS)
-        if self._postings <= 0:
-            return self._refuse(SearchLimit.POSTINGS)
-        self.terms -= 1
-        self._postings -= postings
-        return bool(self.terms % _TERMS_BY_CLOCK) or self.in_time()
-
-    def _refuse(self, limit: SearchLimit) -> bool:
-        self.exceeded[limit] = None
-        self.refusals += 1
-        return False
-
 
 class Reading(StrEnum):
     """Which words of a query a document must contain, apart from those that its syntax requires; strictest first."""
@@ -167,9 +109,12 @@ class SearchQuery:
     with the same characteristic words are returned.
 
     `sort` names a search attribute, with a leading `-` for descending order; empty sorts by score. `facets` are
-    attributes whose values are counted among all matches. `boosts` are URLs, or URL prefixes with a trailing `*`, each
-    with the factor by which the score is multiplied. With `suggest` the result has a spelling suggestion if nothing was
-    found, or if the reading is not the strictest.
+    attributes whose values are counted among all matches; with `disjunctive_facets` without the filters that choose
+    values of the same attribute (`query.facets.without_own_filters`). With `count_sources` the matches of every source
+    are counted, whichever sources are chosen. `sections` is the largest number of sections that a hit has.
+
+    `boosts` are URLs, or URL prefixes with a trailing `*`, each with the factor by which the score is multiplied. With
+    `suggest` the result has a spelling suggestion if nothing was found, or if the reading is not the strictest.
 
     `excluded_sources` are sources whose documents count as if the index did not have them, in suggestions too.
 
@@ -199,6 +144,9 @@ class SearchQuery:
     filters: tuple[Filter, ...] = ()
     facets: tuple[str, ...] = ()
     facet_limit: int = 10
+    disjunctive_facets: bool = False
+    count_sources: bool = False
+    sections: int = 0
     like: str = ""
     boosts: tuple[tuple[str, float], ...] = ()
     suggest: bool = True
@@ -211,6 +159,15 @@ class SearchQuery:
     completing: bool = False
     excluded_sources: tuple[str, ...] = ()
     budget: SearchBudget | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingSection:
+    """A section of a hit that matches the query; `snippet` is marked like that of the hit."""
+
+    section: Section
+    url: str
+    snippet: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +185,19 @@ class Hit:
     attributes: Mapping[str, Sequence[AttributeValue]]
     section: Section | None = None
     """The section that matches best; None if that is the document as a whole."""
+    sections: tuple[MatchingSection, ...] = ()
+    """The sections that match, best first, as many as the query asked for."""
 
     @property
     def section_url(self) -> str:
         """The URL of the matching section; that of the document without one."""
-        if self.section is None or not self.section.anchor:
-            return self.url
-        return f"{self.url.partition('#')[0]}#{quote(self.section.anchor, safe=_FRAGMENT_SAFE)}"
+        return self.url if self.section is None else url_of_section(self.url, self.section)
+
+
+def url_of_section(url: str, section: Section) -> str:
+    """Return the URL of a section of the document with this URL; that of the document if it has no anchor."""
+    fragment = quote(section.anchor, safe=_FRAGMENT_SAFE)
+    return f"{url.partition('#')[0]}#{fragment}" if fragment else url
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +225,10 @@ class SearchResult:
     suggestion: str = ""
     reading: Reading = Reading.ALL_WORDS
     exceeded: tuple[SearchLimit, ...] = ()
+    sources: tuple[FacetValue, ...] = ()
+    """The number of matches of each source that has any, if the query asked for them."""
+    groups: tuple[FacetValue, ...] = ()
+    """The same of each data group; engines leave it empty."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

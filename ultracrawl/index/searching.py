@@ -14,6 +14,7 @@ from ultracrawl.index import Filter, Hit, SearchBudget, SearchQuery, SearchResul
 from ultracrawl.index.engines import open_index
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.query.completion import Completion, completions
+from ultracrawl.index.query.facets import group_counts
 from ultracrawl.index.query.parser import search_with_relaxation
 from ultracrawl.index.repair import mark_suspect
 from ultracrawl.index.search_cache import find_searchable_project
@@ -115,6 +116,9 @@ class Searcher:
         offset: int = 0,
         facets: Iterable[str] = (),
         facet_limit: int = 10,
+        disjunctive_facets: bool = False,
+        count_sources: bool = False,
+        sections: int = 0,
         like: str = "",
         language: str = "",
         boosts: Mapping[str, float] | None = None,
@@ -131,7 +135,8 @@ class Searcher:
         held, budget = self._held(), SearchBudget()
         query = SearchQuery(
             self.expanded(text), budget=budget, sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
-            facet_limit=facet_limit, language=language,
+            facet_limit=facet_limit, disjunctive_facets=disjunctive_facets, count_sources=count_sources,
+            sections=sections, language=language,
             sources=self._sources(sources, groups), filters=tuple(_parsed_filters(filters)),
             boosts=(*self._project.boosts.items(), *checked_boosts(boosts or {})), principals=self._principals,
             excluded_sources=held.excluded,
@@ -143,13 +148,7 @@ class Searcher:
         result = self._checked(
             lambda: search_with_relaxation(self._tuning.apply_to(query), attributes, search)
         )
-        hits = tuple(
-            replace(hit, attributes=with_fields(hit.attributes))
-            if OTHER_FIELDS.name in hit.attributes
-            else hit
-            for hit in result.hits
-        )
-        return replace(result, hits=hits, exceeded=tuple(budget.exceeded))
+        return replace(self._completed(result), exceeded=tuple(budget.exceeded))
 
     def count(
         self,
@@ -227,9 +226,14 @@ class Searcher:
         """Return the display name of a search attribute in a language; its own name if the definition has none."""
         return named(self.attribute_names, attribute, language)
 
+    @property
+    def group_names(self) -> Mapping[str, Mapping[str, str]]:
+        """The display names of data groups by language, of the groups that have any."""
+        return self._project.load_project().search.group_names
+
     def group_name(self, group: str, language: str = "") -> str:
         """Return the display name of a data group in a language; its own name if the definition has none."""
-        return named(self._project.load_project().search.group_names, group, language)
+        return named(self.group_names, group, language)
 
     def close(self) -> None:
         """Close the files of the index."""
@@ -242,6 +246,19 @@ class Searcher:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def _completed(self, result: SearchResult) -> SearchResult:
+        """Return the result of the index with the description fields of its hits, and with counts by group."""
+        hits = tuple(
+            replace(hit, attributes=with_fields(hit.attributes))
+            if OTHER_FIELDS.name in hit.attributes
+            else hit
+            for hit in result.hits
+        )
+        sources = result.sources
+        if self._project.is_limited:
+            sources = tuple(one for one in sources if one.value in self._project.readable)
+        return replace(result, hits=hits, sources=sources, groups=group_counts(sources, self.groups))
 
     def _held(self) -> HeldSources:
         """Return whose documents the index has. Raises `IndexStoreError`."""
@@ -282,7 +299,8 @@ def without_duplicate_urls(query: SearchQuery, search: Callable[[SearchQuery], S
     best = {hit.url: hit for hit in reversed(first.hits)}
     hits, seen = [hit for hit in first.hits if best[hit.url] is hit], len(first.hits)
     while len(hits) < wanted and seen < first.total:
-        further = search(replace(query, offset=seen, limit=wanted - len(hits), facets=())).hits
+        following = replace(query, offset=seen, limit=wanted - len(hits), facets=(), count_sources=False)
+        further = search(following).hits
         if not further:
             break
         seen += len(further)

@@ -34,6 +34,25 @@ def test_a_search_answers_the_shape_of_the_command(api: Api, workspace: Workspac
     assert answer["hits"][0]["title"] == "Heron"
 
 
+def test_sections_and_counts_for_choosing_are_those_of_the_command(api: Api, workspace: Workspace) -> None:
+    chosen = {"facet": "Title", "where": "Title=Heron", "q": ""}
+    wanted = {"sections": 3, "disjunctive_facets": True, "count_sources": True}
+    words = ["search", "", "--facet", "Title", "--where", "Title=Heron", "--json"]
+    words += ["--sections", "3", "--disjunctive-facets", "--count-sources"]
+    answer = api.get("/search", Role.READER, **chosen, **wanted)
+    assert timeless(answer) == timeless(workspace.command(*words).json)
+    assert answer["total"] == 1
+    assert {one["value"]: one["count"] for one in answer["facets"]["Title"]} == {
+        "Birds": 1,
+        "Egret": 1,
+        "Heron": 1,
+    }
+    assert answer["sources"] == [{"value": "site", "count": 1}]
+    plain = api.get("/search", Role.READER, **chosen)
+    assert [len(plain["facets"]["Title"]), plain["sources"], plain["hits"][0]["sections"]] == [1, [], []]
+    assert api.ask("GET", "/api/v1/search", params={"q": "x", "sections": 4}).status_code == 422
+
+
 def test_a_search_takes_filters_and_pages(api: Api) -> None:
     assert api.get("/search", q="", limit=2)["total"] == 3
     assert len(api.get("/search", q="", limit=2, offset=2)["hits"]) == 1

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from ultracrawl.index.engine import Hit, IndexDocument, SearchBudget, SearchQuery
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from ultracrawl.index.budget import SearchBudget
+from ultracrawl.index.engine import Hit, IndexDocument, MatchingSection, SearchQuery, url_of_section
 from ultracrawl.index.hits.matching import Matcher
-from ultracrawl.index.hits.sections import SectionFinder, named_section, text_of
+from ultracrawl.index.hits.sections import BestSection, SectionFinder, named_section, text_of
 from ultracrawl.index.hits.snippet import snippet
 from ultracrawl.index.query.completion import completing_section
 from ultracrawl.index.query.tree import Node, requested_urls
 from ultracrawl.index.stored_fields import STORED_TEXT_LIMIT
 from ultracrawl.index.words.stemming import language_of
+from ultracrawl.model.page import Section
 from ultracrawl.rules.urls.shown import harmless
 
 LONG_TEXT_LIMIT = 1_000_000
@@ -33,22 +38,12 @@ class HitBuilder:
 
     def hit(self, document: IndexDocument, score: float) -> Hit:
         """Return the hit of a document, as far as the engine stores it."""
-        section, shown = None, ""
+        section: Section | None = None
+        shown, matching = "", tuple[MatchingSection, ...]()
         if self._query.completing:
             section = completing_section(self._query.text, document)
         elif not document.secret_text and self._budget.in_time():
-            sections, text = document.sections, document.text[: shown_length(document)]
-            language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-            answer = self._finder.best(document, text, language)
-            part = None
-            if answer.number is not None:
-                section = named_section(document, answer.number)
-                part = text_of(sections, answer.number, text)
-            elif answer.is_named and sections and not text[: sections[0].offset].strip():
-                part = text_of(sections, 0, text)[0], len(text)
-            breaks = [place for one in sections for place in (one.offset, one.offset + len(one.title))]
-            is_answer = part is not None and answer.is_named
-            shown = snippet(self._matcher, text, language, part, breaks=breaks, is_answer=is_answer)
+            section, shown, matching = self._shown(document)
         return Hit(
             harmless(document.url),
             document.title,
@@ -57,7 +52,38 @@ class HitBuilder:
             shown,
             document.attributes,
             section,
+            matching,
         )
+
+    def _shown(self, document: IndexDocument) -> tuple[Section | None, str, tuple[MatchingSection, ...]]:
+        """Return the section to name, the snippet, and the sections that match."""
+        sections, text = document.sections, document.text[: shown_length(document)]
+        language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
+        answer = self._finder.best(document, text, language)
+        section = part = None
+        if answer.number is not None:
+            section = named_section(document, answer.number)
+            part = text_of(sections, answer.number, text)
+        elif answer.is_named and sections and not text[: sections[0].offset].strip():
+            part = text_of(sections, 0, text)[0], len(text)
+        breaks = [place for one in sections for place in (one.offset, one.offset + len(one.title))]
+        cut = partial(snippet, self._matcher, text, language, breaks=breaks)
+        shown = cut(part, is_answer=part is not None and answer.is_named)
+        return section, shown, tuple(self._matching(document, text, answer, cut))
+
+    def _matching(
+        self, document: IndexDocument, text: str, answer: BestSection, cut: Callable[..., str]
+    ) -> Iterator[MatchingSection]:
+        """Yield the sections that match and that a link can lead to, as many as the query asks for."""
+        url, seen = harmless(document.url), set[str]()
+        for number, is_named in answer.matching:
+            if len(seen) >= self._query.sections or not self._budget.in_time():
+                return
+            section = named_section(document, number)
+            if section is not None and section.anchor and section.anchor not in seen:
+                seen.add(section.anchor)
+                shown = cut(text_of(document.sections, number, text), is_answer=is_named)
+                yield MatchingSection(section, url_of_section(url, section), shown)
 
 
 def shown_length(document: IndexDocument) -> int:

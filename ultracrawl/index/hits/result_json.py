@@ -7,7 +7,8 @@ from html import unescape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ultracrawl.index.engine import FacetValue, Hit, Reading, SearchLimit, SearchResult
+from ultracrawl.index.budget import SearchLimit
+from ultracrawl.index.engine import FacetValue, Hit, MatchingSection, Reading, SearchResult
 from ultracrawl.index.hits.highlighting import END_MARK, START_MARK, as_html
 from ultracrawl.index.query.completion import Completion
 from ultracrawl.model.page import Section
@@ -41,6 +42,11 @@ def answer_json(
             ]
             for name, values in result.facets.items()
         },
+        "sources": [{"value": one.value, "count": one.count} for one in result.sources],
+        "groups": [
+            {"value": one.value, "count": one.count, **names.of_group(str(one.value))}
+            for one in result.groups
+        ],
         "suggestion": result.suggestion,
         "reading": result.reading.value,
         "exceeded": [limit.value for limit in result.exceeded],
@@ -55,27 +61,46 @@ def hit_json(hit: Hit, codes: Mapping[str, int]) -> dict[str, object]:
         "title": hit.title,
         "score": round(hit.score, 4),
         "source": hit.source,
-        "snippet": hit.snippet.replace(START_MARK, "**").replace(END_MARK, "**"),
-        "snippet_html": as_html(hit.snippet),
+        **_snippet_json(hit.snippet),
         "attributes": {name: [str(value) if not isinstance(value, float) else value for value in values]
                        for name, values in hit.attributes.items()},
         "section": None if hit.section is None else {
             "title": hit.section.title, "anchor": hit.section.anchor, "url": hit.section_url,
         },
+        "sections": [
+            {
+                "title": one.section.title, "anchor": one.section.anchor, "url": one.url,
+                **_snippet_json(one.snippet),
+            }
+            for one in hit.sections
+        ],
         "kind": codes.get(hit.source, 0),
     }  # fmt: skip
 
 
+def _snippet_json(marked: str) -> dict[str, object]:
+    """Return a snippet as text and as HTML."""
+    return {
+        "snippet": marked.replace(START_MARK, "**").replace(END_MARK, "**"),
+        "snippet_html": as_html(marked),
+    }
+
+
 def result_from_json(answer: Mapping[str, Any]) -> SearchResult:
     """Parse a search result from the format of `search --json`."""
-    facets = {
-        name: tuple(FacetValue(one["value"], one["count"]) for one in values)
-        for name, values in answer["facets"].items()
-    }
+    facets = {name: _counts_from_json(values) for name, values in answer["facets"].items()}
+    sources, groups = (_counts_from_json(answer.get(name, ())) for name in ("sources", "groups"))
     hits = tuple(map(_hit_from_json, answer["hits"]))
     exceeded = tuple(map(SearchLimit, answer.get("exceeded", ())))
     return SearchResult(
-        answer["total"], hits, facets, answer["suggestion"], Reading(answer["reading"]), exceeded
+        answer["total"],
+        hits,
+        facets,
+        answer["suggestion"],
+        Reading(answer["reading"]),
+        exceeded,
+        sources,
+        groups,
     )
 
 
@@ -84,18 +109,34 @@ def completions_from_json(answer: Mapping[str, Any]) -> list[Completion]:
     return [Completion(**one) for one in answer["completions"]]
 
 
+def _counts_from_json(values: Iterable[Mapping[str, Any]]) -> tuple[FacetValue, ...]:
+    return tuple(FacetValue(one["value"], one["count"]) for one in values)
+
+
+def _marked_from_json(shown: Mapping[str, Any]) -> str:
+    """Return the snippet of a hit, or of one of its sections, with its marks."""
+    return unescape(shown["snippet_html"].replace("<mark>", START_MARK).replace("</mark>", END_MARK))
+
+
+def _section_from_json(part: Mapping[str, Any]) -> Section:
+    return Section(0, 1, part["anchor"], part["title"])
+
+
 def _hit_from_json(hit: Mapping[str, Any]) -> Hit:
-    marked = hit["snippet_html"].replace("<mark>", START_MARK).replace("</mark>", END_MARK)
-    part = hit["section"]
-    section = None if part is None else Section(0, 1, part["anchor"], part["title"])
+    section = None if hit["section"] is None else _section_from_json(hit["section"])
+    sections = tuple(
+        MatchingSection(_section_from_json(one), harmless(one["url"]), _marked_from_json(one))
+        for one in hit.get("sections", ())
+    )
     return Hit(
         harmless(hit["url"]),
         hit["title"],
         hit["score"],
         hit["source"],
-        unescape(marked),
+        _marked_from_json(hit),
         hit["attributes"],
         section,
+        sections,
     )
 
 
@@ -107,16 +148,20 @@ class DisplayNames:
         language: str = "",
         lists: Mapping[str, ValueList] = MappingProxyType({}),
         attribute_names: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        group_names: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
-        """Take the lists of values by attribute, and the names of search attributes by language."""
+        """Take the lists of values by attribute, and the names of search attributes and data groups by language."""
         self._language = language
         self._lists = lists
         self._attribute_names = attribute_names
+        self._group_names = group_names
 
     @classmethod
     def of_searcher(cls, searcher: Searcher, language: str) -> DisplayNames:
         """Return the display names that a searcher knows."""
-        return cls(language, searcher.lists, searcher.attribute_names) if language else cls()
+        if not language:
+            return cls()
+        return cls(language, searcher.lists, searcher.attribute_names, searcher.group_names)
 
     @classmethod
     def of_answer(cls, answer: Mapping[str, Any]) -> DisplayNames:
@@ -156,6 +201,10 @@ class DisplayNames:
             if name in self._lists
         }
         return {"display_names": named}
+
+    def of_group(self, group: str) -> dict[str, object]:
+        """Return the display name of a data group in the format of `search --json`."""
+        return {"display_name": named(self._group_names, group, self._language)} if self._language else {}
 
     def of_facet(self, attribute: str, value: str | float) -> dict[str, object]:
         """Return the display name of a facet value in the format of `search --json`."""

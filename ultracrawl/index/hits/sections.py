@@ -30,6 +30,8 @@ _MISSING_PENALTY = 2.0
 """Exponent of the penalty for missing words."""
 _MAX_MATCHES = 1000
 """Matches in a text that are considered."""
+_RELATED_SHARE = 0.3
+"""Share of the highest score among the sections of a document from which a section counts as one that matches."""
 _SHORT_SECTION = 80
 """Sections with less text before their first sub-section are shown with their sub-sections."""
 
@@ -45,6 +47,8 @@ class BestSection(NamedTuple):
     """The number of a section; None is the document as a whole."""
     is_named: bool = False
     """Whether its title has all query words, so that all of it answers the query."""
+    matching: tuple[tuple[int, bool], ...] = ()
+    """The numbers of all sections that match, best first, each with whether its title has all query words."""
 
 
 class SectionFinder:
@@ -67,7 +71,8 @@ class SectionFinder:
         if not sections:
             return BestSection()
         if fragment := self._urls.get(document.url.partition("#")[0]):
-            return BestSection(_numbers(sections).get(unquote(fragment)), is_named=True)
+            wanted = _numbers(sections).get(unquote(fragment))
+            return BestSection(wanted, True, () if wanted is None else ((wanted, True),))
         in_names = self._name_scores(document, language)
         title_bits = self._bits(document.title, language)
         document_section = _document_section(document)
@@ -82,15 +87,19 @@ class SectionFinder:
             self._count_text_matches(in_text, sections, text, language)
         scores = _section_scores(sections, in_names, in_text, title_bits)
         best = max(range(-1, len(sections)), key=scores.__getitem__)
+        matching = tuple((number, self._has_all(in_names[number])) for number in _ranked(scores[:-1]))
         is_titled = title_bits == self._matcher.all_bits
         if is_titled and self._matcher.has_phrases:
             is_titled = bool(self._matcher.phrases(document.title, 0, 1))
         if best in (-1, document_section) or not scores[best]:
-            return BestSection(is_named=is_titled)
+            return BestSection(None, is_titled, matching)
         if is_titled and not self._is_exact_title(sections[best].title, language):
-            return BestSection(is_named=True)
-        named = sum(bit for bit in in_names[best] if bit <= self._matcher.all_bits)
-        return BestSection(best, is_named=named == self._matcher.all_bits)
+            return BestSection(None, True, matching)
+        return BestSection(best, self._has_all(in_names[best]), matching)
+
+    def _has_all(self, in_name: Mapping[int, float]) -> bool:
+        """Whether the names of a section have all query words."""
+        return sum(bit for bit in in_name if bit <= self._matcher.all_bits) == self._matcher.all_bits
 
     def _name_scores(self, document: IndexDocument, language: str) -> list[dict[int, float]]:
         """Return for each section the scores of the words in its title, anchor name and anchor texts."""
@@ -252,6 +261,13 @@ def _rarity(
         bit for in_name, found in zip(in_names, in_text, strict=False) for bit in in_name if bit not in found
     )
     return {bit: log(1 + len(in_text) / number) for bit, number in having.items()}
+
+
+def _ranked(scores: Sequence[float]) -> list[int]:
+    """Return the numbers of the sections that match, best first; of equal ones the first."""
+    least = max(scores) * _RELATED_SHARE
+    matching = [number for number, score in enumerate(scores) if score and score >= least]
+    return sorted(matching, key=lambda number: -scores[number])
 
 
 def _in_text(times: int) -> float:

@@ -86,7 +86,8 @@ def search_with_relaxation(
     spelling suggestion is that of the strictest reading.
     """
     if query.pinned:
-        strictest = search_with_relaxation(replace(query, pinned=(), limit=0, facets=()), attributes, search)
+        counted = replace(query, pinned=(), limit=0, facets=(), count_sources=False)
+        strictest = search_with_relaxation(counted, attributes, search)
         found = search(replace(query, reading=strictest.reading, suggest=False))
         return replace(found, reading=strictest.reading, suggestion=strictest.suggestion)
     parser = _Parser(query, {name.casefold(): attribute for name, attribute in attributes.items()})

@@ -9,11 +9,18 @@ from functools import cached_property
 
 from tantivy import DocAddress, Order, Query, Searcher
 
-from ultracrawl.index.engine import FacetValue, IndexDocument, SearchBudget, SearchQuery, SearchResult
+from ultracrawl.index.budget import SearchBudget
+from ultracrawl.index.engine import FacetValue, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.hit_builder import HitBuilder
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
-from ultracrawl.index.query.facets import most_frequent, with_original_case
+from ultracrawl.index.query.facets import (
+    most_frequent,
+    source_counts,
+    with_original_case,
+    without_own_filters,
+    without_sources,
+)
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.query_builder import build_query_tree
 from ultracrawl.index.query.scoring import STATISTICS_FIELDS, fields_of
@@ -85,12 +92,10 @@ class IndexSearcher:
         return SearchResult(
             total,
             tuple(shown),
-            {
-                facet.name: self._facet(facet, made, node, query.facet_limit) if budget.in_time() else ()
-                for facet in facets
-            },
+            {facet.name: self._facet(facet, made, node) if budget.in_time() else () for facet in facets},
             suggestion(query, node, self, total),
             exceeded=tuple(budget.exceeded),
+            sources=self._sources(made) if query.count_sources and budget.in_time() else (),
         )
 
     @property
@@ -134,11 +139,23 @@ class IndexSearcher:
             return self._document(address)
         return None
 
-    def _facet(
-        self, attribute: SearchAttribute, query: Query, node: Node, limit: int
-    ) -> tuple[FacetValue, ...]:
+    def _sources(self, made: Query) -> tuple[FacetValue, ...]:
+        """Return the number of matches of every source; `made` is the compiled query."""
+        query = without_sources(self._query)
+        if query is not self._query:
+            made = self._compiler.compile_node(build_query_tree(query, self._attributes, self))
+        terms = {"terms": {"field": "source", "size": _MAX_BUCKETS}}
+        buckets = self._searcher.aggregate(made, {"sources": terms})["sources"]["buckets"]
+        return source_counts({bucket["key"]: bucket["doc_count"] for bucket in buckets})
+
+    def _facet(self, attribute: SearchAttribute, query: Query, node: Node) -> tuple[FacetValue, ...]:
+        """Return the most frequent values of an attribute; `query` is compiled from `node`, the tree of the search."""
         if attribute.name not in self._indexed:
             return ()
+        limit, counted = self._query.facet_limit, without_own_filters(self._query, attribute.name)
+        if counted is not self._query:
+            node = build_query_tree(counted, self._attributes, self)
+            query = self._compiler.compile_node(node)
         if attribute.type is AttributeType.DATE:
             return tuple(most_frequent(self._years(attribute, query), limit))
         terms = {"terms": {"field": value_field(attribute), "size": _MAX_BUCKETS}}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
-from ultracrawl.index.engine import SearchBudget
+from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
 from ultracrawl.index.query.scoring import (

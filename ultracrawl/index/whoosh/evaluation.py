@@ -13,7 +13,7 @@ from itertools import accumulate, chain, compress, takewhile
 
 from whoosh.fields import DATETIME, NUMERIC
 
-from ultracrawl.index.engine import SearchBudget
+from ultracrawl.index.budget import SearchBudget
 from ultracrawl.index.query import tree
 from ultracrawl.index.query.scoring import (
     FIELDS,

@@ -14,12 +14,20 @@ from typing import Any
 
 from whoosh.fields import DATETIME, NUMERIC
 
-from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchBudget, SearchQuery, SearchResult
+from ultracrawl.index.budget import SearchBudget
+from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.hits.hit_builder import HitBuilder, shown_length
 from ultracrawl.index.hits.matching import Matcher
 from ultracrawl.index.hits.reranking import RERANK_LIMIT, Reranker
 from ultracrawl.index.query.boosts import Boosts
-from ultracrawl.index.query.facets import facet_key, most_frequent, with_original_case
+from ultracrawl.index.query.facets import (
+    facet_key,
+    most_frequent,
+    source_counts,
+    with_original_case,
+    without_own_filters,
+    without_sources,
+)
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.query_builder import build_query_tree
 from ultracrawl.index.query.scoring import STATISTICS_FIELDS
@@ -35,6 +43,7 @@ from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.index.whoosh.stored_documents import documents_of, stored_document, unstored_text
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
+ScoresBySegment = Mapping[OpenSegment, Scores]
 Ranked = tuple[float, OpenSegment, int]
 """A match: score, segment, document number."""
 
@@ -60,7 +69,7 @@ class IndexSearcher:
         facets = parse_facets(query.facets, self._attributes)
         budget = query.budget or SearchBudget()
         evaluation = Evaluation(self._snapshot, self._attributes, budget)
-        found = {segment: evaluation.run(node, segment) for segment in self._snapshot.segments}
+        found = self._matches(node, evaluation)
         if query.boosts:
             self._boost(found, query.boosts)
         total = sum(map(len, found.values()))
@@ -83,10 +92,30 @@ class IndexSearcher:
         return SearchResult(
             total,
             tuple(_hit(match, hits, read) for match in best[max(0, query.offset) : wanted]),
-            {facet.name: count_facet(facet, found, query.facet_limit, budget) for facet in facets},
+            {
+                facet.name: count_facet(
+                    facet,
+                    self._counted(without_own_filters(query, facet.name), found, evaluation),
+                    query.facet_limit,
+                    budget,
+                )
+                for facet in facets
+            },
             suggestion(query, node, self, total),
             exceeded=tuple(budget.exceeded),
+            sources=_count_sources(self._counted(without_sources(query), found, evaluation))
+            if query.count_sources
+            else (),
         )
+
+    def _matches(self, node: Node, evaluation: Evaluation) -> ScoresBySegment:
+        return {segment: evaluation.run(node, segment) for segment in self._snapshot.segments}
+
+    def _counted(self, query: SearchQuery, found: ScoresBySegment, evaluation: Evaluation) -> ScoresBySegment:
+        """Return the matches of a query with fewer conditions; `found` are those of the search itself."""
+        if query is self._query:
+            return found
+        return self._matches(build_query_tree(query, self._attributes, self), evaluation)
 
     @property
     def document_count(self) -> int:
@@ -190,7 +219,12 @@ def _hit(match: Ranked, hits: HitBuilder, read: Callable[[OpenSegment, int], Ind
     return hits.hit(document, score)
 
 
-ScoresBySegment = Mapping[OpenSegment, Scores]
+def _count_sources(found: ScoresBySegment) -> tuple[FacetValue, ...]:
+    counts: Counter[str] = Counter()
+    for segment, scores in found.items():
+        for source in segment.sources if scores else ():
+            counts[source] += len(scores.keys() & set(segment.postings("source", source).ids))
+    return source_counts(counts)
 
 
 def count_facet(

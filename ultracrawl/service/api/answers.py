@@ -122,6 +122,13 @@ class Part(_Shape):
     url: str
 
 
+class MatchingPart(Part):
+    """A part of a document that matches, with its snippet."""
+
+    snippet: str
+    snippet_html: str
+
+
 class Hit(_Shape):
     """A search hit."""
 
@@ -133,6 +140,7 @@ class Hit(_Shape):
     snippet_html: str
     attributes: dict[str, list[str | float]]
     section: Part | None
+    sections: list[MatchingPart]
     kind: int
     """The number of the kind of its source: 900 web, 901 files, 902 tables, 903 mail, 0 others."""
 
@@ -152,6 +160,8 @@ class SearchAnswer(_Shape):
     took_ms: float
     hits: list[Hit]
     facets: dict[str, list[FacetValue]]
+    sources: list[FacetValue]
+    groups: list[FacetValue]
     suggestion: str
     reading: str
     exceeded: list[SearchLimit]

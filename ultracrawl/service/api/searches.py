@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from ultracrawl.errors import UserError
+from ultracrawl.index.engine import MAX_SECTIONS
 from ultracrawl.index.filters import all_of
 from ultracrawl.service.api import answers as shapes
 from ultracrawl.service.api.access import Address, State, Visitor
@@ -36,11 +37,15 @@ async def search(
     index: str = "",
     limit: Annotated[int, Query(ge=0, le=1000)] = 10,
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
+    sections: Annotated[int, Query(ge=0, le=MAX_SECTIONS)] = 0,
+    disjunctive_facets: bool = False,
+    count_sources: bool = False,
 ) -> Response:
     """Search the index, as `ultracrawl search --json` does; only documents that the requester may see are found."""
     order = SearchOrder(
         q, tuple(source), tuple(group), (*where, *all_of(every)), tuple(facet),
-        like=like, sort=sort, language=language, index=index, limit=limit, offset=offset,
+        like=like, sort=sort, language=language, index=index, limit=limit, offset=offset, sections=sections,
+        disjunctive_facets=disjunctive_facets, count_sources=count_sources,
     )  # fmt: skip
     return json_answer(await state.searching.run(requester, order, address=address))
 

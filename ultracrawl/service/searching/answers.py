@@ -41,5 +41,6 @@ def _found(order: SearchOrder, searcher: Searcher, codes: Mapping[str, int]) -> 
     result = searcher.search(
         order.text, sources=order.sources, groups=order.groups, filters=order.filters, facets=order.facets,
         like=order.like, sort=order.sort, language=order.language, limit=order.limit, offset=order.offset,
+        sections=order.sections, disjunctive_facets=order.disjunctive_facets, count_sources=order.count_sources,
     )  # fmt: skip
     return answer_json(order.text, result, (time.perf_counter() - started) * 1000, names, codes)

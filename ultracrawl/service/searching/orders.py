@@ -23,6 +23,9 @@ class SearchOrder:
     index: str = ""
     limit: int = 10
     offset: int = 0
+    sections: int = 0
+    disjunctive_facets: bool = False
+    count_sources: bool = False
 
 
 @dataclass(frozen=True, slots=True)
