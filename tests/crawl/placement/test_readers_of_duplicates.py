@@ -80,7 +80,13 @@ def test_the_public_finds_a_page_beside_a_private_twin(
 @pytest.mark.parametrize("at", [50, 150])
 @pytest.mark.parametrize(
     ("before", "after"),
-    [({}, {"a": ["staff"]}), ({"a": ["staff"]}, {}), ({"a": ["staff"], "bb": ["staff"]}, {"bb": ["boss"]})],
+    [
+        ({}, {"a": ["staff"]}),
+        ({"a": ["staff"]}, {}),
+        ({"a": ["staff"], "bb": ["staff"]}, {"bb": ["boss"]}),
+        ({"a": ["staff"], "bb": ["staff"]}, {"ccc": ["staff"], "dddd": ["staff"]}),
+        ({"a": ["staff"], "ccc": ["boss"]}, {"a": ["boss"], "ccc": ["staff"]}),
+    ],
 )
 def test_readers_that_change_lead_to_what_a_fresh_crawl_finds(
     site: Site,
@@ -96,13 +102,15 @@ def test_readers_that_change_lead_to_what_a_fresh_crawl_finds(
     workspace.crawl()
     tell(workspace, **after)
     workspace.crawl("--force")
-    workspace.crawl()
-    kept = [found(workspace, *who) for who in ((), ("staff",), ("boss",))]
     first = {tuple(after.get(name, ())): f"/{name}" for name in sorted(NAMES, reverse=True)}
-    assert kept == [
+    fresh = [
         sorted(url for readers, url in first.items() if not readers or set(readers) & set(who))
         for who in ((), ("staff",), ("boss",))
     ]
+    kept = [found(workspace, *who) for who in ((), ("staff",), ("boss",))]
+    assert list(map(len, kept)) == list(map(len, fresh))
+    workspace.crawl()  # of documents that became equal, the next run settles which one represents the others
+    assert [found(workspace, *who) for who in ((), ("staff",), ("boss",))] == fresh
 
 
 def test_a_successor_has_the_readers_of_the_document_that_left(

@@ -154,6 +154,7 @@ class Duplicates(Feature):
 
     def refuse(self, visit: Visit, holder: UrlRecord) -> None:
         """End a visit whose content another document has (909)."""
+        self._succession.note_refused(visit)
         if not self._succession.is_listed(visit.url, self._holders.others_of_visit(visit)):
             # Without validators it is fetched in full in the next run, and not forgotten for good.
             visit.page = visit.page._replace(fingerprint=b"")

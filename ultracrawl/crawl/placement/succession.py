@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.index.values import pack_document
-from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, RemovalReason, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import without_validators
 from ultracrawl.rules.boundary.expressions import compile_pattern
 from ultracrawl.rules.urls.canonical import url_key
@@ -32,6 +32,11 @@ class Succession:
         self._max_listed = context.source.duplicates.listed
         always = context.source.duplicates.always_listed
         self._always_listed = compile_pattern(always) if always else None
+        self._refused: dict[bytes, set[int]] = {}
+        """By content, the keys of indexed documents that this run refused as its duplicates.
+
+        Their records keep the fingerprint of the version in the index until it is removed.
+        """
 
     def is_listed(self, url: str, others: list[UrlRecord]) -> bool:
         """Return whether a duplicate is remembered, given the other records of its content."""
@@ -55,8 +60,8 @@ class Succession:
         """
         others = self._holders.others_of_visit(visit)
         leaving = next((other for other in others if other.searchable and other.removal), None)
-        if leaving is None:
-            return None
+        if leaving is None or visit.record.searchable:
+            return None  # a document that is in the index changes there; its former version must not stay
         key = visit.entry.key
         self._context.store.documents.retain_document(Retained.REPLACEMENT, key, pack_document(key, document))
         self._holders.waiting.add(key)
@@ -65,6 +70,11 @@ class Succession:
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, cause)
         self._context.endings.end_visit(visit, ending)
         return leaving
+
+    def note_refused(self, visit: Visit) -> None:
+        """Remember a visit that is refused as a duplicate, while the index still has another content of it."""
+        if visit.record.searchable and visit.record.fingerprint != visit.page.fingerprint:
+            self._refused.setdefault(visit.page.fingerprint, set()).add(visit.entry.key)
 
     def forget_waiting(self, key: int) -> None:
         """Release a document that waited for a place."""
@@ -80,7 +90,10 @@ class Succession:
     def elect_successor(self, left: UrlRecord) -> None:
         """Fetch the best known duplicate, unless a document with the content is in the index or being fetched."""
         others = self._holders.others_of_record(left)
-        ready = [other for other in others if not other.failed_runs and not other.removal]
+        ready = [other for other in others if not other.removal]
+        refused = self._context.store.records.get_records(list(self._refused.get(left.fingerprint, ())))
+        ready += [record for record in refused.values() if record.leaves_for(RemovalReason.DUPLICATE)]
+        ready = [other for other in ready if not other.failed_runs and other.url != left.url]
         if self._holders.best(others) is not None or any(not other.checksum for other in ready):
             return
         if self._context.rules.listed and any(url_key(other.url) in self._context.visits for other in ready):
