@@ -14,7 +14,8 @@ Left out or named, because it differs though the behaviour is the same:
 * how much waits for a destination, which depends on when it was looked at; the order of lines in logs;
 * fields that say nothing (`null`, empty, false, 0), and URLs of a record that are equal to the first one;
 * the order of headers among what documents tell (`Metadata`), which depends on hashes;
-* the checksum of a directory on an FTP server, which holds dates of folders and numbers of files;
+* the checksum of a directory on an FTP server, which holds dates of folders and numbers of files; ETag and checksum
+  of a file on this machine, which hold its time;
 * blanks and line ends in documents that libraries convert: a newer one may set them elsewhere.
 
 After a kill, a page that had been stored already is modified or unmodified and not new, and its path from the start
@@ -121,6 +122,9 @@ class Names:
                 kept.pop(name, None)
         if kept.get("cause") == "directory":
             del kept["checksum"]
+        if kept.get("access_url", "").startswith("file:"):
+            for name in ("etag", "checksum"):
+                kept.pop(name, None)
         return kept
 
     def document(self, document: dict[str, Any]) -> dict[str, Any]:

@@ -99,8 +99,9 @@ def _tail(link: str) -> str:
 class Stage:
     """The site and the files of one pair, and the commands that are run for it."""
 
-    def __init__(self, directory: Path, site: GoldenSite, port: int, config: str) -> None:
+    def __init__(self, directory: Path, site: GoldenSite, port: int, config: str, engine: str = "") -> None:
         self.site = site
+        self.engine = engine
         self.port = port
         self.url, self.second, self.third = (f"http://{host}:{port}" for host in HOSTS)
         self.directory = directory
@@ -122,8 +123,13 @@ class Stage:
 
     def define(self, top: Mapping[str, Any] | None = None, **options: Any) -> None:
         """Write a definition with one source `site`: one request at a time, without delay, on loopback only."""
+        self.define_source(self.source(**options), top)
+
+    def define_source(self, source: Mapping[str, Any], top: Mapping[str, Any] | None = None) -> None:
+        """Write a definition with one source `site`, for the engine of the stage if it has one."""
+        engine = {"index": {"engine": self.engine}} if self.engine else {}
         self.file(
-            "ultracrawl.yaml", yaml.safe_dump({**(top or {}), "sources": {"site": self.source(**options)}})
+            "ultracrawl.yaml", yaml.safe_dump({**engine, **(top or {}), "sources": {"site": dict(source)}})
         )
 
     def source(self, **options: Any) -> dict[str, Any]:
@@ -155,11 +161,11 @@ class Stage:
 
 
 @contextmanager
-def stage(directory: Path, config: str) -> Iterator[Stage]:
+def stage(directory: Path, config: str, engine: str = "") -> Iterator[Stage]:
     """Serve a site without anything on it."""
     site = GoldenSite()
     with _served(site) as port:
-        made = Stage(directory, site, port, config)
+        made = Stage(directory, site, port, config, engine)
         with made.closing:
             yield made
 
