@@ -17,9 +17,9 @@ ADDED = frozenset({"counters", "stages"})
 """Fields of what `explain`, `plan` and `simulate` print that came after the traces; they have tests of their own."""
 
 
-def runs(pair: Pair, directory: Path) -> dict[str, Any]:
+def runs(pair: Pair, directory: Path, engine: str = "") -> dict[str, Any]:
     """Crawl, change the site and crawl again; return what each run did."""
-    with stage(directory, pair.config) as on:
+    with stage(directory, pair.config, engine) as on:
         changes = pair.build(on)
         trace = {"run 1": _run(pair, on, first=True)}
         for number, change in enumerate(changes if isinstance(changes, list) else [changes], 2):
@@ -39,6 +39,26 @@ def killed(pair: Pair, directory: Path) -> dict[str, Any]:
         assert ended.code == pair.code, ended.err
         records, documents = _left(Names(on), on)
         return {"urls": after_kill(records), "documents": documents}
+
+
+def killed_between(pair: Pair, directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Crawl, change the site, crawl until the first request, kill, and crawl to the end.
+
+    Returns the documents then, and those of a crawl that nothing disturbed.
+    """
+    left = []
+    for name in ("undisturbed", "killed"):
+        (directory / name).mkdir()
+        with stage(directory / name, pair.config) as on:
+            changes = pair.build(on)
+            on.command("crawl")
+            (changes[0] if isinstance(changes, list) else changes)()
+            if name == "killed":
+                on.crawl_killed(1)
+            ended = on.command("crawl")
+            assert ended.code in (0, 1), ended.err
+            left.append(_left(Names(on), on)[1])
+    return left[0], left[1]
 
 
 def documents_of_runs(pair: Pair, directory: Path, number: int) -> list[dict[str, Any]]:

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.servers
 TRACES = Path(__file__).with_name("traces")
 WRITING = os.environ.get("ULTRACRAWL_GOLDEN") == "write"
 WIDTH = 118
+ENGINE_INDEPENDENT = ("code", "requests", "urls", "documents", "documents gone")
+"""The parts of a run that are the same with every index engine."""
 
 for file in sorted(Path(__file__).with_name("pairs").glob("[a-z]*.py")):
     import_module(f"golden.pairs.{file.stem}")
@@ -44,6 +46,18 @@ def test_runs_in_which_nothing_changes_leave_every_document_as_it_is(name: str, 
     assert_same(third, fifth)
 
 
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.kill_at])
+def test_a_kill_in_a_later_run_leaves_the_documents_of_an_undisturbed_one(name: str, tmp_path: Path) -> None:
+    assert_same(*recorder.killed_between(PAIRS[name], tmp_path))
+
+
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if not pair.config])
+def test_the_other_engine_has_the_same_documents(name: str, tmp_path: Path) -> None:
+    found = recorder.runs(PAIRS[name], tmp_path, "tantivy")
+    trace = stored(name)
+    assert_same({run: kept(trace[run]) for run in found}, {run: kept(part) for run, part in found.items()})
+
+
 @every_pair
 def test_look(name: str, tmp_path: Path) -> None:
     check(name, {"look": recorder.looks(PAIRS[name], tmp_path)})
@@ -61,6 +75,11 @@ def check(name: str, found: dict[str, Any]) -> None:
         return
     trace = stored(name)
     assert_same({part: trace.get(part) for part in found}, found)
+
+
+def kept(run: dict[str, Any]) -> dict[str, Any]:
+    """Return what does not depend on the engine of a run of a trace."""
+    return {part: run[part] for part in ENGINE_INDEPENDENT if part in run}
 
 
 def stored(name: str) -> dict[str, Any]:
