@@ -12,6 +12,7 @@ from ultracrawl.cli.terminal import print_line
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text, iso, parse_w3c_date
 from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.sites import origin_of
 from ultracrawl.service.access.tokens import Token, TokenStore
 from ultracrawl.sources import Project
 
@@ -29,6 +30,7 @@ def command() -> None:
     Examples:
       ultracrawl token create portal --role reader
       ultracrawl token create intranet --role reader --principal staff
+      ultracrawl token create docs --public --site https://docs.example.com
       ultracrawl token revoke portal
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
@@ -37,7 +39,6 @@ def command() -> None:
 @click.argument("name")
 @click.option(
     "--role",
-    required=True,
     type=click.Choice([role.value for role in Role]),
     help="reader: search, see the status of sources; editor: also steer crawls, see URLs, approve; administrator: all.",
 )
@@ -50,6 +51,20 @@ def command() -> None:
 )
 @click.option("--all-principals", is_flag=True, help="Shows all documents, whoever may see them.")
 @click.option(
+    "--public",
+    "is_public",
+    is_flag=True,
+    help="Make a public key instead, for a search box in the pages of --site: it only finds what everybody may see, in "
+    "sources that say `public`.",
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    metavar="URL",
+    help="A site whose pages may use the public key, as https://docs.example.com; repeat for several.",
+)
+@click.option(
     "--expires",
     metavar="90d|DATE",
     callback=lambda _context, _option, text: None if text is None else expiry(text, time.time()),
@@ -59,9 +74,11 @@ def command() -> None:
 @json_option
 def create(
     name: str,
-    role: str,
+    role: str | None,
     principals: tuple[str, ...],
     all_principals: bool,
+    is_public: bool,
+    sites: tuple[str, ...],
     expires: float | None,
     project: Project,
     as_json: bool,
@@ -74,19 +91,41 @@ def create(
     Example:
       ultracrawl token create portal --role reader > portal.token
       ultracrawl token create audit --role reader --expires 90d
+      ultracrawl token create docs --public --site https://docs.example.com
     """  # noqa: D301 - as above
     if principals and all_principals:
         raise UserError("--all-principals includes every --principal; use only one of the two options")
     if not name.strip() or not name.isprintable():
         raise UserError("the name of a token is a word or some words, as `portal`")
+    _check_kind(role, is_public, sites, has_principals=bool(principals or all_principals))
     names = None if all_principals else principals
-    token = TokenStore.of_project(project).create_token(name, Role(role), names, expires)
+    origins = list(dict.fromkeys(map(origin_of, sites)))
+    token = TokenStore.of_project(project).create_token(
+        name, Role(role) if role else None, names, expires, origins
+    )
     if as_json:
-        print_json({"name": name, "role": role, "token": token, "expires": iso(expires)})
+        print_json({"name": name, "role": role, "token": token, "expires": iso(expires), "sites": origins})
         return
     click.echo(token)
+    if is_public:
+        found = ", ".join(project.public_sources) or "none as yet: write `public: true` in a source"
+        print_line(f"For pages of {', '.join(origins)}. Sources that the key finds: {found}.", err=True)
     until = f"expires at {iso(expires)}" if expires else "does not expire; --expires 90d makes one that does"
     print_line(f"The token {name} {until}.", err=True)
+
+
+def _check_kind(role: str | None, is_public: bool, sites: tuple[str, ...], *, has_principals: bool) -> None:
+    """Raise `UserError` for options of tokens and of public keys together, or if those needed are missing."""
+    if is_public and (role or has_principals):
+        raise UserError("a public key finds what everybody may see; it has no --role and no --principal")
+    if is_public and not sites:
+        raise UserError("name the sites whose pages may use the key: --site https://docs.example.com")
+    if sites and not is_public:
+        raise UserError("--site is for public keys; add --public")
+    if not is_public and not role:
+        raise UserError(
+            "choose --role reader, editor or administrator; or --public for a key in public pages"
+        )
 
 
 def expiry(text: str, now: float) -> float:
@@ -107,7 +146,7 @@ def expiry(text: str, now: float) -> float:
 @searchable_project_option
 @json_option
 def list_tokens(project: Project, as_json: bool) -> None:
-    """List the tokens: name, role, when they were made, expire and were last used, whose documents they show.
+    """List tokens and public keys: name, role, when made, expired and last used, whose documents they show.
 
     \b
     Example:
@@ -120,9 +159,9 @@ def list_tokens(project: Project, as_json: bool) -> None:
         return
     for token in tokens:
         used = f"last used {uses[token.name]}" if token.name in uses else "never used"
+        kind = token.role.value if token.role else "public key"
         print_line(
-            f"{token.name}: {token.role.value}, made {token.created}, {_end_of(token)}, {used}, "
-            f"shows {_visible(token)}"
+            f"{token.name}: {kind}, made {token.created}, {_end_of(token)}, {used}, shows {_visible(token)}"
         )
 
 
@@ -133,6 +172,8 @@ def _end_of(token: Token) -> str:
 
 
 def _visible(token: Token) -> str:
+    if token.role is None:
+        return f"documents for everybody in public sources, to pages of {', '.join(token.sites)}"
     if token.principals is None:
         return "all documents"
     others = f", and of {', '.join(token.principals)}" if token.principals else ""

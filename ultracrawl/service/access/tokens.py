@@ -35,21 +35,25 @@ class Token:
     """A stored token, without its secret."""
 
     name: str
-    role: Role
+    role: Role | None
     created: str
     principals: tuple[str, ...] | None = ()
     """Users and groups whose documents it may see, beside public ones; None: all documents."""
     expires: str | None = None
     """When it ends (UTC); None: it does not."""
+    sites: tuple[str, ...] = ()
+    """Of a public key, which has no role: the origins of the sites whose pages may use it."""
 
     @property
     def requester(self) -> Requester:
-        """Who sends a request with this token."""
+        """Who sends a request with this token; for a public key no source exists as yet."""
+        if self.role is None:
+            return Requester(f"key:{self.name}", RequesterKind.KEY, None, (), sources=())
         return Requester(f"token:{self.name}", RequesterKind.TOKEN, self.role, self.principals)
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object that is stored; `ultracrawl token list --json` adds `last_used`."""
-        return {**asdict(self), "role": self.role.value}
+        return {**asdict(self), "role": self.role and self.role.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +93,14 @@ class TokenStore:
     def create_token(
         self,
         name: str,
-        role: Role,
+        role: Role | None,
         principals: Sequence[str] | None = (),
         expires: float | None = None,
+        sites: Sequence[str] = (),
     ) -> str:
         """Create a token and return its text, which is not stored; `expires` is in seconds since the epoch.
 
+        Without a role it is a public key for pages of `sites`, which are origins as of `origin_of`.
         Raises `UserError` for a used name, `WorkError`.
         """
         number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
@@ -105,7 +111,7 @@ class TokenStore:
                     f"there is a token {name!r} already; choose another name, or "
                     f"`ultracrawl token revoke {name}` first"
                 )
-            token = Token(name, role, as_text(self._clock()), who, iso(expires))
+            token = Token(name, role, as_text(self._clock()), who, iso(expires), tuple(dict.fromkeys(sites)))
             kept[number] = _Kept(token, number, _digest(secret))
         return f"{PREFIX}_{number}_{secret}"
 
@@ -212,10 +218,11 @@ def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
     expires = row.get("expires")
     token = Token(
         str(row["name"]),
-        Role(row["role"]),
+        None if row["role"] is None else Role(row["role"]),
         str(row["created"]),
         principals,
         None if expires is None else str(expires),
+        tuple(map(str, row.get("sites", ()))),
     )
     return row["number"], _Kept(token, row["number"], row["sha256"])
 

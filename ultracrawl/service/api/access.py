@@ -13,6 +13,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.tokens import PREFIX, TokenExpiredError
 from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS
+from ultracrawl.service.api.public_keys import key_in_url
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
 
@@ -53,17 +54,30 @@ def authenticate(
 ) -> Requester:
     """Return who sends a request. Raises status 401 without a valid token, 429 after too many failed log-ins."""
     address = address_of(request)
+    try:
+        requester = _requester(request, state, shown, address)
+    except WorkError as error:  # the message has a path, which unauthenticated clients must not see
+        logger.warning("%s", error)
+        raise HTTPException(503, UNREADABLE) from None
+    request.state.requester, request.state.project = requester, state.project
+    return requester
+
+
+def _requester(
+    request: Request, state: ApiState, shown: HTTPAuthorizationCredentials | None, address: str
+) -> Requester:
+    key = key_in_url(request) if shown is None else ""
+    if key:
+        return state.public_keys.holder(request, state.tokens, key, state.project, address)
     who, detail = "unknown", _reason(shown)
     token = None
     try:
         token = state.tokens.find_token(shown.credentials) if shown is not None else None
     except TokenExpiredError as error:
         who, detail = f"token:{error.token.name}", str(error)
-    except WorkError as error:  # the message has a path, which unauthenticated clients must not see
-        logger.warning("%s", error)
-        raise HTTPException(503, UNREADABLE) from None
+    if token is not None and token.role is None:
+        return state.public_keys.admit(request, token, state.project, address)
     if token is not None:
-        request.state.requester, request.state.project = token.requester, state.project
         return token.requester
     if state.failed_logins.too_many(address):
         headers = {"Retry-After": f"{FAILURE_WINDOW:.0f}"}

@@ -28,6 +28,7 @@ from ultracrawl.service.api.problems import (
     json_answer,
     problem_answer,
 )
+from ultracrawl.service.api.public_keys import CrossOrigin
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import Supervision
@@ -88,6 +89,7 @@ def make_app(
 
     app.include_router(api)
     app.add_middleware(AuditTrail)
+    app.add_middleware(CrossOrigin, tokens=state.tokens)
     app.add_middleware(RequestGuard, hosts={*LOOPBACK_NAMES, *options.hosts})
     return app
 

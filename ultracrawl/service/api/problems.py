@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ultracrawl.errors import NotFoundError, StateError, UserError, WorkError
+from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.service.searching.orders import SearchRefusedError
 
 logger = logging.getLogger(__name__)
@@ -94,7 +95,13 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def _without_folders(request: Request, error: Exception) -> str:
-    """Return a message with the names of files only: where they are is nobody's business but the administrator's."""
+    """Return a message with the names of files only: where they are is nobody's business but the administrator's.
+
+    Public keys see no message, because it may name sources or indexes.
+    """
+    requester: Requester | None = getattr(request.state, "requester", None)
+    if requester is not None and requester.kind is RequesterKind.KEY:
+        return "this cannot be searched for" if isinstance(error, UserError) else ""
     text, project = str(error), request.app.state.api.project
     sections = (project.state, project.cache, project.documents, project.logs, project.index)
     folders = {str(section.path) for section in (*sections, *project.indexes.values())} | {str(project.base)}

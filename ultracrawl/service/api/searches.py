@@ -11,8 +11,9 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.engine import MAX_SECTIONS
 from ultracrawl.index.filters import all_of
 from ultracrawl.service.api import answers as shapes
-from ultracrawl.service.api.access import Address, State, Visitor
+from ultracrawl.service.api.access import Address, Reader, RequesterKind, State, Visitor
 from ultracrawl.service.api.problems import json_answer
+from ultracrawl.service.api.public_keys import public_answer
 from ultracrawl.service.searching.orders import DocumentOrder, SearchOrder, SuggestOrder
 
 router = APIRouter(tags=["search"])
@@ -47,7 +48,10 @@ async def search(
         like=like, sort=sort, language=language, index=index, limit=limit, offset=offset, sections=sections,
         disjunctive_facets=disjunctive_facets, count_sources=count_sources,
     )  # fmt: skip
-    return json_answer(await state.searching.run(requester, order, address=address))
+    answer = await state.searching.run(requester, order, address=address)
+    if requester.kind is RequesterKind.KEY:
+        answer = public_answer(answer, state.project, language)
+    return json_answer(answer)
 
 
 @router.get("/suggest", responses=shapes.answers(shapes.Completions))
@@ -68,7 +72,7 @@ async def suggest(
 
 @router.get("/documents", responses=shapes.answers(shapes.Hit))
 async def document(
-    state: State, requester: Visitor, address: Address, source: str, url: str, index: str = ""
+    state: State, requester: Reader, address: Address, source: str, url: str, index: str = ""
 ) -> Response:
     """Return a document by source and URL, as hits have them. 404 also if the requester may not see it."""
     if not url:

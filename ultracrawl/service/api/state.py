@@ -10,6 +10,7 @@ from anyio import CapacityLimiter
 from ultracrawl.errors import NotFoundError
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api.guard import FailedLogins
+from ultracrawl.service.api.public_keys import PublicKeys
 from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.orders import Supervision
 from ultracrawl.service.searching.requests import Searching
@@ -27,6 +28,7 @@ class ApiState:
     holdings: HoldingsReader = field(default_factory=HoldingsReader)
     checking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
     """For `/readyz`, which waits for no other request."""
+    public_keys: PublicKeys = field(default_factory=PublicKeys)
     failed_logins: FailedLogins = field(default_factory=FailedLogins)
 
     @property
