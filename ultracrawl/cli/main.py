@@ -49,6 +49,7 @@ VERBS = {
     "pause": Verb("crawl.steering", "Pause running crawls.", "pause"),
     "plan": Verb("look.plan", "Show what a change of the definition drops and adds."),
     "probe": Verb("look.probe", "Test a site: DNS, redirects, robots.txt, sitemaps, TLS."),
+    "queries": Verb("look.queries", "Show what people search for, and do not find."),
     "queue": Verb("look.queue", "Show which URLs are next, in which order and why."),
     "reindex": Verb("crawl.reindex", "Index stored documents again, without requests."),
     "restore": Verb("manage.backup", "Put the contents of a backup back in place.", "restore"),
@@ -73,7 +74,7 @@ VERBS = {
 
 GROUPS = {
     "Crawl": "crawl plan submit pause resume stop reindex",
-    "Search": "search lists",
+    "Search": "search queries lists",
     "Look": "status urls explain queue screened probe",  # word: the verb
     "Define": "lint schema init secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",

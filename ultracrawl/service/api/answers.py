@@ -182,6 +182,53 @@ class Completions(_Shape):
     completions: list[Completion]
 
 
+class QueryNumbers(_Shape):
+    """Counts of queries; null stands for one or two."""
+
+    searches: int | None
+    without_answers: int | None
+    clicks: int | None
+
+
+class QueryDay(QueryNumbers):
+    """The queries of a day."""
+
+    day: str
+
+
+class QueryOrigin(QueryNumbers):
+    """The queries of the pages, of tokens, or of a public key."""
+
+    origin: str
+
+
+class ChosenPosition(_Shape):
+    """How often a position among the hits was chosen."""
+
+    position: int
+    clicks: int
+
+
+class CountedQuery(QueryNumbers):
+    """A query and its counts."""
+
+    query: str
+    mean_position: float | None
+    positions: list[ChosenPosition]
+
+
+class QueryReport(_Shape):
+    """The statistics of queries."""
+
+    statistics: bool
+    """Whether queries are counted now."""
+    to: str
+    origins: list[QueryOrigin]
+    days: list[QueryDay]
+    queries: list[CountedQuery]
+    damaged: list[str]
+
+
 class Documents(_Shape):
     """Documents that wait for approval."""
 

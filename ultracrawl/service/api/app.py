@@ -18,6 +18,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
 from ultracrawl.service.access.tokens import TokenStore
 from ultracrawl.service.api import approvals, schedules, searches, sources
+from ultracrawl.service.api import queries as query_routes
 from ultracrawl.service.api.access import UNREADABLE, Reader, State
 from ultracrawl.service.api.audit import AuditTrail
 from ultracrawl.service.api.guard import RequestGuard
@@ -33,6 +34,7 @@ from ultracrawl.service.api.state import ApiState
 from ultracrawl.service.metrics.collector import Metrics
 from ultracrawl.service.orders import Supervision
 from ultracrawl.service.searching.requests import Searching
+from ultracrawl.service.statistics.recorder import QueryRecorder
 from ultracrawl.sources import Project
 
 logger = logging.getLogger(__name__)
@@ -58,12 +60,14 @@ def make_app(
     project: Callable[[], Project], supervisor: Supervision, options: ApiOptions = ApiOptions()
 ) -> FastAPI:
     """Return the ASGI application of a service; `project` returns the present project."""
-    state = ApiState(project, supervisor, TokenStore.of_project(project()), Searching(project))
+    queries = QueryRecorder(project)
+    searching = Searching(project, queries.note_search)
+    state = ApiState(project, supervisor, TokenStore.of_project(project()), searching, queries)
     metrics = Metrics(project, supervisor, state.holdings)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        async with metrics.watching():
+        async with metrics.watching(), queries.running():
             yield
         state.searching.close()
 
@@ -80,7 +84,7 @@ def make_app(
     _add_health(app, state)
     _add_metrics(app, metrics, open_to_all=options.metrics_open)
     api = APIRouter(prefix=PREFIX, responses=_RESPONSES)
-    for module in (sources, searches, approvals, schedules):
+    for module in (sources, searches, approvals, schedules, query_routes):
         api.include_router(module.router)
 
     @api.get("/openapi.json", include_in_schema=False)

@@ -13,6 +13,8 @@ from ultracrawl.stores.audit_log import DONE, FAILED, REFUSED, Actor, record_act
 _MUTATING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _REFUSED_FROM, _FAILED_FROM = 400, 500
 """Status codes."""
+_UNRECORDED = frozenset({"click"})
+"""Routes that change statistics only, which know no users and no addresses."""
 _ACTIONS = {"start": "crawl", "delete": "approve-deletions"}
 """The verb of the command line for a route, where the names differ."""
 
@@ -43,7 +45,7 @@ class AuditTrail:
         try:
             await self._app(scope, receive, send_watched)
         finally:
-            if "requester" in noted:
+            if "requester" in noted and scope["route"].name not in _UNRECORDED:
                 await to_thread.run_sync(_record, scope, noted, status, limiter=self._writing)
 
 

@@ -14,6 +14,7 @@ from ultracrawl.service.api.public_keys import PublicKeys
 from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.orders import Supervision
 from ultracrawl.service.searching.requests import Searching
+from ultracrawl.service.statistics.recorder import QueryRecorder
 from ultracrawl.sources import Catalog, DataSource, Project
 
 
@@ -25,6 +26,7 @@ class ApiState:
     supervisor: Supervision
     tokens: TokenStore
     searching: Searching
+    queries: QueryRecorder
     holdings: HoldingsReader = field(default_factory=HoldingsReader)
     checking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
     """For `/readyz`, which waits for no other request."""

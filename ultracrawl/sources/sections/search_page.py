@@ -18,3 +18,7 @@ class SearchPageSection(Section):
     """The name of the page, which stands at its top."""
     cached_copies: bool = Field(default=True, examples=[False])
     """Offer a copy of each document whose response is stored (`storage.keep`), unless its publisher forbids that."""
+    statistics: bool = Field(default=True, examples=[False])
+    """Count the queries of the page, of the API and of embedded boxes, without users and addresses."""
+    statistics_days: Annotated[int, Field(ge=1, le=1000)] = Field(default=90, examples=[365])
+    """For how many days these counts are stored."""

@@ -1,0 +1,55 @@
+"""Routes for query statistics: the report, and clicks on hits."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from ultracrawl.service.api import answers as shapes
+from ultracrawl.service.api.access import Address, Editor, State, Visitor
+from ultracrawl.service.api.problems import json_answer
+from ultracrawl.service.statistics.report import DEFAULT_DAYS, MAX_DAYS, query_report
+from ultracrawl.service.statistics.store import QueryStore
+
+router = APIRouter(tags=["search"])
+
+
+class Click(BaseModel):
+    """A hit that somebody chose among the results of a query."""
+
+    query: Annotated[str, Field(max_length=2000)]
+    position: Annotated[int, Field(ge=1, le=100_000)]
+    """Its position among the results, from 1."""
+
+
+@router.post("/clicks", status_code=204)
+async def click(state: State, requester: Visitor, address: Address, chosen: Click) -> Response:
+    """Count which hit was chosen; without effect unless the requester searched for the query before."""
+    state.queries.note_click(requester, chosen.query, chosen.position, address)
+    return Response(status_code=204)
+
+
+@router.get("/queries", responses=shapes.answers(shapes.QueryReport))
+async def queries(
+    state: State,
+    _requester: Editor,
+    days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = DEFAULT_DAYS,
+    origin: str = "",
+    without_answers: bool = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Response:
+    """Return the statistics of queries, as `ultracrawl queries --json` does; counts below three are not shown."""
+    await state.queries.flush()
+    store, today = QueryStore.of_project(state.project), datetime.fromtimestamp(time.time(), UTC).date()
+    report = await to_thread.run_sync(
+        lambda: query_report(
+            store, today, days=days, origin=origin, without_answers=without_answers, limit=limit
+        )
+    )
+    return json_answer({"statistics": state.project.search_page.statistics, **report})
