@@ -29,6 +29,10 @@ class MissingExtraError(UserError):
         super().__init__(f"{self.problem}; {self.instead}")
 
 
+class MissingProgramError(AdvisedError, UserError):
+    """A feature needs a program that is not installed."""
+
+
 class NotFoundError(UserError):
     """What was named does not exist, or whoever asks may not know of it."""
 

@@ -28,7 +28,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 TOLD = {
     "class": "cannot be loaded: No module named 'nowhere'; install its package, or name the folder of its file",
-    "script": "agent 'script.Agent' cannot be loaded: SystemExit: 3 (",
+    "script": "agent 'script.Agent' cannot be loaded: SystemExit: 3",
     "parameter": "source 'wrong': parameters.folder: the agent needs it",
     "secret": "NOBODY_SET_THIS",
     "column": "invalid URL column name (1007): there is no column `nr`",

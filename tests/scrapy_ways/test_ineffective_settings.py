@@ -10,7 +10,7 @@ from scrapy.settings import Settings, default_settings
 from support.project import ROOT
 
 from ultracrawl.addon import UltracrawlAddon
-from ultracrawl.cli.look.lint import ineffective_settings
+from ultracrawl.cli.look.local_checks import check_settings
 from ultracrawl.settings import ineffective as module
 from ultracrawl.settings.ineffective import REMARKS_SETTING, REPLACEMENTS
 from ultracrawl.sources import DataSource, adhoc_project
@@ -87,11 +87,8 @@ def test_settings_of_a_definition_are_told_with_its_name_in_log_and_report(
 def test_lint_tells_of_those_in_a_definition(source: DataSource) -> None:
     settings = {"RETRY_TIMES": 5, "DOWNLOAD_TIMEOUT": 30, "LOG_LEVEL": "INFO"}
     own = source.model_copy(update={"name": "own", "settings": settings})
-    project = adhoc_project(("http://127.0.0.1:1/",), Path("/nowhere")).model_copy(
-        update={"sources": {"own": own}}
-    )
-    (hint,) = ineffective_settings(project)
-    assert (hint.key, hint.instead) == ("sources.own.settings.RETRY_TIMES", "write `limits: {retries: 5}`")
+    (hint,) = check_settings(own)
+    assert (hint.path, hint.instead) == (("settings", "RETRY_TIMES"), "write `limits: {retries: 5}`")
     assert not hint.fatal
 
 

@@ -23,7 +23,7 @@ from ultracrawl.sources.dialects import locate_definitions, read_definitions
 from ultracrawl.sources.kinds import SourceKind
 from ultracrawl.sources.mistakes import format_names
 from ultracrawl.spiders.source import SourceSpider
-from ultracrawl.system.plugins import SOURCE_KINDS, load_dotted_path
+from ultracrawl.system.plugins import SOURCE_KINDS, PluginError, load_dotted_path
 from ultracrawl.system.replacement import finish_replacement
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _with_crawling_mode(source: DataSource, mode: str) -> DataSource:
 
 def make_spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     """Create the spider class of one source. Raises `UserError` if its `class` or `type` cannot be used."""
-    base = _base_class(source)
+    base = base_class(source)
     name = f"{base.__name__}_{source.name}"
     members: dict[str, object] = {
         "name": source.name,
@@ -178,7 +178,7 @@ def _reporting_start(
     return start
 
 
-def _base_class(source: DataSource) -> type[SourceSpider]:
+def base_class(source: DataSource) -> type[SourceSpider]:
     """Return the class that the definition names, or that of its type. Raises `UserError`."""
     kind = SOURCE_KINDS.load(source.type)
     if isinstance(kind, SourceKind):
@@ -191,5 +191,5 @@ def _base_class(source: DataSource) -> type[SourceSpider]:
     loaded = load_dotted_path(source.spider_class, option)
     if not (isinstance(loaded, type) and issubclass(loaded, kind)):
         parent = "ultracrawl.spiders.SourceSpider" if kind is SourceSpider else SOURCE_KINDS.find(source.type)
-        raise UserError(f"{option} has to be a subclass of {parent}")
+        raise PluginError(f"{option} is no subclass of {parent}", "derive it from that class")
     return loaded

@@ -140,8 +140,8 @@ def load_dotted_path(
 ) -> object:
     """Return the object that a dotted path names.
 
-    `folders` are appended to the import path. Raises `UserError`: one line that begins with `place`, and ends with the
-    advice `instead` if the object is not found.
+    `folders` are appended to the import path. Raises `PluginError`, whose text begins with `place`; its advice is
+    `instead` if the object is not found.
     """
     sys.path += [str(folder) for folder in folders if str(folder) not in sys.path]
     module, _, name = path.rpartition(".")
@@ -150,14 +150,13 @@ def load_dotted_path(
         if not hasattr(imported, name):
             raise NameError(f"Module '{module}' doesn't define any object named '{name}'")
     except (ImportError, NameError, ValueError) as error:
-        raise UserError(f"{place} cannot be loaded: {error}; {instead}") from error
+        raise PluginError(f"{place} cannot be loaded: {error}", instead) from error
     except (
         Exception,
         SystemExit,
     ) as error:  # third-party code runs at import: one line instead of a traceback
-        raise UserError(
-            f"{place} cannot be loaded: {type(error).__name__}: {error} ({_where(error)})"
-        ) from error
+        problem = f"{place} cannot be loaded: {type(error).__name__}: {error}"
+        raise PluginError(problem, f"correct it at {_where(error)}") from error
     return getattr(imported, name)
 
 

@@ -17,7 +17,7 @@ import watchfiles
 import yaml
 from support.launching import Launcher, settle
 
-from ultracrawl.cli.look.lint import unwatched_sources
+from ultracrawl.cli.look.local_checks import check_watching
 from ultracrawl.service.orders import WallClock
 from ultracrawl.service.schedules.runner_claim import open_runner_claim
 from ultracrawl.service.supervisor import folder_watch
@@ -229,10 +229,11 @@ def test_without_the_extra_the_service_says_so_and_goes_on(
 
 def test_lint_misses_the_extra(share: Share, monkeypatch: pytest.MonkeyPatch) -> None:
     project = Definitions(str(share.folder / "ultracrawl.yaml")).project
-    assert not list(unwatched_sources(project))
+    (source,) = project.sources.values()
+    assert not list(check_watching(project, source))
     monkeypatch.setitem(sys.modules, "watchfiles", None)
-    [hint] = unwatched_sources(project)
-    assert hint.key == "sources.share.watch"
+    [hint] = check_watching(project, source)
+    assert hint.path == ("watch",)
     assert 'pip install "ultracrawl[watch]"' in hint.instead
     assert not hint.fatal
 

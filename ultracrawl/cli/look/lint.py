@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import click
 
+from ultracrawl.cli.look.local_checks import check_locally, check_project_locally
 from ultracrawl.cli.options import config_option, json_option, print_json
 from ultracrawl.crawl.listing.setup import check_listed
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.source_data.left_over import left_over_sources
 from ultracrawl.errors import UserError
-from ultracrawl.index.writing.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.settings.adhoc import with_adhoc_sources
-from ultracrawl.settings.ineffective import replacement_advice
 from ultracrawl.settings.locations import with_data_folder, with_location
 from ultracrawl.settings.projects import locate_project
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.kinds import watched_sources
 
 
 @click.command("lint")
@@ -37,7 +34,8 @@ from ultracrawl.sources.kinds import watched_sources
 def command(files: tuple[str, ...], config: str | None, strict: bool, connect: bool, as_json: bool) -> None:
     """Check definition FILES (default: the one that `crawl` would take) and report every mistake at once.
 
-    `-c FILE` is the same as naming the file.
+    `-c FILE` is the same as naming the file. Classes that sources name are loaded; the extras that they need, and the
+    browser, have to be installed here.
 
     Each line says: file:line - key - what is wrong; what to write instead. Exit code 2 if a mistake would keep a crawl
     from starting, with --strict also if there is a hint.
@@ -56,17 +54,17 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
     findings = [
         finding
         for location, result in zip(locations, loaded, strict=True)
-        for finding in (*result.findings, *_of_filters(location, result))
+        for finding in (
+            *result.findings,
+            *_of_filters(location, result),
+            *_beside_options(location, result, connect=connect),
+        )
     ]
-    projects = [result.project for result in loaded if result.project]
-    for project in projects:
-        findings += [*ineffective_settings(project), *former_destinations(project)]
-        findings += unwatched_sources(project)
-        findings += check_listed(project, connect=connect)
     for location, result in zip(locations, loaded, strict=True):
         if result.project:
             findings += left_over(with_location(with_data_folder(result.project, data), location))
-    for finding in findings:
+    order = {name: number for number, name in enumerate(dict.fromkeys(finding.file for finding in findings))}
+    for finding in sorted(findings, key=lambda finding: (order[finding.file], finding.line)):
         if as_json:
             print_json(finding.as_json())
         else:
@@ -84,35 +82,18 @@ def command(files: tuple[str, ...], config: str | None, strict: bool, connect: b
     raise SystemExit(2 if fatal or (strict and findings) else 0)
 
 
-def ineffective_settings(project: Project) -> Iterator[Finding]:
-    """Yield a hint for each Scrapy setting in a definition that has no effect."""
-    for source in project.sources.values():
-        for name, value in source.settings.items():
-            if written := replacement_advice(source, name, value):
-                key = f"sources.{source.name}.settings.{name}"
-                yield Finding(str(project.base), 0, key, "this changes nothing", written, fatal=False)
-
-
-def unwatched_sources(project: Project) -> Iterator[Finding]:
-    """Yield a hint for each source that cannot be watched because the extra `watch` is not installed."""
-    watched = watched_sources(project.sources.values(), project.base)
-    for name in watched if find_spec("watchfiles") is None else ():
-        problem = (
-            "changes are not noticed: the extra `watch` is not installed; schedules crawl it all the same"
-        )
-        instead = 'install it with: pip install "ultracrawl[watch]"'
-        yield Finding(str(project.base), 0, f"sources.{name}.watch", problem, instead, fatal=False)
-
-
-def former_destinations(project: Project) -> Iterator[Finding]:
-    """Yield a hint for each former destination of a source that its definition no longer names."""
-    for source in project.sources.values():
-        for index in former_indexes(project, source):
-            folder = cache_folder(project, source.name)
-            problem = f"the index `{index}` got documents of this source before, and gets none now; those in it stay"
-            instead = f"name it again, or remove what is left of it below {folder}"
-            key = f"sources.{source.name}.feeding.destinations"
-            yield Finding(str(project.base), 0, key, problem, instead, fatal=False)
+def _beside_options(location: str, loaded: Loaded, *, connect: bool) -> Iterator[Finding]:
+    """Yield what is wrong with what definitions name outside of them, and what they lack on this machine."""
+    project = loaded.project or loaded.partial_project
+    if project is None:
+        return
+    for option, problem, instead in check_project_locally(project):
+        yield Finding(location, 0, option, problem, instead)
+    for source in project.known_sources.values():
+        for found in check_locally(project, source):
+            yield loaded.finding(source.name, found)
+    for name, found in check_listed(project, connect=connect):
+        yield loaded.finding(name, found)
 
 
 def left_over(project: Project) -> Iterator[Finding]:

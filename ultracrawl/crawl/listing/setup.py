@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ultracrawl.agents.port import KindSetup, ListedKind
-from ultracrawl.errors import MissingExtraError, UltracrawlError, UserError
-from ultracrawl.model import Finding
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.errors import AdvisedError, MissingExtraError, UltracrawlError, UserError
+from ultracrawl.sources import DataSource, PathFinding, Project
 from ultracrawl.sources.kinds import load_kind
 from ultracrawl.sources.secrets import SecretReader
 
@@ -23,15 +22,15 @@ def setup_of(
     return KindSetup(source, source, project.base, secrets, force, clock)
 
 
-def check_listed(project: Project, *, connect: bool) -> Iterator[Finding]:
-    """Yield mistakes in the definitions of listed sources and, with `connect`, failures to reach them."""
+def check_listed(project: Project, *, connect: bool) -> Iterator[tuple[str, PathFinding]]:
+    """Yield mistakes in the definitions of listed sources and, with `connect`, failures to reach them, by source."""
     for source in project.sources.values():
         kind = load_kind(source.type)
         if not isinstance(kind, ListedKind):
             continue
         problem = _problem(_check_connection if connect else _check, kind, setup_of(project, source))
         if problem is not None:
-            yield Finding(str(project.base), 0, f"sources.{source.name}", *problem)
+            yield source.name, PathFinding((), *problem)
 
 
 def _check(kind: ListedKind[Any], setup: KindSetup[Any]) -> None:
@@ -52,7 +51,7 @@ def _problem(
     """Return the problem of a source and its remedy, one line each; None if there is none."""
     try:
         check(kind, setup)
-    except MissingExtraError as error:
+    except (AdvisedError, MissingExtraError) as error:
         return error.problem, error.instead
     except UserError as error:
         return str(error), "correct it"

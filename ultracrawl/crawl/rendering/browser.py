@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import MissingExtraError, UserError
+from ultracrawl.errors import MissingExtraError, MissingProgramError
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
@@ -102,8 +102,9 @@ def browser_program(named: str | None) -> str:
         if path:
             return path
     problem = f"{named} is no program" if named else "no Chromium was found"
-    raise UserError(
-        f"javascript: {problem}; install it with `apt-get install chromium`, or name it in `javascript.browser`"
+    raise MissingProgramError(
+        f"javascript: {problem}",
+        "install it with `apt-get install chromium`, or name it in `javascript.browser`",
     )
 
 

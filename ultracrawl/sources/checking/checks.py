@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
+from urllib.parse import urljoin
 
 from pydantic import JsonValue
 
@@ -57,6 +58,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from check_feed_urls(source)
     yield from check_payloads(source)
     yield from check_expressions(source)
+    yield from check_paths(source)
     if not found:
         yield from _check_boundary(source)
 
@@ -336,10 +338,29 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
     for number, url in enumerate(source.start_urls):
         canonical = policy.canonical(url)
         rule = boundary.rejects(canonical) if canonical else None
-        if rule is not None:
-            problem = f"the start URL {format_value(url)} is outside the source's own boundary: {rule}"
-            instead = "let the rule admit it, or remove it; start URLs are exempt from domain rules only"
-            yield PathFinding(("start_urls", number), problem, instead, fatal=False)
+        if canonical is None or rule is None:
+            continue
+        is_crawled = boundary.rejects(canonical, seed=True) is None
+        effect = (
+            "it is crawled, but nothing else that the rule leaves out" if is_crawled else "it is not crawled"
+        )
+        problem = f"the start URL {format_value(url)} is outside the source's own boundary: {rule}: {effect}"
+        below = (
+            f"begin with {format_value(urljoin(url, source.only[0].rstrip('*')))}, " if source.only else ""
+        )
+        instead = f"{below}let the rule admit it, or remove it; start URLs are exempt from domain rules only"
+        yield PathFinding(("start_urls", number), problem, instead, fatal=False)
+
+
+def check_paths(source: DataSource) -> Iterator[PathFinding]:
+    """Yield the paths with a `*` at their end, which is a character as any other: paths are beginnings."""
+    for option in ("only", "exclude"):
+        for number, path in enumerate(getattr(source, option)):
+            if path.endswith("*"):
+                problem = (
+                    f"{format_value(path)} matches only paths in which the `*` stands; a path is a beginning"
+                )
+                yield PathFinding((option, number), problem, f"write `{path.rstrip('*')}`", fatal=False)
 
 
 def check_value_lists(

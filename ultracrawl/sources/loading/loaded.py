@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.model.finding import fatal_of
 from ultracrawl.sources.project import Project
+from ultracrawl.sources.reading.tree import OptionPath, PathFinding, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,18 @@ class Loaded:
     findings: tuple[Finding, ...] = ()
     partial_project: Project | None = None
     """The project with invalid sources separated, if findings are fatal; None if even the storage paths are unknown."""
+
+    place: Callable[[str, OptionPath], Place] | None = None
+    """Returns the place of an option of a source; None if the format does not know it."""
+
+    def finding(self, source: str, found: PathFinding) -> Finding:
+        """Return a finding about a source of the project with its place: the file and line, or only the folder."""
+        if self.place is not None:
+            place = self.place(source, found.path)
+        else:
+            folder = str(usable_project(self).base)
+            place = Place(folder, 0, ".".join(map(str, ("sources", source, *found.path))))
+        return Finding(*place, found.problem, found.instead, found.fatal, found.code)
 
     @property
     def fatal(self) -> tuple[Finding, ...]:

@@ -46,7 +46,7 @@ from ultracrawl.sources.reading.locations import (
     read_location,
 )
 from ultracrawl.sources.reading.rule_files import RuleFiles
-from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding, Tree
+from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding, Place, Tree
 from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
 from ultracrawl.sources.sections.documents.lists import value_lists
 
@@ -294,7 +294,12 @@ class _DefinitionReader:
         """Validate all sources and return the result."""
         rest = self._project(head or DefinitionHead(), base)
         whole = None if self.findings.any_fatal else rest
-        return Loaded(whole, self.findings.in_order(), rest if head is not None else None)
+        partial = rest if head is not None else None
+        return Loaded(whole, self.findings.in_order(), partial, self._place)
+
+    def _place(self, source: str, path: OptionPath) -> Place:
+        entry = self._entries[source]
+        return entry.tree.place((*entry.path, *path))
 
     def _project(self, head: DefinitionHead, base: Path) -> Project:
         schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())

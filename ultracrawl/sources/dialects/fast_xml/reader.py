@@ -129,7 +129,7 @@ def _load(tree: _CollectionTree, base: Path, notices: Notices) -> Loaded:
         }
         mistakes = (*fatal_of(notices), *map(_in_xml_terms, rest.mistakes))
         rest = rest.model_copy(update={"invalid_sources": mistaken, "mistakes": mistakes})
-    return Loaded(None if notices.fatal else loaded.project, findings, rest)
+    return Loaded(None if notices.fatal else loaded.project, findings, rest, loaded.place)
 
 
 def _merge_secret_findings(findings: Iterable[Finding]) -> Iterator[Finding]:
