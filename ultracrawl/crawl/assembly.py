@@ -244,6 +244,8 @@ class CrawlFeatures:
                 self.pending.approve()
         if not run.replay:
             context.counters.count_scheduled(context.store.records.count_urls().queued)
+            if context.counters.resumed:
+                context.counters.note_before(context.store.records.count_visited(run.mark.started))
 
     def _open_filters(self, filtering: Filtering) -> None:
         """Begin a run of the filters, with the holders of checksums if they compare any."""

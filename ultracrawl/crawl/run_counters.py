@@ -31,6 +31,7 @@ class RunCounters:
         self.dropped_values = 0
         self.without_text = 0
         self.outcomes = Counter[UrlOutcome]()
+        self.outcomes_before = Counter[UrlOutcome]()
         self.status_codes = Counter[int]()
         self.rejected_by = Counter[str]()
         self.given_up = Counter[str]()
@@ -55,6 +56,10 @@ class RunCounters:
     def count_fetched(self) -> None:
         """Count a response to a request for a page."""
         self.fetched += 1
+
+    def note_before(self, outcomes: Counter[UrlOutcome]) -> None:
+        """Set the outcomes of the URLs that earlier processes of a resumed run fetched."""
+        self.outcomes_before = outcomes
 
     def reset_fetched(self) -> None:
         """Reset the count of responses: they came from the store."""

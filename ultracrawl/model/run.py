@@ -55,6 +55,8 @@ class RunReport:
     orphans: int = 0
     """Documents deleted without a request because nothing had linked to them for several cycles."""
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
+    outcomes_before: Counter[UrlOutcome] = field(default_factory=Counter)
+    """Outcomes of the URLs that a resumed run fetched before it was interrupted; all other counts are without them."""
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
     excluded_later: int = 0
@@ -145,6 +147,7 @@ class RunReport:
             "not_asked": self.not_asked,
             "orphans": self.orphans,
             "outcomes": {outcome.value: n for outcome, n in sorted(self.outcomes.items())},
+            "outcomes_before": {outcome.value: n for outcome, n in sorted(self.outcomes_before.items())},
             "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
             "rejected_by": dict(self.rejected_by.most_common()),
             "statistics": dict(self.statistics.items()),

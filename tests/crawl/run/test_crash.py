@@ -41,6 +41,8 @@ def test_a_kill_in_the_middle_is_resumed_without_fetching_twice_what_was_done(
     run = workspace.crawl().run
     assert run["resumed"] is True
     assert sum(run["outcomes"].values()) == run["scheduled"]
+    assert run["outcomes_before"]["NEW"] + run["outcomes"]["NEW"] == PAGES
+    assert run["indexed"] == len(workspace.indexed()) == PAGES, "no page in flight counts twice"
     assert run["scheduled"] < PAGES + 3, "what was done before the kill is not scheduled again"
     twice = [path for path, count in site.counts().items() if count > 1 and path != "/robots.txt"]
     assert len(twice) <= 50, "at most what was not yet durable is fetched again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -121,3 +122,22 @@ def test_a_full_source_keeps_to_its_refresh_mode(site: Site, url: str, workspace
         assert (planned["rescan"], planned["scheduled"]) == (False, 5)
         assert workspace.crawl().run["refresh_only"] is True
         assert len(site.page_paths()) <= 6
+
+
+def test_the_report_of_a_resumed_run_adds_up(site: Site, url: str, workspace: Workspace) -> None:
+    """What was done before the interruption is counted apart, also when there were several."""
+    paths = [f"/{number}" for number in range(10)]
+    site.page("/", title="Home", text="words", links=[*paths, "/missing"])
+    for path in paths:
+        site.page(path, title=path, text=f"words {path}")
+    before: Counter[str] = Counter()
+    for pages in (4, 4, 20):
+        workspace.define(f"{url}/", limits={"pages": pages})
+        run = workspace.crawl(code=None).run
+        assert Counter(run["outcomes_before"]) == before
+        before += Counter(run["outcomes"])
+        waiting = sum(row["outcome"] == "QUEUED" for row in workspace.urls().values())
+        assert sum(run["outcomes"].values()) + waiting == run["scheduled"]
+    assert run["resumed"] is True
+    assert before == {"NEW": 11, "GONE": 1}
+    assert workspace.crawl().run["outcomes_before"] == {}

@@ -36,9 +36,12 @@ def print_report(report: RunReport) -> None:
         click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     if report.queued > 0:
         click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run fetches them")
+    since = "since the interruption" if report.resumed else "in all"
     click.echo(
-        f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted"
+        f"  {report.scheduled:>9,}  URLs {since}; {report.indexed:,} indexed, {report.deleted:,} deleted"
     )
+    if report.outcomes_before:
+        _print_before(report)
     if report.indexed_earlier:
         click.echo(f"  {report.indexed_earlier:>9,}  of the documents indexed were read by an earlier crawl")
     if report.not_asked and not report.sitemaps:
@@ -107,6 +110,15 @@ def _print_refusal(report: RunReport) -> bool:
     if not report.begun:
         print_line(f"{report.source}: not crawled: {first_and_count(report.problems)}", err=True)
     return not report.begun
+
+
+def _print_before(report: RunReport) -> None:
+    """Print what a resumed run did before it was interrupted."""
+    before = ", ".join(
+        f"{number:,} {outcome.value}" for outcome, number in report.outcomes_before.most_common()
+    )
+    number = report.outcomes_before.total()
+    click.echo(f"  {number:>9,}  URLs before it ({before}); {number + report.scheduled:,} in all")
 
 
 def _print_errors(report: RunReport) -> None:

@@ -54,6 +54,8 @@ class Commits:
         self._segments = segments
         self.recovered: frozenset[str] = frozenset()
         """Names of segments that an earlier process left."""
+        self.fetched_again: frozenset[int] = frozenset()
+        """Keys of documents in them that do not count, because their visits were lost and are repeated."""
         self.on_sent: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of documents that all indexes have."""
         self.log: ChangeLog | None = None
@@ -104,7 +106,8 @@ class Commits:
         self._cache.sync()
         self._state.flush()
         deleted, earlier = sum(not url for url in urls.values()), report.path.name in self.recovered
-        self._counters.count_indexed(report.added, deleted, earlier=earlier)
+        repeated = len(self.fetched_again.intersection(urls)) if earlier else 0
+        self._counters.count_indexed(max(report.added - repeated, 0), deleted, earlier=earlier)
 
     def _note_failure(self, destination: DestinationQueue, report: Failed) -> None:
         if self.log is not None:

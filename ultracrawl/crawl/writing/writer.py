@@ -101,6 +101,7 @@ class IndexWriter:
     def adopt_documents(self, documents: Mapping[int, str]) -> None:
         """Handle documents that the store does not know because the crawler was killed: they are fetched again."""
         unrecorded = self._state.documents.adopt_unrecorded(documents)
+        self.commits.fetched_again = frozenset((*unrecorded.known, *unrecorded.unknown))
         if self._links is not None:
             for key in unrecorded.known:
                 self._links.submitted_without_texts(key)

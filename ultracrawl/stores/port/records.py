@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -90,6 +91,9 @@ class RecordPart(Protocol):
 
         They were gone several times in a row, and no known page links to them.
         """
+
+    def count_visited(self, since: float) -> Counter[UrlOutcome]:
+        """Return the outcomes of URLs that were fetched at or after a time (epoch seconds) and are not queued again."""
 
     def count_urls(self) -> StateCounts:
         """Return the numbers of known, queued and indexed URLs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -25,6 +26,9 @@ _SELECT_IDS = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each
 _COUNT_BY_OUTCOME = (
     "SELECT outcome, count(*), sum(indexed), sum(indexed OR submitted) FROM url GROUP BY outcome"
 )
+_COUNT_VISITED = """
+    SELECT outcome, count(*) FROM url
+    WHERE last_fetched>=? AND id NOT IN (SELECT id FROM queue) GROUP BY outcome"""
 _SELECT_BY_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
 _SELECT_BY_KEYS = f"SELECT key, {READ} FROM url WHERE key IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _SELECT_BY_FINGERPRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
@@ -286,6 +290,13 @@ class SqliteRecords(SqliteContents):
     def forgettable_urls(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
         return _forgettable(self._access)
+
+    def count_visited(self, since: float) -> Counter[UrlOutcome]:
+        """Return the outcomes of URLs that were fetched at or after a time and are not queued again."""
+        with self._access.translated:
+            return Counter(
+                {outcome_of(outcome): number for outcome, number in self._read(_COUNT_VISITED, since)}
+            )
 
     def count_urls(self) -> StateCounts:
         """Return the numbers of known, queued and indexed URLs."""
