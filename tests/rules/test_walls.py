@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from ultracrawl.rules.walls import BODIES, HEADERS, NEEDS_SCRIPTS, wall_of_body, wall_of_headers
+from ultracrawl.rules.walls import (
+    BODIES,
+    HEADERS,
+    NEEDS_SCRIPTS,
+    is_login_redirect,
+    wall_of_body,
+    wall_of_headers,
+)
 
 ARTICLE = "<p>" + "The heron stands in the shallow water and waits for a fish. " * 20 + "</p>"
 
@@ -100,3 +107,29 @@ def test_large_pages_are_not_searched() -> None:
 def test_names_of_headers_are_in_lower_case_as_are_the_marks() -> None:
     assert all(mark.name == mark.name.lower() for mark in HEADERS)
     assert all(mark.pattern.replace(rb"\Z", b"") == mark.pattern.lower() for mark in BODIES)
+
+
+@pytest.mark.parametrize(
+    ("target", "is_login"),
+    [
+        ("http://h.example/login?next=/p7", True),
+        ("http://h.example/login?next=%2Fp7", True),
+        ("http://h.example/login?next=%252Fp7", True),
+        ("http://h.example/users/sign_in?lang=de&return_to=http://h.example/p7", True),
+        ("http://h.example/Account/LogOn?ReturnUrl=%2fp7", True),
+        ("https://sso.example/cas?service=http%3A%2F%2Fh.example%2Fp7", True),
+        ("http://h.example/wp-login.php?redirect_to=http%3A%2F%2Fh.example%2Fp7&reauth=1", True),
+        ("http://h.example/login?next=/other", False),
+        ("http://h.example/login", False),
+        ("http://h.example/login?", False),
+        ("http://h.example/viewer?page=/p7", False),
+        ("http://h.example/blogin/?next=/p7", False),
+        ("http://h.example/login?next=http://[", False),
+    ],
+)
+def test_redirects_to_log_in_pages(target: str, is_login: bool) -> None:
+    assert is_login_redirect("http://h.example/p7", target) is is_login
+
+
+def test_the_query_of_the_page_leads_back_too() -> None:
+    assert is_login_redirect("http://h.example/p?a=1&b=2", "http://h.example/login?next=/p%3Fa%3D1%26b%3D2")

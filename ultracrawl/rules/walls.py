@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 MAX_BODY_BYTES = 65_536
 """A larger page has content."""
@@ -71,6 +74,26 @@ BODIES = (
 """Marks in lower case, as bodies are searched in lower case."""
 
 NEEDS_SCRIPTS = "page that only asks for JavaScript or cookies"
+LOGIN_PAGE = "log-in page"
+
+_LOGIN_WORDS = frozenset(
+    (
+        "login",
+        "logon",
+        "signin",
+        "userlogin",
+        "wplogin",
+        "sso",
+        "auth",
+        "authenticate",
+        "authorize",
+        "oauth",
+        "oauth2",
+    )
+    + ("saml", "saml2", "cas", "idp", "anmelden", "anmeldung", "connexion")
+)
+"""Words in the URLs of log-in pages, without hyphens and underscores."""
+_FORM = UrlPolicy()
 
 _ANY = re.compile(b"|".join(b"(" + mark.pattern + b")" for mark in BODIES))
 _ASKS = re.compile(
@@ -80,6 +103,8 @@ _ASKS = re.compile(
 )
 _HIDDEN = re.compile(rb"<(script|style|title)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*>", re.DOTALL)
 _LINK = re.compile(rb"<a\s[^>]*\bhref\b")
+_URL_WORD = re.compile(r"[a-z0-9]+")
+_JOINED = str.maketrans("", "", "-_")
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 
 
@@ -107,6 +132,21 @@ def wall_of_body(body: bytes, *, scripts_run: bool = False) -> str:
     if scripts_run or _ASKS.search(page) is None or _LINK.search(page) is not None:
         return ""
     return NEEDS_SCRIPTS if _number_of_words(page) <= MAX_SCRIPT_WORDS else ""
+
+
+def is_login_redirect(url: str, target: str) -> bool:
+    """Return whether a redirect leads to a log-in page: its URL says so, and has a parameter that leads back to `url`.
+
+    Both URLs are absolute.
+    """
+    place, mark, query = target.partition("?")
+    if not mark or _LOGIN_WORDS.isdisjoint(_URL_WORD.findall(place.lower().translate(_JOINED))):
+        return False
+    origin = _FORM.canonical(url)
+    return any(
+        origin in (_FORM.canonical(value, url), _FORM.canonical(unquote(value), url))
+        for _, value in parse_qsl(query)
+    )
 
 
 def _number_of_words(page: bytes) -> int:

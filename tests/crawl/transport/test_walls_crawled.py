@@ -101,3 +101,50 @@ def test_a_page_about_walls_is_indexed(site: Site, url: str, workspace: Workspac
     workspace.define(f"{url}/")
     run = workspace.crawl().run
     assert (run["outcomes"], run["problems"]) == ({"NEW": 1}, [])
+
+
+def put_login(site: Site, status: int) -> None:
+    for name in NAMES:
+        site.redirect(name, f"/login?next={name}", status=status)
+        site.page(f"/login?next={name}", title="Log in", text=f"Sign in to go on to {name}")
+
+
+@pytest.mark.parametrize("status", [301, 302, 307])
+def test_log_in_pages_are_no_documents(site: Site, url: str, workspace: Workspace, status: int) -> None:
+    """Pages that were always for members are no failure; none of the log-in pages is fetched."""
+    site.page("/", title="Home", text="needle", links=NAMES)
+    put_login(site, status)
+    workspace.define(f"{url}/")
+    for outcome in ("NEW", "NOT_MODIFIED", "NOT_MODIFIED"):
+        run = workspace.crawl().run
+        assert (run["outcomes"], run["problems"]) == ({outcome: 1, "REDIRECTED": 6}, [])
+        assert len(run["remarks"]) == 1
+    assert workspace.indexed() == ["/"]
+    assert not any("login" in path for path in site.paths())
+    assert workspace.urls()["/p0"]["cause"] == "wall"
+
+
+def test_what_is_in_the_index_stays_while_the_server_asks_to_log_in(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="needle", links=NAMES)
+    for name in NAMES:
+        site.page(name, title=name, text=f"needle {name}")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    put_login(site, 302)
+    for _ in range(2):
+        run = workspace.crawl(code=1).run
+        assert run["outcomes"] == {"NOT_MODIFIED": 1, "FAILED": 6}
+        assert len(run["problems"]) == 1
+        assert len(workspace.search("needle")) == 7
+
+
+def test_a_start_url_that_leads_to_a_log_in_page_is_a_problem(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.redirect("/", "/login?next=/")
+    site.page("/login?next=/", title="Log in")
+    workspace.define(f"{url}/")
+    assert workspace.crawl(code=1).run["outcomes"] == {"FAILED": 1}
+    assert workspace.indexed() == []

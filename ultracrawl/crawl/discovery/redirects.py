@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.model import Cause, CauseCode, UrlOutcome
+from ultracrawl.errors import WorkError
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.boundary.redirects import Redirect, RedirectDecision
+from ultracrawl.rules.walls import LOGIN_PAGE, is_login_redirect
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -29,6 +31,7 @@ class RedirectFollower:
         self._chain = chain
         self._follow_sitemap = follow_sitemap
         self._forwards = bool(context.source.send_links_to)
+        self._met_login = False
 
     def follow(
         self,
@@ -56,6 +59,9 @@ class RedirectFollower:
             hops=visit.entry.hops,
             depth=visit.depth,
         )
+        if target and is_login_redirect(visit.url, target):
+            self._end_at_login(visit, target)
+            return True
         if target and visit.url in self._chain:
             self._chain.add_target(target)
         answer = rules.redirects.decide(redirect, rules.boundary)
@@ -75,6 +81,28 @@ class RedirectFollower:
             before_refusal()
             self._refuse(visit, redirect, answer)
         return True
+
+    def _end_at_login(self, visit: Visit, target: str) -> None:
+        """End the visit of a page whose server asks to log in; the log-in page is not fetched, it is no content.
+
+        What is in the index stays, and for it, or for a start URL, this is a problem. Others may be for members only.
+        """
+        cause = Cause(CauseCode.WALL, f"{LOGIN_PAGE} {target}")
+        if visit.record.retained or visit.url in self._chain:
+            ending = Ending(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)
+            if not self._met_login:
+                self._context.run.note_problem(
+                    WorkError(
+                        f"{visit.url} and perhaps others: the server asks to log in ({target}); log in (`logins`)"
+                    )
+                )
+            self._met_login = True
+        else:
+            ending = Ending(UrlOutcome.REDIRECTED, StatusCode.HTTP_REDIRECT, cause)
+            self._context.counters.add_new_remark(
+                "some pages redirect to a log-in page, which is not fetched; to crawl them, log in (`logins`)"
+            )
+        self._context.endings.end_visit(visit, ending)
 
     def _refuse(self, visit: Visit, redirect: Redirect, answer: RedirectDecision) -> None:
         context, rule = self._context, answer.decision.rule
