@@ -91,7 +91,7 @@ class VisitGate:
         silence: Callable[[str], Failure | None],
         end_unasked: Callable[[Visit, Failure, Cause], None],
     ) -> None:
-        """`silence` returns the network error of the latest request for the robots.txt of a URL, if it failed.
+        """`silence` returns the network error, or refused address, of the latest request for the robots.txt of a URL.
 
         `end_unasked` ends or retries a visit without a request: with that error, and the cause to record.
         """

@@ -77,21 +77,8 @@ NEEDS_SCRIPTS = "page that only asks for JavaScript or cookies"
 LOGIN_PAGE = "log-in page"
 
 _LOGIN_WORDS = frozenset(
-    (
-        "login",
-        "logon",
-        "signin",
-        "userlogin",
-        "wplogin",
-        "sso",
-        "auth",
-        "authenticate",
-        "authorize",
-        "oauth",
-        "oauth2",
-    )
-    + ("saml", "saml2", "cas", "idp", "anmelden", "anmeldung", "connexion")
-)
+    ("login", "logon", "signin", "userlogin", "wplogin", "anmelden", "anmeldung", "connexion")
+).union(("sso", "auth", "authenticate", "authorize", "oauth", "oauth2", "saml", "saml2", "cas", "idp"))
 """Words in the URLs of log-in pages, without hyphens and underscores."""
 _FORM = UrlPolicy()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.network import NetworkSite
-from support.project import Workspace
+from support.project import DAY, Workspace
 from support.site import Site
 
 
@@ -46,7 +46,30 @@ def test_robots_txt_of_a_refused_address_is_not_fetched(site: Site, url: str, wo
         site.redirect("/", f"{hidden}/admin", status=302)
         workspace.define(f"{url}/", boundary={"networks": []})
         workspace.crawl(code=None)
+        rows = {row["access_url"]: row for row in workspace.command("urls", "--json").lines}
     assert inside.requests == []
+    row = rows[f"{hidden}/admin"]
+    assert (row["outcome"], row["status_code"], row["cause"]) == ("REJECTED", 951, "address")
+
+
+def test_what_is_in_the_index_stays_while_its_address_is_refused(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    """So a name server that leads all names to one address, as in a captive portal, deletes nothing."""
+    other = NetworkSite()
+    other.page("/page", title="open", text="needle")
+    with other.serve(host="127.0.0.7") as elsewhere:
+        site.page("/", title="Home", links=[f"{elsewhere}/page"])
+        options = {"domains": {"include": ["127.0.0.1", "127.0.0.7"]}}
+        workspace.define(
+            f"{url}/", boundary={**options, "networks": ["127.0.0.7/32"]}, deletion={"percent": 100}
+        )
+        workspace.crawl()
+        workspace.define(f"{url}/", boundary={**options, "networks": []}, deletion={"percent": 100})
+        workspace.age(DAY)
+        run = workspace.crawl(code=None).run
+    assert (run["outcomes"]["NETWORK_ERROR"], run["deleted"]) == (1, 0)
+    assert len(workspace.search("needle")) == 1
 
 
 DISGUISES = ["127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "localhost", "017700000001"]

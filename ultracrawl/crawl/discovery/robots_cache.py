@@ -148,7 +148,7 @@ class RobotsCache:
         )
 
     def network_error(self, url: str) -> Failure | None:
-        """Return the network error of the latest request for the robots.txt of a URL, if it failed that way."""
+        """Return the network error or refused address of the latest request for the robots.txt of a URL, if any."""
         return self._files.network_errors.get(origin_of(self._context.queue.request_url(url)))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.transport.outgoing import Send
 
 _FORM = UrlPolicy()
+_NO_ANSWER = frozenset({UrlOutcome.NETWORK_ERROR, UrlOutcome.REJECTED})
+"""Outcomes that a page of the same server would have as well; it is REJECTED if its address is refused."""
 
 
 class SiteFiles:
@@ -36,7 +38,7 @@ class SiteFiles:
         self._context = context
         self._send = send
         self.network_errors: dict[str, Failure] = {}
-        """By origin, the network error of the latest request that was not redirected elsewhere."""
+        """By origin, the network error or refused address of the latest request that was not redirected elsewhere."""
 
     async def fetch(self, url: str, *, has_turn: bool, anonymous: bool = False) -> StoredRobots:
         """Return the response, after retries for as long as the server sends `Retry-After`.
@@ -65,7 +67,7 @@ class SiteFiles:
                 Exception
             ) as failure:  # any error of the download handler counts as a failure of the origin
                 timed_out, known = isinstance(failure, DownloadTimeoutError), failure_of(failure)
-                if known.outcome is UrlOutcome.NETWORK_ERROR and origin_of(url) == origin:
+                if known.outcome in _NO_ANSWER and origin_of(url) == origin:
                     self.network_errors[origin] = known
                 return StoredRobots(url, error=str(known.cause), timed_out=timed_out), 0.0
             location = response.headers.get("Location")

@@ -48,7 +48,7 @@ class RetryPolicy:
         if error:
             self._apply_rules(visit, error, failure)
         else:
-            self._context.endings.end_visit(visit, failure.ending)
+            self._end(visit, failure)
 
     def handle_exception(self, visit: Visit, error: BaseException) -> None:
         """Handle an exception of a download or its processing; does nothing if the visit has ended."""
@@ -56,9 +56,24 @@ class RetryPolicy:
             self.handle_failure(visit, failure_of(error))
 
     def handle_unrequested(self, visit: Visit, network_error: Failure, cause: Cause) -> None:
-        """Handle a URL that was not requested because the preceding request to its server had a network error."""
+        """Handle a URL that was not requested because the preceding request to its server failed.
+
+        It had a network error, or its address was refused.
+        """
+        if network_error.outcome is UrlOutcome.REJECTED:
+            self._end(visit, network_error, requested=False)
+            return
         failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, cause)
         self._apply_rules(visit, error_of(network_error), failure, requested=False)
+
+    def _end(self, visit: Visit, failure: Failure, *, requested: bool = True) -> None:
+        """End a visit to which no error rule applies.
+
+        A refused address removes no document: a name may lead to another address for a while, as in a captive portal.
+        """
+        if failure.cause.code is CauseCode.ADDRESS and visit.record.retained:
+            failure = failure._replace(outcome=UrlOutcome.NETWORK_ERROR)
+        self._context.endings.end_visit(visit, replace(failure.ending, requested=requested))
 
     def _apply_rules(self, visit: Visit, error: str, failure: Failure, *, requested: bool = True) -> None:
         context, limits = self._context, self._limits
