@@ -19,7 +19,7 @@ _CHANGING = frozenset({
     "index rebuild", "load-metadata", "pause", "remove", "rename", "restore", "resume", "robot clear",
     "robot import-rds", "robot pause", "robot restart", "robot resume", "robot stop", "schedule disable",
     "schedule enable", "schedule launch", "schedule resume", "schedule stop", "stop", "submit", "token create",
-    "token revoke",
+    "token revoke", "user add", "user password", "user remove",
 })  # fmt: skip
 """Verbs that are recorded when they end."""
 _LONG = frozenset({"crawl", "reindex", "robot start", "robot schedule run", "serve"})

@@ -69,6 +69,7 @@ VERBS = {
     "submit": Verb("manage.submit", "Have the next crawl fetch a URL."),
     "token": Verb("serve.token", "Make and revoke tokens for the API."),
     "urls": Verb("look.urls", "List every known URL with its latest outcome."),
+    "user": Verb("serve.user", "Add and remove users who can log in."),
 }
 """The verbs by name; a module is imported when its verb is used."""
 
@@ -78,7 +79,7 @@ GROUPS = {
     "Look": "status urls explain queue screened probe",  # word: the verb
     "Define": "lint schema init secret load-metadata changelog",
     "Keep": "approve approve-changes approve-deletions remove rename index feeding export backup restore",
-    "Serve": "serve schedule token notices",
+    "Serve": "serve schedule user token notices",
     "Other crawlers' files": "convert admin robot simulate",
 }
 """The verbs in the order of `ultracrawl --help`, under what a person wants."""

@@ -88,7 +88,9 @@ def project_of_urls(urls: tuple[str, ...], scope: AdhocScope | None = None) -> t
     defined = [name for name in known if name not in adhoc and wanted & sites_of(known[name].seed_urls)]
     if defined:
         verbs = " or ".join(f"`ultracrawl crawl {name}`" for name in defined)
-        raise UserError(f"{location} has this site already, in {', '.join(defined)}; write {verbs}")
+        raise UserError(
+            f"{location} has this site already, in {', '.join(defined)}; leave the URL out, or write {verbs}"
+        )
     remembered, source = add_adhoc_source(urls, here, scope)
     if remembered.state.path != project.state.path:
         return remembered, source

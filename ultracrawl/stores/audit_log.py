@@ -37,14 +37,19 @@ class Actor:
     @classmethod
     def of_process(cls) -> Actor:
         """Return the user of this process, and the terminal of its standard input or error output."""
-        try:
-            name = getpass.getuser()
-        except (KeyError, OSError):  # a user without a name, as in containers
-            name = str(os.getuid())
+        name = user_of_process()
         for stream in (0, 2):
             with suppress(OSError):
                 return cls(f"user:{name}", os.ttyname(stream))
         return cls(f"user:{name}")
+
+
+def user_of_process() -> str:
+    """Return the name of the user of this process, or the number of one without a name, as in containers."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def record_action(

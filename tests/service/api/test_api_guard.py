@@ -14,9 +14,10 @@ from ultracrawl.cli.main import cli
 from ultracrawl.cli.serve.token import expiry
 from ultracrawl.errors import UserError
 from ultracrawl.model.dates import iso
+from ultracrawl.service.access.failed_logins import MAX_FAILED_LOGINS
 from ultracrawl.service.access.requester import Role
 from ultracrawl.service.access.tokens import TokenStore
-from ultracrawl.service.api.guard import MAX_BODY_BYTES, MAX_FAILED_LOGINS, host_of
+from ultracrawl.service.api.middleware.guard import MAX_BODY_BYTES, host_of
 from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.api.serving import check_exposure, make_server
 

@@ -11,8 +11,8 @@ import pytest
 from service.api.conftest import Api
 from support import clock
 
+from ultracrawl.service.access.failed_logins import FAILURE_WINDOW, MAX_FAILED_LOGINS, FailedLogins
 from ultracrawl.service.access.requester import Role
-from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS, FailedLogins
 from ultracrawl.sources import Project
 from ultracrawl.stores.audit_log import FILES_KEPT, Actor, record_action
 
@@ -66,9 +66,9 @@ def test_failed_logins_are_recorded_but_not_each_of_a_flood(api: Api) -> None:
 def test_floods_from_many_addresses_are_bounded() -> None:
     now = 0.0
     failures = FailedLogins(lambda: now)
-    assert sum(failures.note_failure(f"2001:db8::{number:x}") for number in range(5000)) == 60
+    assert sum(failures.note_failure(f"2001:db8:0:{number:x}::1") for number in range(5000)) == 60
     now = 2 * FAILURE_WINDOW
-    assert failures.note_failure("2001:db8::1")
+    assert failures.note_failure("2001:db8:0:1::1")
 
 
 def test_verbs_that_change_something_are_recorded(api: Api) -> None:

@@ -13,7 +13,7 @@ from support.leaping_loop import LeapingLoop
 
 from ultracrawl.service.api import connections
 from ultracrawl.service.api.connections import BODY_TIMEOUT, HEAD_TIMEOUT, READ_TIMEOUT
-from ultracrawl.service.api.guard import RequestGuard
+from ultracrawl.service.api.middleware.guard import RequestGuard
 from ultracrawl.service.api.serving import make_server, open_socket
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"

@@ -16,7 +16,9 @@ from support.site import Site
 
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.sessions import SessionStore
 from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.access.users import UserStore
 from ultracrawl.system.replacement import DRAFT, JOURNAL, OWN_NAMES, finish_replacement, replacing
 
 OLD = {"state/a": "old", "state/b": "old", "state/deep/c": "old", "index/a": "old", "index/gone": "old"}
@@ -227,6 +229,24 @@ def test_a_restore_revives_no_revoked_token(workspace: Workspace, elsewhere: Wor
     assert tokens_of(workspace).all_tokens() == []
 
 
+def test_a_restore_revives_no_removed_user_and_no_session(
+    workspace: Workspace, elsewhere: Workspace, url: str
+) -> None:
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    folder = workspace.directory / "var" / "state" / "service"
+    users = UserStore(folder / "users.json")
+    users.add_user("anna", Role.READER, "correct horse battery")
+    SessionStore(folder / "sessions.json").begin("anna", "1")
+    archive = move(workspace, elsewhere)
+    restored = elsewhere.directory / "var" / "state" / "service"
+    assert UserStore(restored / "users.json").find_user("anna") is not None
+    assert not (restored / "sessions.json").exists()
+    users.remove_user("anna")
+    assert workspace.command("restore", str(archive), "--force", "--json").json["users"] == "kept"
+    assert users.all_users() == []
+
+
 def test_it_is_told_that_the_tokens_of_a_backup_are_valid(
     workspace: Workspace, elsewhere: Workspace, url: str
 ) -> None:
@@ -238,6 +258,7 @@ def test_it_is_told_that_the_tokens_of_a_backup_are_valid(
     (elsewhere.directory / "ultracrawl.yaml").write_bytes(
         (workspace.directory / "ultracrawl.yaml").read_bytes()
     )
-    assert elsewhere.command("restore", "../none.tar", "--json").json["tokens"] == "none"
+    nothing = elsewhere.command("restore", "../none.tar", "--json").json
+    assert (nothing["tokens"], nothing["users"]) == ("none", "none")
     told = elsewhere.command("restore", "../one.tar", "--force")
     assert "The API tokens are those of the backup" in told.out

@@ -9,13 +9,13 @@ import click
 from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.cli.terminal import print_line
 from ultracrawl.service.backup.manifest import Manifest, definition_hash
-from ultracrawl.service.backup.restoring import Tokens, restore_backup
+from ultracrawl.service.backup.restoring import Credentials, restore_backup
 from ultracrawl.service.backup.saving import save_backup
 from ultracrawl.sources import Project
 
-_TOKEN_NOTES = {
-    Tokens.KEPT: "The API tokens are those from before: tokens of the backup were not restored.",
-    Tokens.RESTORED: "The API tokens are those of the backup, also such as were revoked since: see `token list`.",
+_NOTES = {
+    Credentials.KEPT: "The {names} are those from before: {name}s of the backup were not restored.",
+    Credentials.RESTORED: "The {names} are those of the backup, also such as were removed since: see `{name} list`.",
 }
 
 
@@ -48,7 +48,7 @@ def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
     """Restore the contents of FILE into the folders that the definition names; the next crawl continues from there.
 
     Nothing is changed until all of FILE was read and checked. While a source is crawled nothing is restored. If the
-    project has API tokens, these stay, and those of the backup are not restored.
+    project has API tokens or users, these stay, and those of the backup are not restored.
 
     \b
     Example:
@@ -57,9 +57,14 @@ def restore(file: Path, force: bool, project: Project, as_json: bool) -> None:
     restored = restore_backup(project, file, force=force)
     manifest = restored.manifest
     same = manifest.definition == definition_hash(project)
-    _print_result("restored", manifest, as_json=as_json, same=same, tokens=restored.tokens.value)
-    if not as_json and restored.tokens in _TOKEN_NOTES:
-        print_line(_TOKEN_NOTES[restored.tokens])
+    found = {"tokens": restored.tokens.value, "users": restored.users.value}
+    _print_result("restored", manifest, as_json=as_json, same=same, **found)
+    for name, names, whose in (
+        ("token", "API tokens", restored.tokens),
+        ("user", "users", restored.users),
+    ):
+        if not as_json and whose in _NOTES:
+            print_line(_NOTES[whose].format(name=name, names=names))
 
 
 def _print_result(done: str, manifest: Manifest, *, as_json: bool, same: bool, **more: str) -> None:

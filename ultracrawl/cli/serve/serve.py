@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
+import sys
 from pathlib import Path
 
 import click
 
 from ultracrawl.cli.audit import note_project
 from ultracrawl.cli.options import config_option, jobs_option, show_hints
+from ultracrawl.cli.terminal import print_line
+from ultracrawl.errors import UserError
+from ultracrawl.service.api import check_extra
 from ultracrawl.service.supervisor.definitions import Definitions
 from ultracrawl.service.supervisor.serving import DRAIN_TIMEOUT, HOST, PORT, ServeOptions, serve
 
@@ -17,6 +22,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command("serve")
 @config_option
+@click.option(
+    "--url",
+    "urls",
+    multiple=True,
+    metavar="URL",
+    help="Crawl the site of this URL now and daily, without a definition, and show a page to search it.",
+)
 @click.option("--host", default=HOST, show_default=True, help="The address of the API.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="The port of the API."
@@ -32,7 +44,18 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--certificate", type=_FILE, help="Speak TLS with this certificate (PEM, with its chain).")
 @click.option("--key", type=_FILE, help="The key of the certificate.")
-@click.option("--behind-proxy", is_flag=True, help="A proxy in front of another address speaks TLS.")
+@click.option(
+    "--behind-proxy",
+    is_flag=True,
+    help="A proxy in front of it speaks TLS; it says in X-Forwarded-For where requests come from.",
+)
+@click.option(
+    "--root-path",
+    default="",
+    metavar="/PATH",
+    callback=lambda _context, _option, text: checked_root_path(text),
+    help="What the proxy has before all paths, as /search.",
+)
 @click.option(
     "--allow-host",
     "allowed_hosts",
@@ -43,6 +66,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--metrics-open", is_flag=True, help="Show /metrics without a token.")
 def command(
     config: str | None,
+    urls: tuple[str, ...],
     host: str,
     port: int,
     jobs: int | None,
@@ -50,24 +74,28 @@ def command(
     certificate: Path | None,
     key: Path | None,
     behind_proxy: bool,
+    root_path: str,
     allowed_hosts: tuple[str, ...],
     metrics_open: bool,
 ) -> None:
     """Crawl all sources when their schedules and intervals say so, until SIGTERM or Ctrl-C.
 
     Each crawl has a process of its own. Crawls that die are restarted; changed definitions are reloaded if they have
-    no mistakes. With the extra `serve` there is also an API.
+    no mistakes. With the extra `serve` there are also a search page and an API.
+
+    With --url no definition is needed: the site is crawled as by `crawl --url`, again each day, and a link is printed
+    that signs your browser in, once. People log in as users of `ultracrawl user add`.
 
     \b
     Examples:
+      ultracrawl serve --url https://docs.example.com/
       ultracrawl serve
       ultracrawl serve -c conf/ultracrawl.yaml --jobs 4 --port 9000
+      ultracrawl serve --behind-proxy --allow-host www.example.com --root-path /search
     """  # noqa: D301 - click's mark for a block that keeps its lines
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%Y-%m-%d %H:%M:%S")
     logging.getLogger("ultracrawl").setLevel(logging.INFO)
-    definitions = Definitions(config)
-    note_project(definitions.project)
-    show_hints(definitions.hints)
+    definitions = _definitions(config, urls)
     options = ServeOptions(
         host,
         port,
@@ -78,5 +106,34 @@ def command(
         behind_proxy,
         allowed_hosts,
         metrics_open,
+        root_path,
+        _announce if urls else None,
     )
     raise SystemExit(0 if serve(definitions, options) else 1)
+
+
+def _definitions(config: str | None, urls: tuple[str, ...]) -> Definitions:
+    """Return the definitions, with a source for `--url`. Raises `UserError`, `MissingExtraError`."""
+    if urls and config:
+        raise UserError("--url needs no definition file; leave out one or the other")
+    if urls:
+        check_extra()
+    definitions = Definitions(config, urls)
+    note_project(definitions.project)
+    show_hints(definitions.hints)
+    return definitions
+
+
+def checked_root_path(text: str) -> str:
+    """Return the path before all paths of the service without a slash at its end. Raises `UserError`."""
+    path = text.rstrip("/")
+    if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
+        raise UserError(f"--root-path {text}: write a path, as /search")
+    return path
+
+
+def _announce(url: str) -> None:
+    print_line(f"Search page: {url}")
+    if "?" in url:
+        print_line("Open it within ten minutes: it signs one browser in, once.")
+    sys.stdout.flush()

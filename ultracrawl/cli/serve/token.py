@@ -174,9 +174,14 @@ def _end_of(token: Token) -> str:
 def _visible(token: Token) -> str:
     if token.role is None:
         return f"documents for everybody in public sources, to pages of {', '.join(token.sites)}"
-    if token.principals is None:
+    return visible_documents(token.principals)
+
+
+def visible_documents(principals: tuple[str, ...] | None) -> str:
+    """Return in words what documents somebody with these principals sees."""
+    if principals is None:
         return "all documents"
-    others = f", and of {', '.join(token.principals)}" if token.principals else ""
+    others = f", and of {', '.join(principals)}" if principals else ""
     return f"documents for everybody{others}"
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
 from ultracrawl.model.dates import as_text, iso
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
+from ultracrawl.service.access.row_file import RowFile
 from ultracrawl.sources import Project
-from ultracrawl.system.files import convert_write_errors, exclusive_lock, replace_file
+from ultracrawl.system.files import exclusive_lock, replace_file
 
 logger = logging.getLogger(__name__)
 PREFIX = "uc"
@@ -79,11 +78,10 @@ class TokenStore:
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.path = path
+        self._rows = RowFile(path, "tokens", _kept, _row, "make the tokens anew by `ultracrawl token create`")
         self._clock = clock
         self._used: dict[str, float] = {}
         """When the use of a token, by its number, was last written."""
-        self._seen: tuple[int, int] | None = None
-        self._kept: dict[str, _Kept] = {}
 
     @classmethod
     def of_project(cls, project: Project) -> TokenStore:
@@ -105,7 +103,7 @@ class TokenStore:
         """
         number, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         who = None if principals is None else tuple(dict.fromkeys(principals))
-        with self._changing() as kept:
+        with self._rows.changing() as kept:
             if any(one.token.name == name for one in kept.values()):
                 raise UserError(
                     f"there is a token {name!r} already; choose another name, or "
@@ -117,7 +115,7 @@ class TokenStore:
 
     def revoke_token(self, name: str) -> None:
         """Delete a token, so that it is refused from now on. Raises `UserError` for an unknown name."""
-        with self._changing() as kept:
+        with self._rows.changing() as kept:
             found = [number for number, one in kept.items() if one.token.name == name]
             if not found:
                 known = ", ".join(sorted(one.token.name for one in kept.values())) or "none"
@@ -127,12 +125,12 @@ class TokenStore:
 
     def all_tokens(self) -> list[Token]:
         """Return all tokens by name. Raises `WorkError`."""
-        return sorted((one.token for one in self._read().values()), key=lambda one: one.name)
+        return sorted((one.token for one in self._rows.read().values()), key=lambda one: one.name)
 
     def last_uses(self) -> dict[str, str]:
         """Return when tokens were last used, to the minute, by name; one that was never used is missing."""
         uses = self._read_uses()
-        return {one.token.name: uses[number] for number, one in self._read().items() if number in uses}
+        return {one.token.name: uses[number] for number, one in self._rows.read().items() if number in uses}
 
     def find_token(self, text: str) -> Token | None:
         """Return the stored token of a text, and note its use; None if it is not a valid token.
@@ -141,7 +139,7 @@ class TokenStore:
         """
         parts = text.split("_", _TOKEN_PARTS - 1)
         is_ours = len(parts) == _TOKEN_PARTS and parts[0] == PREFIX
-        kept = self._read().get(parts[1]) if is_ours else None
+        kept = self._rows.read().get(parts[1]) if is_ours else None
         digest = _digest(parts[-1])
         fits = compare_digest(digest, kept.digest if kept else _digest(""))
         if kept is None or not fits:
@@ -162,9 +160,9 @@ class TokenStore:
             return
         self._used[number] = now
         try:
-            with exclusive_lock(self.path.with_suffix(".lock")):
+            with exclusive_lock(self._rows.lock_path):
                 known = self._read_uses()
-                uses = {one: known[one] for one in self._kept if one in known} | {number: as_text(now)}
+                uses = {one: known[one] for one in self._rows.read() if one in known} | {number: as_text(now)}
                 replace_file(self._uses_path, json.dumps(uses).encode())
         except OSError as error:
             logger.warning("%s cannot be written: %s", self._uses_path, error.strerror or error)
@@ -176,40 +174,6 @@ class TokenStore:
         except (OSError, ValueError):
             return {}
         return {str(number): str(at) for number, at in found.items()} if isinstance(found, dict) else {}
-
-    def _read(self) -> dict[str, _Kept]:
-        """Return the tokens by number; reads the file again if it has changed."""
-        try:
-            found = self.path.stat()
-            mark = (found.st_mtime_ns, found.st_ino)
-            if mark != self._seen:
-                self._kept = dict(map(_kept, json.loads(self.path.read_text("utf-8"))["tokens"]))
-                self._seen = mark
-        except FileNotFoundError:
-            self._kept, self._seen = {}, None
-        except OSError as error:
-            raise WorkError(f"{self.path} cannot be read: {error.strerror or error}") from error
-        except (ValueError, KeyError, TypeError):
-            raise WorkError(
-                f"{self.path} is damaged; remove it, and make the tokens anew by `ultracrawl token create`"
-            ) from None
-        return self._kept
-
-    @contextmanager
-    def _changing(self) -> Iterator[dict[str, _Kept]]:
-        """Lock the file and yield its tokens for changes, which are written on exit."""
-        with convert_write_errors(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with self.path.with_suffix(".lock").open("w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                kept = dict(self._read())
-                yield kept
-                rows = [
-                    {**one.token.as_json(), "number": one.number, "sha256": one.digest}
-                    for one in kept.values()
-                ]
-                replace_file(self.path, json.dumps({"tokens": rows}, indent=1).encode() + b"\n")
-                self.path.chmod(0o600)
 
 
 def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
@@ -225,6 +189,10 @@ def _kept(row: dict[str, Any]) -> tuple[str, _Kept]:
         tuple(map(str, row.get("sites", ()))),
     )
     return row["number"], _Kept(token, row["number"], row["sha256"])
+
+
+def _row(one: _Kept) -> dict[str, Any]:
+    return {**one.token.as_json(), "number": one.number, "sha256": one.digest}
 
 
 def _digest(secret: str) -> str:

@@ -7,8 +7,10 @@ from importlib.util import find_spec
 
 from ultracrawl.errors import MissingExtraError
 
+_MODULES = ("fastapi", "uvicorn", "prometheus_client", "argon2", "itsdangerous", "jinja2", "babel")
+
 
 def check_extra() -> None:
     """Raise `MissingExtraError` if the extra `serve` is not installed; call it before importing `app`."""
-    if not all(map(find_spec, ("fastapi", "uvicorn", "prometheus_client"))):
-        raise MissingExtraError("the API of the service", "serve")
+    if not all(map(find_spec, _MODULES)):
+        raise MissingExtraError("the search page and the API", "serve")

@@ -1,18 +1,21 @@
-"""Authentication of requests by bearer token, and authorisation by role."""
+"""Who sends a request: a bearer token, the session of a browser, or anybody; and what that allows."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from hmac import compare_digest
 from typing import Annotated
+from urllib.parse import parse_qs
 
 from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from ultracrawl.errors import WorkError
+from ultracrawl.service.access.failed_logins import FAILURE_WINDOW, MAX_FAILED_LOGINS
 from ultracrawl.service.access.requester import Requester, RequesterKind, Role
 from ultracrawl.service.access.tokens import PREFIX, TokenExpiredError
-from ultracrawl.service.api.guard import FAILURE_WINDOW, MAX_FAILED_LOGINS
+from ultracrawl.service.api.middleware.cookies import CookieKind
 from ultracrawl.service.api.public_keys import key_in_url
 from ultracrawl.service.api.state import ApiState
 from ultracrawl.stores.audit_log import REFUSED, Actor, record_action
@@ -28,7 +31,11 @@ __all__ = [
     "Visitor",
 ]
 logger = logging.getLogger(__name__)
-UNREADABLE = "the tokens cannot be read; the log of the service says why"
+UNREADABLE = "the tokens and users cannot be read; the log of the service says why"
+LOG_IN = "log in, or send a token: `Authorization: Bearer TOKEN`"
+CSRF_FIELD, CSRF_HEADER = "csrf_token", "X-CSRF-Token"
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_MAX_FIELDS = 100
 
 _BEARER = HTTPBearer(
     auto_error=False, scheme_name="token", description="`ultracrawl token create` makes one."
@@ -47,64 +54,121 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
+async def form_of(request: Request) -> dict[str, str]:
+    """Return the fields of a form in the body of a request, the last of each name; none if there is no form."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.method in _SAFE or kind != "application/x-www-form-urlencoded":
+        return {}
+    try:
+        fields = parse_qs((await request.body()).decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        return {}
+    return {name: values[-1] for name, values in fields.items()}
+
+
+State = Annotated[ApiState, Depends(state_of)]
+Address = Annotated[str, Depends(address_of)]
+Form = Annotated[dict[str, str], Depends(form_of)]
+
+
+def check_csrf(request: Request, form: dict[str, str], expected: str) -> None:
+    """Raise status 403 for a request that changes something, unless it comes from a page of this service.
+
+    Such a request has `expected` in its form or in a header. Browsers also say where it comes from (Fetch Metadata).
+    """
+    shown = form.get(CSRF_FIELD) or request.headers.get(CSRF_HEADER, "")
+    is_foreign = request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
+    if is_foreign or not expected or not compare_digest(shown.encode(), expected.encode()):
+        raise HTTPException(403, "this page is out of date, or another site sent the request; load it again")
+
+
 def authenticate(
     request: Request,
-    state: Annotated[ApiState, Depends(state_of)],
+    state: State,
+    form: Form,
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
 ) -> Requester:
-    """Return who sends a request. Raises status 401 without a valid token, 429 after too many failed log-ins."""
-    address = address_of(request)
+    """Return who sends a request. Raises status 401 for nobody, 403 without a CSRF token where it is needed.
+
+    A token that is sent decides alone. 429 after too many failed log-ins.
+    """
+    request.state.csrf_token = ""
     try:
-        requester = _requester(request, state, shown, address)
+        requester = _requester(request, state, shown)
     except WorkError as error:  # the message has a path, which unauthenticated clients must not see
         logger.warning("%s", error)
         raise HTTPException(503, UNREADABLE) from None
+    if requester is None:
+        raise _unauthorized(LOG_IN)
+    if requester.kind is RequesterKind.USER and request.method not in _SAFE:
+        check_csrf(request, form, request.state.csrf_token)
     request.state.requester, request.state.project = requester, state.project
     return requester
 
 
 def _requester(
-    request: Request, state: ApiState, shown: HTTPAuthorizationCredentials | None, address: str
-) -> Requester:
-    key = key_in_url(request) if shown is None else ""
-    if key:
-        return state.public_keys.holder(request, state.tokens, key, state.project, address)
-    who, detail = "unknown", _reason(shown)
-    token = None
+    request: Request, state: ApiState, shown: HTTPAuthorizationCredentials | None
+) -> Requester | None:
+    if shown is not None:
+        return _token_holder(request, state, shown)
+    if key := key_in_url(request):
+        address = address_of(request)
+        return state.public_keys.holder(request, state.accounts.tokens, key, state.project, address)
+    user, project = session_user(request, state), state.project
+    if user is None and project.search_page.public:
+        return Requester("public", RequesterKind.PUBLIC, None, (), project.public_sources)
+    return user
+
+
+def _token_holder(request: Request, state: ApiState, shown: HTTPAuthorizationCredentials) -> Requester:
+    address, who, detail = address_of(request), "unknown", "the token is not known"
+    if not shown.credentials.startswith(f"{PREFIX}_"):
+        detail = f"that is no token of this service: its tokens begin with {PREFIX}_"
     try:
-        token = state.tokens.find_token(shown.credentials) if shown is not None else None
+        token = state.accounts.tokens.find_token(shown.credentials)
     except TokenExpiredError as error:
         who, detail = f"token:{error.token.name}", str(error)
-    if token is not None and token.role is None:
-        return state.public_keys.admit(request, token, state.project, address)
-    if token is not None:
-        return token.requester
-    if state.failed_logins.too_many(address):
-        headers = {"Retry-After": f"{FAILURE_WINDOW:.0f}"}
+    else:
+        if token is not None and token.role is None:
+            return state.public_keys.admit(request, token, state.project, address)
+        if token is not None:
+            return token.requester
+    if state.accounts.failed_logins.too_many(address):
         failures = f"{MAX_FAILED_LOGINS} log-ins failed within {FAILURE_WINDOW:.0f} s"
-        raise HTTPException(429, failures, headers)
-    if state.failed_logins.note_failure(address):
+        raise HTTPException(429, failures, {"Retry-After": f"{FAILURE_WINDOW:.0f}"})
+    if state.accounts.failed_logins.note_failure(address):
         record_action(state.project, Actor(who, address), "log-in", result=REFUSED)
-    raise HTTPException(401, detail, {"WWW-Authenticate": 'Bearer realm="ultracrawl"'})
+    raise _unauthorized(detail)
 
 
-def _reason(shown: HTTPAuthorizationCredentials | None) -> str:
-    """Return why a request without a valid token is refused."""
-    if shown is None:
-        return "send a token: `Authorization: Bearer TOKEN`"
-    if not shown.credentials.startswith(f"{PREFIX}_"):
-        return f"that is no token of this service: its tokens begin with {PREFIX}_"
-    return "the token is not known"
+def session_user(request: Request, state: ApiState) -> Requester | None:
+    """Return the user of the session of a request, None without one; the session gets a new identifier if it is time.
+
+    The CSRF token of its forms is `request.state.csrf_token` from then on. Raises `WorkError`.
+    """
+    identifier = state.cookies.value_of(request, CookieKind.SESSION)
+    found = state.accounts.session_of(identifier) if identifier else None
+    if found is None:
+        return None
+    requester, session = found
+    if renewed := state.accounts.sessions.rotated(identifier):
+        state.cookies.set_later(request, CookieKind.SESSION, renewed)
+    request.state.csrf_token = session.csrf_token
+    return requester
 
 
-State = Annotated[ApiState, Depends(state_of)]
-Address = Annotated[str, Depends(address_of)]
+def _unauthorized(detail: str) -> HTTPException:
+    return HTTPException(401, detail, {"WWW-Authenticate": 'Bearer realm="ultracrawl"'})
+
+
 Visitor = Annotated[Requester, Depends(authenticate)]
 """Whoever may search."""
 
 
 def _at_least(needed: Role) -> Callable[[Requester], Requester]:
     def check_role(requester: Visitor) -> Requester:
+        if requester.role is None and requester.kind is RequesterKind.PUBLIC:
+            raise _unauthorized(LOG_IN)
         if not requester.allows(needed):
             has = requester.role.value if requester.role else "none"
             raise HTTPException(403, f"the role {needed.value} is needed; {requester.name} has {has}")

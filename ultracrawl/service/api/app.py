@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from anyio import to_thread
@@ -16,12 +16,14 @@ from starlette.responses import PlainTextResponse, Response
 from ultracrawl import __version__
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.boundary.masks import LOOPBACK_NAMES
-from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.access.accounts import Accounts
 from ultracrawl.service.api import approvals, schedules, searches, sources
 from ultracrawl.service.api import queries as query_routes
 from ultracrawl.service.api.access import UNREADABLE, Reader, State
 from ultracrawl.service.api.audit import AuditTrail
-from ultracrawl.service.api.guard import RequestGuard
+from ultracrawl.service.api.middleware.cookies import Cookies, LateCookies
+from ultracrawl.service.api.middleware.guard import RequestGuard
+from ultracrawl.service.api.middleware.proxy import ReverseProxy
 from ultracrawl.service.api.problems import (
     MEDIA_TYPE,
     Problem,
@@ -54,6 +56,10 @@ class ApiOptions:
     """Allowed host names of this server, beside those of loopback; requests for other hosts are refused."""
     metrics_open: bool = False
     """Show `/metrics` without a token."""
+    cookies: Cookies = field(default_factory=Cookies)
+    """The names of cookies, which say the port, the root path, and whether browsers come by TLS."""
+    behind_proxy: bool = False
+    """Take the addresses of clients from the proxy."""
 
 
 def make_app(
@@ -62,7 +68,7 @@ def make_app(
     """Return the ASGI application of a service; `project` returns the present project."""
     queries = QueryRecorder(project)
     searching = Searching(project, queries.note_search)
-    state = ApiState(project, supervisor, TokenStore.of_project(project()), searching, queries)
+    state = ApiState(project, supervisor, Accounts(project()), searching, queries, cookies=options.cookies)
     metrics = Metrics(project, supervisor, state.holdings)
 
     @asynccontextmanager
@@ -93,8 +99,10 @@ def make_app(
 
     app.include_router(api)
     app.add_middleware(AuditTrail)
-    app.add_middleware(CrossOrigin, tokens=state.tokens)
+    app.add_middleware(LateCookies)
+    app.add_middleware(CrossOrigin, tokens=state.accounts.tokens)
     app.add_middleware(RequestGuard, hosts={*LOOPBACK_NAMES, *options.hosts})
+    app.add_middleware(ReverseProxy, root_path=options.cookies.root_path, is_trusted=options.behind_proxy)
     return app
 
 
@@ -117,7 +125,8 @@ def _add_health(app: FastAPI, state: ApiState) -> None:
     async def readyz() -> Response:
         """Report whether the service is ready: its definitions are loaded, its tokens can be read. No log-in."""
         try:
-            await to_thread.run_sync(state.tokens.all_tokens, limiter=state.checking)
+            for read in (state.accounts.tokens.all_tokens, state.accounts.users.all_users):
+                await to_thread.run_sync(read, limiter=state.checking)
             state.supervisor.sources()
         except WorkError as error:
             logger.warning("%s", error)

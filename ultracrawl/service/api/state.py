@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from anyio import CapacityLimiter
 
 from ultracrawl.errors import NotFoundError
-from ultracrawl.service.access.tokens import TokenStore
-from ultracrawl.service.api.guard import FailedLogins
+from ultracrawl.service.access.accounts import Accounts
+from ultracrawl.service.api.middleware.cookies import Cookies
 from ultracrawl.service.api.public_keys import PublicKeys
 from ultracrawl.service.metrics.holdings import HoldingsReader
 from ultracrawl.service.orders import Supervision
@@ -24,14 +24,14 @@ class ApiState:
 
     project_now: Callable[[], Project]
     supervisor: Supervision
-    tokens: TokenStore
+    accounts: Accounts
     searching: Searching
     queries: QueryRecorder
     holdings: HoldingsReader = field(default_factory=HoldingsReader)
     checking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
     """For `/readyz`, which waits for no other request."""
     public_keys: PublicKeys = field(default_factory=PublicKeys)
-    failed_logins: FailedLogins = field(default_factory=FailedLogins)
+    cookies: Cookies = field(default_factory=Cookies)
 
     @property
     def project(self) -> Project:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ultracrawl.index.locking import LOCKS
+from ultracrawl.service.access.sessions import FILE as SESSIONS
 from ultracrawl.sources import Project
 from ultracrawl.stores.sqlite.copying import COMPANIONS
 from ultracrawl.system.replacement import OWN_NAMES
@@ -45,7 +46,7 @@ def files_of(folder: Path) -> Iterator[Path]:
         if (
             path.is_symlink()
             or not path.is_file()
-            or path.name in LOCKS
+            or path.name in {*LOCKS, SESSIONS}
             or not OWN_NAMES.isdisjoint(inner.parts)
             or path.name.endswith(_EXCLUDED_SUFFIXES)
         ):

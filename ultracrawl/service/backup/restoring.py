@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from ultracrawl.errors import UserError
 from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.access.users import UserStore
 from ultracrawl.service.backup.manifest import NAME, FileDigest, Manifest, parse_manifest
 from ultracrawl.service.backup.places import STATE, places_of
 from ultracrawl.service.control import running_crawl
@@ -33,8 +34,9 @@ _GZIP = b"\x1f\x8b"
 def restore_backup(project: Project, archive: Path, *, force: bool = False) -> Restored:
     """Restore an archive after checking it completely; folders with files are replaced only with `force`.
 
-    API tokens that the project has stay, so that none that was revoked since the backup is valid again. Raises
-    `UserError` for an invalid or incomplete archive, for folders with files, and while a source is crawled.
+    API tokens and users that the project has stay, so that none that was removed since the backup is
+    valid again. Raises `UserError` for an invalid or incomplete archive, for folders with files, and while a source is
+    crawled.
     """
     places = places_of(project)
     if not archive.exists():
@@ -46,18 +48,19 @@ def restore_backup(project: Project, archive: Path, *, force: bool = False) -> R
         drafts = {name: replacement.draft_of(path) for name, path in places.items()}
         manifest = _unpack(archive, drafts)
         _check_idle(project)
-        tokens = _keep_tokens(project, drafts[STATE])
+        tokens = _keep_file(project, TokenStore.of_project(project).path, drafts[STATE])
+        users = _keep_file(project, UserStore.of_project(project).path, drafts[STATE])
         replacement.commit()
-    return Restored(manifest, tokens)
+    return Restored(manifest, tokens, users)
 
 
-class Tokens(StrEnum):
-    """Which API tokens are valid after a restore."""
+class Credentials(StrEnum):
+    """Which API tokens, or users, are valid after a restore."""
 
     KEPT = "kept"
-    """Those that the project had, even if it had revoked all of them."""
+    """Those that the project had, even if it had removed all of them."""
     RESTORED = "restored"
-    """Those of the backup: the project had no file of tokens."""
+    """Those of the backup: the project had no file of them."""
     NONE = "none"
 
 
@@ -66,18 +69,18 @@ class Restored:
     """What was restored."""
 
     manifest: Manifest
-    tokens: Tokens
+    tokens: Credentials
+    users: Credentials
 
 
-def _keep_tokens(project: Project, state: Path) -> Tokens:
-    """Let the present file of tokens, if there is one, replace that of the backup in the draft of the state."""
-    present = TokenStore.of_project(project).path
+def _keep_file(project: Project, present: Path, state: Path) -> Credentials:
+    """Let the present file, if there is one, replace that of the backup in the draft of the state."""
     saved = state / present.relative_to(project.state.path)
     if present.exists():
         saved.parent.mkdir(mode=0o700, exist_ok=True)
         shutil.copy2(present, saved)
-        return Tokens.KEPT
-    return Tokens.RESTORED if saved.exists() else Tokens.NONE
+        return Credentials.KEPT
+    return Credentials.RESTORED if saved.exists() else Credentials.NONE
 
 
 def _check_idle(project: Project) -> None:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from ultracrawl.service.api import searches
 from ultracrawl.service.api.access import State, Visitor
+from ultracrawl.service.pages import login
 from ultracrawl.service.pages.page_route import PageRoute
 from ultracrawl.service.pages.rendering import render
 from ultracrawl.service.pages.static_files import static_response
@@ -18,6 +19,7 @@ from ultracrawl.service.pages.static_files import static_response
 def add_pages(app: FastAPI) -> None:
     """Add the routes of the pages to the application."""
     app.include_router(_router, include_in_schema=False)
+    app.include_router(login.router, include_in_schema=False)
 
 
 _router = APIRouter(route_class=PageRoute)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.settings.projects import find_project, locate_project
+from ultracrawl.settings.projects import find_project, locate_project, project_of_urls
 from ultracrawl.sources import Project
 from ultracrawl.sources.reading.locations import file_version, tracked_files
 
@@ -14,11 +14,14 @@ from ultracrawl.sources.reading.locations import file_version, tracked_files
 class Definitions:
     """Holds the project of a service, and reloads its definitions."""
 
-    def __init__(self, config: str | None = None) -> None:
-        """Read the definitions. Raises `UserError` if nothing of them can be used."""
-        self._config = config
+    def __init__(self, config: str | None = None, urls: tuple[str, ...] = ()) -> None:
+        """Read the definitions, and add a source for `urls` as `crawl --url` does. Raises `UserError`.
+
+        Mistakes in parts of the definitions are left to `Project.mistakes`.
+        """
+        self._config, self._urls = config, urls
         with tracked_files() as self._seen:
-            self.project, hints = find_project(config)
+            self.project, hints = self._read()
         self.hints = tuple(hints)
         """Findings that are not fatal."""
 
@@ -32,7 +35,7 @@ class Definitions:
         """Read the files again, and replace the project unless they have mistakes; returns all findings."""
         with tracked_files() as seen:
             try:
-                project, hints = find_project(self._config)
+                project, hints = self._read()
             except DefinitionError as error:
                 return error.findings
             except UserError as error:
@@ -50,6 +53,14 @@ class Definitions:
         if not mistakes:
             self.project = project
         return [*mistakes, *hints]
+
+    def _read(self) -> tuple[Project, Iterable[Finding]]:
+        if not self._urls:
+            return find_project(self._config)
+        project, source = project_of_urls(self._urls)
+        others = {name: one for name, one in project.adhoc_sources.items() if name != source.name}
+        sources = {**project.sources, source.name: source}
+        return project.model_copy(update={"sources": sources, "adhoc_sources": others}), ()
 
     def _changed_paths(self, project: Project) -> Iterator[Finding]:
         """Yield a mistake for each data folder whose path has changed."""

@@ -29,6 +29,9 @@ from ultracrawl.stores.opening import open_schedules, schedules_folder
 from ultracrawl.system.files import convert_write_errors
 
 if TYPE_CHECKING:
+    from socket import socket
+
+    from ultracrawl.service.api.serving import ApiServer
     from ultracrawl.sources import Project
 
 logger = logging.getLogger("ultracrawl.service")
@@ -52,6 +55,10 @@ class ServeOptions:
     behind_proxy: bool = False
     allowed_hosts: tuple[str, ...] = ()
     metrics_open: bool = False
+    root_path: str = ""
+    """What a reverse proxy has before all paths, as `/search`."""
+    announce: Callable[[str], None] | None = None
+    """Called with the URL of the search page as soon as it answers; on loopback the URL signs in whoever opens it."""
 
 
 def serve(definitions: Definitions, options: ServeOptions) -> bool:
@@ -213,32 +220,58 @@ async def _event_log(supervisor: Supervisor) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _api(supervisor: Supervisor, options: ServeOptions) -> AsyncIterator[None]:
-    """Serve the API; without its extra, log a warning instead."""
+    """Serve the pages and the API; without their extra, log a warning instead."""
     try:
-        from ultracrawl.service.api.app import ApiOptions, make_app  # noqa: PLC0415 - an extra
-        from ultracrawl.service.api.serving import check_exposure, make_server, open_socket  # noqa: PLC0415
-        from ultracrawl.service.pages.app import add_pages  # noqa: PLC0415
+        server, opened, path = _open_server(supervisor, options)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ultracrawl"):
             raise
         logger.warning("%s", MissingExtraError("the API", "serve"))
         yield
         return
-    check_exposure(options.host, options.certificate, behind_proxy=options.behind_proxy)
-    app = make_app(
-        lambda: supervisor.project, supervisor, ApiOptions(options.allowed_hosts, options.metrics_open)
-    )
-    add_pages(app)
-    server = make_server(app, options.certificate, options.key)
-    opened = open_socket(options.host, options.port)
     serving = asyncio.ensure_future(server.serve([opened]))
-    scheme = "https" if options.certificate else "http"
-    logger.info("the API answers at %s://%s:%s", scheme, options.host, opened.getsockname()[1])
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    base = f"{'https' if options.certificate else 'http'}://{host}:{opened.getsockname()[1]}"
+    logger.info("the API answers at %s", base)
+    if options.announce is not None:
+        options.announce(f"{base}{options.root_path}{path}")
     try:
         yield
     finally:
         server.should_exit = True
         await serving
+
+
+def _open_server(supervisor: Supervisor, options: ServeOptions) -> tuple[ApiServer, socket, str]:
+    """Return the server of pages and API, its listening socket, and the path of the search page.
+
+    On loopback the path signs in the browser that opens it. Raises `UserError`, `WorkError`, `ModuleNotFoundError`.
+    """
+    from ultracrawl.service.api.app import ApiOptions, make_app  # noqa: PLC0415 - an extra
+    from ultracrawl.service.api.middleware.cookies import Cookies  # noqa: PLC0415
+    from ultracrawl.service.api.serving import (  # noqa: PLC0415
+        check_exposure,
+        is_loopback,
+        make_server,
+        open_socket,
+    )
+    from ultracrawl.service.pages.app import add_pages  # noqa: PLC0415
+    from ultracrawl.service.pages.login import one_time_path  # noqa: PLC0415
+
+    check_exposure(options.host, options.certificate, behind_proxy=options.behind_proxy)
+    opened = open_socket(options.host, options.port)
+    try:
+        port, is_secure = opened.getsockname()[1], bool(options.certificate) or options.behind_proxy
+        cookies = Cookies(port, is_secure, options.root_path)
+        offered = ApiOptions(options.allowed_hosts, options.metrics_open, cookies, options.behind_proxy)
+        app = make_app(lambda: supervisor.project, supervisor, offered)
+        add_pages(app)
+        server = make_server(app, options.certificate, options.key)
+    except BaseException:
+        opened.close()
+        raise
+    is_local = options.announce is not None and is_loopback(options.host) and not options.behind_proxy
+    return server, opened, one_time_path(app) if is_local else "/"
 
 
 @asynccontextmanager

@@ -1,14 +1,14 @@
-"""Checks before every request: Host header (against DNS rebinding), body size, requests in progress, failed log-ins."""
+"""Checks before every request: Host header (against DNS rebinding), body size, requests in progress."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ultracrawl.service.api.middleware.proxy import inner_path
 from ultracrawl.service.api.problems import problem_answer
 
 MAX_BODY_BYTES = 1 << 20
@@ -17,12 +17,6 @@ MAX_REQUESTS = 300
 """Requests in progress above which further ones get status 503. One whose body is not complete does not count."""
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
 """Answered however many requests are in progress."""
-MAX_FAILED_LOGINS = 20
-"""Failed log-ins of one address within `FAILURE_WINDOW` after which further ones are refused unchecked."""
-FAILURE_WINDOW = 60.0
-"""Seconds for which a failed log-in counts."""
-_MAX_ADDRESSES = 1000
-_MAX_RECORDED = 60
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -71,7 +65,7 @@ class RequestGuard:
             await refusal(scope, receive, send_guarded)
         elif not length.isdecimal() or int(length) > self._max_body:
             await self._too_large()(scope, receive, send_guarded)
-        elif scope["path"] in HEALTH_PATHS:
+        elif inner_path(scope) in HEALTH_PATHS:
             await self._app(scope, receive, send_guarded)
         else:
             await self._admit(scope, receive, send_guarded)
@@ -126,38 +120,3 @@ def host_of(text: str) -> str:
         return (urlsplit(f"//{text}").hostname or "").lower()
     except ValueError:
         return ""
-
-
-class FailedLogins:
-    """Counts failed log-ins by client address over `FAILURE_WINDOW`."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._failures: dict[str, list[float]] = {}
-        self._recorded: list[float] = []
-
-    def too_many(self, address: str) -> bool:
-        """Return whether an address has reached the limit."""
-        return len(self._recent(address)) >= MAX_FAILED_LOGINS
-
-    def note_failure(self, address: str) -> bool:
-        """Count a failed log-in; return whether it is to be recorded: of a flood only a few are.
-
-        Recorded are the first one of an address within `FAILURE_WINDOW`, and the one after which further ones are
-        refused unchecked; of all addresses together at most `_MAX_RECORDED`.
-        """
-        recent = [*self._recent(address), self._clock()]
-        if len(self._failures) >= _MAX_ADDRESSES:
-            self._failures.clear()
-        self._failures[address] = recent[-MAX_FAILED_LOGINS:]
-        if len(recent) not in (1, MAX_FAILED_LOGINS):
-            return False
-        self._recorded = [at for at in self._recorded if at > recent[-1] - FAILURE_WINDOW]
-        if len(self._recorded) >= _MAX_RECORDED:
-            return False
-        self._recorded.append(recent[-1])
-        return True
-
-    def _recent(self, address: str) -> list[float]:
-        since = self._clock() - FAILURE_WINDOW
-        return [at for at in self._failures.get(address, ()) if at > since]

@@ -1,0 +1,135 @@
+"""Users on the command line, their names and passwords, and what is stored of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ultracrawl.cli.main import cli
+from ultracrawl.errors import MissingExtraError, UserError
+from ultracrawl.service.access import passwords
+from ultracrawl.service.access.passwords import check_password
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.users import UserStore
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> UserStore:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ultracrawl.yaml").write_text("sources: {site: {start_urls: ['https://a.example/']}}\n")
+    return UserStore(tmp_path / "var" / "state" / "service" / "users.json")
+
+
+def user(*words: str, password: str = PASSWORD) -> Result:
+    return CliRunner().invoke(cli, ["user", *words], input=f"{password}\n")
+
+
+def test_users_are_added_listed_changed_and_removed(users: UserStore) -> None:
+    added = user("add", "Anna", "--role", "administrator", "--all-principals", "--password-stdin")
+    assert added.exit_code == 0
+    assert user("add", "ben", "--role", "reader", "--principal", "staff", "--password-stdin").exit_code == 0
+    rows = json.loads(user("list", "--json").output)["users"]
+    assert [(row["name"], row["role"], row["principals"]) for row in rows] == [
+        ("anna", "administrator", None),
+        ("ben", "reader", ["staff"]),
+    ]
+    assert {"password", "number"}.isdisjoint(rows[0])
+    assert "anna: administrator" in user("list").output
+    before = users.find_user("ANNA")
+    assert before is not None
+    assert passwords.fits(before.password, PASSWORD)
+    assert user("password", "Anna", "--password-stdin", password="another long one").exit_code == 0
+    after = users.find_user("anna")
+    assert after is not None
+    assert (after.role, after.principals, after.created) == (before.role, before.principals, before.created)
+    assert after.number != before.number
+    assert passwords.fits(after.password, "another long one")
+    assert not passwords.fits(after.password, PASSWORD)
+    assert user("remove", "anna").exit_code == 0
+    assert [one.name for one in users.all_users()] == ["ben"]
+    text = users.path.read_text() + (users.path.parents[2] / "log" / "audit.jsonl").read_text()
+    assert PASSWORD not in text
+    assert "another long one" not in text
+    assert '"user add"' in text
+    assert '"user remove"' in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("add", "anna", "--role", "reader", "--password-stdin"),
+        ("add", "ANNA ", "--role", "reader", "--password-stdin"),
+        ("add", "a b", "--role", "reader", "--password-stdin"),
+        ("add", "", "--role", "reader", "--password-stdin"),
+        ("add", "-x", "--role", "reader", "--password-stdin"),
+        ("add", "a\r\nb", "--role", "reader", "--password-stdin"),
+        ("add", "../x", "--role", "reader", "--password-stdin"),
+        ("add", "x" * 65, "--role", "reader", "--password-stdin"),
+        ("add", "ben", "--role", "king", "--password-stdin"),
+        ("add", "ben", "--role", "reader", "--principal", "a", "--all-principals", "--password-stdin"),
+        ("add", "ben", "--role", "reader"),
+        ("password", "none", "--password-stdin"),
+        ("password", "anna"),
+        ("remove", "none"),
+    ],
+)
+def test_mistakes_change_nothing(users: UserStore, words: tuple[str, ...]) -> None:
+    users.add_user("anna", Role.READER, PASSWORD)
+    before = users.path.read_bytes()
+    result = user(*words, password="another long one")
+    assert result.exit_code == 2 or isinstance(result.exception, UserError)
+    assert users.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "password", ["", "short", "anna", "annaannaanna", "aaaaaaaaaaaa", "x" * 1025, "ä" * 513]
+)
+def test_passwords_that_are_easily_guessed_or_too_long_are_refused(password: str) -> None:
+    with pytest.raises(UserError):
+        check_password("anna", password)
+
+
+@pytest.mark.parametrize(
+    "password", ["correct horse battery", "pässwörter 1", " leading space", "x1$k" * 250]
+)
+def test_other_passwords_are_taken_as_they_are(password: str) -> None:
+    check_password("anna", password)
+    assert passwords.fits(passwords.hash_password(password), password)
+    assert not passwords.fits(passwords.hash_password(password), password.strip() + ".")
+
+
+def test_a_password_typed_on_another_keyboard_is_the_same() -> None:
+    assert passwords.fits(passwords.hash_password("p\u00e4sswort 1"), "pa\u0308sswort 1")
+
+
+@pytest.mark.parametrize("digest", ["", "x", "$argon2id$v=19$m=8,t=1,p=1$$", "$2b$12$abc"])
+def test_a_damaged_hash_fits_no_password(digest: str) -> None:
+    assert not passwords.fits(digest, PASSWORD)
+
+
+def test_a_hash_of_earlier_parameters_is_renewed_at_the_next_log_in(users: UserStore) -> None:
+    anna = users.add_user("anna", Role.READER, PASSWORD)
+    users.renew_hash(anna, PASSWORD)
+    renewed = users.find_user("anna")
+    assert renewed is not None
+    assert renewed.password != anna.password
+    assert renewed.number == anna.number, "sessions go on"
+    users.renew_hash(anna, PASSWORD)
+    assert users.find_user("anna") == renewed, "the user was changed meanwhile"
+
+
+def test_without_the_extra_its_install_line_is_named(
+    users: UserStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> None:
+        raise MissingExtraError("users with passwords", "serve")
+
+    monkeypatch.setattr(passwords, "_hasher", missing)
+    result = user("add", "anna", "--role", "reader", "--password-stdin")
+    assert isinstance(result.exception, MissingExtraError)
+    assert not users.path.exists()

@@ -1,0 +1,150 @@
+"""`ultracrawl user`: adds, lists and removes the users who can log in to the service."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ultracrawl.cli.options import json_option, print_json, searchable_project_option
+from ultracrawl.cli.serve.token import visible_documents
+from ultracrawl.cli.terminal import print_line
+from ultracrawl.errors import UserError
+from ultracrawl.service.access.passwords import MAX_BYTES
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.users import UserStore
+from ultracrawl.sources import Project
+
+_stdin_option = click.option(
+    "--password-stdin",
+    is_flag=True,
+    help="Read the password from the first line of the standard input. Default: ask for it at the terminal.",
+)
+
+
+@click.group("user")
+def command() -> None:
+    """Add, list and remove the users who can log in to the pages of `ultracrawl serve`.
+
+    Only hashes of passwords are stored (argon2id), in a file beside the states that only your account can read.
+    Changes take effect at once, also in a running service: a user who is removed or has a new password is logged out.
+
+    \b
+    Examples:
+      ultracrawl user add anna --role administrator
+      pass show search/ben | ultracrawl user add ben --role reader --principal staff --password-stdin
+      ultracrawl user password anna
+      ultracrawl user remove ben
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("add", short_help="Add a user.")
+@click.argument("name")
+@click.option(
+    "--role",
+    required=True,
+    type=click.Choice([role.value for role in Role]),
+    help="reader: search, see the status of sources; editor: also steer crawls, see URLs, approve; administrator: all.",
+)
+@click.option(
+    "--principal",
+    "principals",
+    multiple=True,
+    metavar="NAME",
+    help="Also shows documents that this user or group may see; repeat for several.",
+)
+@click.option("--all-principals", is_flag=True, help="Shows all documents, whoever may see them.")
+@_stdin_option
+@searchable_project_option
+def add(
+    name: str,
+    role: str,
+    principals: tuple[str, ...],
+    all_principals: bool,
+    password_stdin: bool,
+    project: Project,
+) -> None:
+    """Add the user NAME, who can log in from now on. Without --principal: sees what everybody may see.
+
+    \b
+    Examples:
+      ultracrawl user add anna --role administrator
+      pass show search/ben | ultracrawl user add ben --role reader --principal staff --password-stdin
+    """  # noqa: D301 - as above
+    if principals and all_principals:
+        raise UserError("--all-principals includes every --principal; use only one of the two options")
+    names = None if all_principals else principals
+    users = UserStore.of_project(project)
+    users.check_new(name)
+    user = users.add_user(name, Role(role), _password(name, from_stdin=password_stdin), names)
+    print_line(f"The user {user.name} can log in, as {role}.")
+
+
+@command.command("list", short_help="List the users.")
+@searchable_project_option
+@json_option
+def list_users(project: Project, as_json: bool) -> None:
+    """List the users: name, role, when they were added and got their password, whose documents they see.
+
+    \b
+    Example:
+      ultracrawl user list --json
+    """  # noqa: D301 - as above
+    users = UserStore.of_project(project).all_users()
+    if as_json:
+        print_json({"users": [user.as_json() for user in users]})
+        return
+    for user in users:
+        print_line(
+            f"{user.name}: {user.role.value}, added {user.created}, password of {user.password_changed}, "
+            f"sees {visible_documents(user.principals)}"
+        )
+    if not users:
+        print_line("no users; `ultracrawl user add NAME --role administrator` adds one", err=True)
+
+
+@command.command("password", short_help="Give a user a new password.")
+@click.argument("name")
+@_stdin_option
+@searchable_project_option
+def password(name: str, password_stdin: bool, project: Project) -> None:
+    """Give the user NAME a new password, and log out every browser that has the old one.
+
+    \b
+    Examples:
+      ultracrawl user password anna
+      pass show search/anna | ultracrawl user password anna --password-stdin
+    """  # noqa: D301 - as above
+    users = UserStore.of_project(project)
+    user = users.known_user(name)
+    users.change_password(user.name, _password(user.name, from_stdin=password_stdin))
+    print_line(f"The user {user.name} has a new password.")
+
+
+@command.command("remove", short_help="Remove a user.")
+@click.argument("name")
+@searchable_project_option
+def remove(name: str, project: Project) -> None:
+    """Remove the user NAME, who is logged out at once.
+
+    \b
+    Example:
+      ultracrawl user remove ben
+    """  # noqa: D301 - as above
+    users = UserStore.of_project(project)
+    user = users.known_user(name)
+    users.remove_user(user.name)
+    print_line(f"The user {user.name} is removed.")
+
+
+def _password(name: str, *, from_stdin: bool) -> str:
+    """Return a password from the standard input or the terminal. Raises `UserError`."""
+    if from_stdin:
+        line = sys.stdin.buffer.readline(MAX_BYTES + 2)
+        try:
+            return line.decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise UserError("the password at the standard input is not text in UTF-8") from None
+    if not sys.stdin.isatty():
+        raise UserError("nobody can be asked for a password here; write --password-stdin")
+    return str(click.prompt(f"Password of {name}", hide_input=True, confirmation_prompt="Once more"))

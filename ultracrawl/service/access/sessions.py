@@ -1,0 +1,180 @@
+"""Sessions of browsers that signed in, kept over restarts, and the one-time keys with which the first one signs in."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ultracrawl.sources import Project
+from ultracrawl.system.files import replace_file
+
+logger = logging.getLogger(__name__)
+FILE = "sessions.json"
+IDLE = 3 * 86_400.0
+"""Seconds without a request after which a session ends."""
+ABSOLUTE = 30 * 86_400.0
+"""Seconds after its log-in when a session ends."""
+ROTATION = 86_400.0
+"""Seconds after which a session gets another identifier."""
+KEY_LIFE = 600.0
+"""Seconds for which a one-time key can be used."""
+SAVE_INTERVAL = 60.0
+"""Seconds between two writes that only say when sessions were last used."""
+_GRACE = 60.0
+"""Seconds for requests that were sent before the new identifier arrived."""
+_MAX_SESSIONS = 10_000
+_MAX_PER_USER = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session of a browser, under one of its identifiers."""
+
+    user: str
+    number: str
+    """The number of the user when it began; another one now means that its password was changed. Empty: no user of
+    the service, but whoever started it, by a one-time key."""
+    csrf_token: str
+    """What each form has to send; it stays the same under all identifiers."""
+    began: float
+    seen: float
+    """When it was last used."""
+    renewed: float
+    """When it got this identifier."""
+    predecessor: str = ""
+    """The hash of its earlier identifier, until this one was used."""
+    ends: float | None = None
+    """When an earlier identifier ends."""
+
+    def is_over(self, now: float) -> bool:
+        """Return whether it has ended by itself."""
+        return now >= min(self.began + ABSOLUTE, self.seen + IDLE, self.ends or now + 1)
+
+
+class SessionStore:
+    """The sessions of a service, which is the only process that writes them. Identifiers are stored hashed.
+
+    An error in writing is logged: then the sessions end with the service.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._saved = clock()
+        self._keys: dict[str, tuple[float, str]] = {}
+        self.secret, self._sessions = self._read()
+
+    @classmethod
+    def of_project(cls, project: Project) -> SessionStore:
+        """Return the sessions of a project, in its state folder."""
+        return cls(project.state.path / "service" / FILE)
+
+    def begin(self, user: str, number: str) -> tuple[str, Session]:
+        """Begin a session, under an identifier that nobody has seen; returns both."""
+        now = self._clock()
+        session = Session(user, number, secrets.token_urlsafe(32), now, now, now)
+        with self._lock:
+            identifier = self._add(session)
+            self._save()
+        return identifier, session
+
+    def find(self, identifier: str) -> Session | None:
+        """Return the session of an identifier, and note its use; None if it has ended."""
+        digest, now = _digest(identifier), self._clock()
+        with self._lock:
+            session = self._sessions.get(digest)
+            if session is None or session.is_over(now):
+                return None
+            if session.predecessor in self._sessions:
+                earlier = self._sessions[session.predecessor]
+                self._sessions[session.predecessor] = replace(earlier, ends=now + _GRACE)
+            self._sessions[digest] = session = replace(session, seen=now, predecessor="")
+            if now - self._saved >= SAVE_INTERVAL:
+                self._save()
+        return session
+
+    def rotated(self, identifier: str) -> str | None:
+        """Return a new identifier of a session if it is time for one; the earlier one ends when this one is used."""
+        digest, now = _digest(identifier), self._clock()
+        with self._lock:
+            session = self._sessions.get(digest)
+            if session is None or session.ends is not None or now - session.renewed < ROTATION:
+                return None
+            # An answer that never arrives costs nobody the session: a minute later there is another one.
+            self._sessions[digest] = replace(session, renewed=now - ROTATION + _GRACE)
+            renewed = self._add(replace(session, renewed=now, predecessor=digest))
+            self._save()
+        return renewed
+
+    def end_session(self, identifier: str) -> None:
+        """End a session under all its identifiers."""
+        with self._lock:
+            session = self._sessions.get(_digest(identifier))
+            if session is not None:
+                self._sessions = {
+                    digest: other
+                    for digest, other in self._sessions.items()
+                    if other.csrf_token != session.csrf_token
+                }
+                self._save()
+
+    def make_key(self, user: str) -> str:
+        """Return a key that begins one session within `KEY_LIFE`, as `user` who started the service."""
+        key = secrets.token_urlsafe(32)
+        with self._lock:
+            self._keys[_digest(key)] = (self._clock() + KEY_LIFE, user)
+        return key
+
+    def redeem_key(self, key: str) -> str | None:
+        """Return the user of a one-time key, which is worth nothing from now on; None if it is not valid."""
+        with self._lock:
+            ends, user = self._keys.pop(_digest(key), (0.0, ""))
+        return user if self._clock() < ends else None
+
+    def _add(self, session: Session) -> str:
+        """Store a session under a new identifier; too many sessions push out the least used ones."""
+        identifier, now = secrets.token_urlsafe(32), self._clock()
+        kept = {digest: one for digest, one in self._sessions.items() if not one.is_over(now)}
+        for user, most in ((session.user, _MAX_PER_USER), (None, _MAX_SESSIONS)):
+            found = [digest for digest, one in kept.items() if user in (None, one.user)]
+            for digest in sorted(found, key=lambda one: kept[one].seen)[: max(0, len(found) + 1 - most)]:
+                del kept[digest]
+        self._sessions = {**kept, _digest(identifier): session}
+        return identifier
+
+    def _read(self) -> tuple[str, dict[str, Session]]:
+        """Return the secret for signatures, and the sessions by the hashes of their identifiers."""
+        try:
+            found = json.loads(self._path.read_text("utf-8"))
+            return str(found["secret"]), {
+                str(digest): Session(**row) for digest, row in found["sessions"].items()
+            }
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            logger.warning("%s cannot be read, so that everybody has to log in again: %s", self._path, error)
+        return secrets.token_urlsafe(32), {}
+
+    def _save(self) -> None:
+        self._saved = self._clock()
+        rows: dict[str, Any] = {digest: asdict(session) for digest, session in self._sessions.items()}
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            replace_file(self._path, json.dumps({"secret": self.secret, "sessions": rows}).encode())
+            self._path.chmod(0o600)
+        except OSError as error:
+            logger.warning("%s cannot be written: %s", self._path, error.strerror or error)
+
+
+def _digest(identifier: str) -> str:
+    """Return the hash of an identifier; with 256 random bits it needs no slow hash."""
+    return sha256(identifier.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,149 @@
+"""The log-in form, logging out, and the one-time key with which whoever started the service signs in."""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, FastAPI, Query, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from ultracrawl.service.access.logins import TooManyLoginsError
+from ultracrawl.service.access.requester import RequesterKind
+from ultracrawl.service.access.users import User
+from ultracrawl.service.api.access import Form, State, Visitor, check_csrf, session_user
+from ultracrawl.service.api.audit import address_of
+from ultracrawl.service.api.middleware.cookies import CookieKind
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.pages.page_route import LOGIN, PageRoute
+from ultracrawl.service.pages.rendering import page_url, render
+from ultracrawl.stores.audit_log import REFUSED, Actor, record_action, user_of_process
+
+LOGOUT = "/logout"
+_LONGEST = 2000
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\x9f\\]|^//|^[^/]")
+"""What a path has not: browsers drop controls and take a backslash for a slash, so that it would name a host."""
+
+router = APIRouter(route_class=PageRoute)
+
+
+def one_time_path(app: FastAPI) -> str:
+    """Return the path of the log-in page with a key that signs in one browser, as the user of this process."""
+    state: ApiState = app.state.api
+    return f"{LOGIN}?{urlencode({'key': state.accounts.sessions.make_key(user_of_process())})}"
+
+
+@router.get(LOGIN)
+def login_form(
+    request: Request,
+    state: State,
+    key: str = "",
+    next_: Annotated[str, Query(alias="next")] = "",
+) -> Response:
+    """Return the log-in form, or sign in by a one-time key."""
+    if key:
+        user = state.accounts.sessions.redeem_key(key)
+        if user is None:
+            return _form(request, state, HTTPStatus.FORBIDDEN, "key", next_)
+        record_action(state.project, Actor(f"user:{user}", address_of(request.scope)), "log-in")
+        return _signed_in(request, state, user, None, next_)
+    if session_user(request, state) is not None:
+        return _redirect(local_path(request, next_))
+    return _form(request, state, HTTPStatus.OK, "", next_)
+
+
+@router.post(LOGIN, name="log-in")
+async def log_in(request: Request, state: State, form: Form) -> Response:
+    """Sign in by name and password."""
+    name, next_ = form.get("name", ""), form.get("next", "")
+    try:
+        check_csrf(request, form, _csrf_token(state.cookies.value_of(request, CookieKind.FORM)))
+    except HTTPException:
+        return _form(request, state, HTTPStatus.FORBIDDEN, "form", next_, name)
+    address = address_of(request.scope)
+    device = state.cookies.value_of(request, CookieKind.DEVICE)
+    try:
+        user = await state.accounts.logins.check(name, form.get("password", ""), address, device)
+    except TooManyLoginsError as error:
+        answer = _form(request, state, HTTPStatus.TOO_MANY_REQUESTS, "many", next_, name)
+        answer.headers["Retry-After"] = str(error.retry_after)
+        return answer
+    if user is None:
+        if state.accounts.failed_logins.note_failure(address):
+            known = state.accounts.users.find_user(name)
+            who = known.requester.name if known is not None else "unknown"
+            record_action(state.project, Actor(who, address), "log-in", result=REFUSED)
+        return _form(request, state, HTTPStatus.UNAUTHORIZED, "wrong", next_, name)
+    request.state.requester, request.state.project = user.requester, state.project
+    return _signed_in(request, state, user.name, user, next_)
+
+
+@router.post(LOGOUT, name="log-out")
+def log_out(request: Request, state: State, requester: Visitor) -> Response:
+    """End the session of this browser."""
+    answer = _redirect(page_url(request, "/"))
+    if requester.kind is RequesterKind.USER:
+        state.accounts.sessions.end_session(state.cookies.value_of(request, CookieKind.SESSION))
+        request.state.cookies = []
+        state.cookies.set_on(answer, CookieKind.SESSION, "")
+    return answer
+
+
+def local_path(request: Request, text: str) -> str:
+    """Return a path of this service that a log-in leads back to; that of the search page for anything else."""
+    home = page_url(request, "/")
+    path = text.partition("?")[0]
+    is_local = len(text) <= _LONGEST and not _FORBIDDEN.search(text) and text.startswith(home)
+    steps = path.split("/")
+    if not is_local or "" in steps[1:-1] or ".." in steps or path == page_url(request, LOGIN):
+        return home
+    return text
+
+
+def _signed_in(request: Request, state: ApiState, name: str, user: User | None, next_: str) -> Response:
+    """Return the redirect that begins a session, under a new identifier; one that the browser had ends."""
+    sessions, cookies = state.accounts.sessions, state.cookies
+    if former := cookies.value_of(request, CookieKind.SESSION):
+        sessions.end_session(former)
+    identifier, _ = sessions.begin(name, user.number if user is not None else "")
+    answer = _redirect(local_path(request, next_))
+    cookies.set_on(answer, CookieKind.SESSION, identifier)
+    cookies.set_on(answer, CookieKind.FORM, "")
+    if user is not None:
+        cookies.set_on(answer, CookieKind.DEVICE, state.accounts.logins.device_of(user))
+    return answer
+
+
+def _form(
+    request: Request, state: ApiState, status: int, problem: str, next_: str, name: str = ""
+) -> Response:
+    """Return the log-in form, with what was wrong before: its CSRF token fits a cookie of this browser."""
+    secret = state.cookies.value_of(request, CookieKind.FORM) or secrets.token_urlsafe(32)
+    request.state.csrf_token = _csrf_token(secret)
+    home = page_url(request, "/")
+    onward = local_path(request, next_)
+    answer = render(
+        request,
+        "login.html",
+        status,
+        problem=problem,
+        next=onward if onward != home else "",
+        name=name[:256],
+    )
+    state.cookies.set_on(answer, CookieKind.FORM, secret)
+    return answer
+
+
+def _csrf_token(secret: str) -> str:
+    """Return the CSRF token of the form that belongs to a cookie; empty without one."""
+    return hmac.new(secret.encode(), b"log-in", sha256).hexdigest() if secret else ""
+
+
+def _redirect(path: str) -> Response:
+    return RedirectResponse(path, HTTPStatus.SEE_OTHER)
