@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -32,8 +32,8 @@ def print_report(report: RunReport) -> None:
     click.echo(
         f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read"
     )
-    for outcome, number in sorted(report.outcomes.items(), key=lambda item: (-item[1], item[0])):
-        click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
+    for number, outcome, meaning in sorted(_outcome_lines(report), key=lambda line: (-line[0], line[1])):
+        click.echo(f"  {number:>9,}  {outcome.value:<14} {meaning}")
     if report.queued > 0:
         click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run fetches them")
     since = "since the interruption" if report.resumed else "in all"
@@ -110,6 +110,16 @@ def _print_refusal(report: RunReport) -> bool:
     if not report.begun:
         print_line(f"{report.source}: not crawled: {first_and_count(report.problems)}", err=True)
     return not report.begun
+
+
+def _outcome_lines(report: RunReport) -> Iterator[tuple[int, UrlOutcome, str]]:
+    """Yield number, outcome and meaning; documents that were indexed again although unchanged stand apart."""
+    for outcome, number in report.outcomes.items():
+        again = min(report.indexed_again, number) if outcome is UrlOutcome.MODIFIED else 0
+        if again:
+            yield again, outcome, "not changed, but indexed again: --force, or a changed definition"
+        if number > again:
+            yield number - again, outcome, outcome.meaning
 
 
 def _print_before(report: RunReport) -> None:
