@@ -137,7 +137,7 @@ class Verbs(LazyGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the first word names. Raises `UserError` with the verb that may have been meant."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
+        if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise UserError(f"there is no verb {args[0]!r}{_meant(args)}")
         return super().resolve_command(ctx, args)
 
@@ -235,7 +235,9 @@ def _run() -> int:
 
 def _invoke() -> int:
     try:
-        cli(standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None)  # no-color.org
+        cli(
+            prog_name="ultracrawl", standalone_mode=False, color=False if os.environ.get("NO_COLOR") else None
+        )  # no-color.org
     except SystemExit as exit_:
         return int(exit_.code or 0)
     return 0

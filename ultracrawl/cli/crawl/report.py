@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import click
 
 from ultracrawl.cli.options import first_and_count
-from ultracrawl.cli.terminal import print_line
-from ultracrawl.model import RunReport, StatusCode, UrlOutcome, status_text
+from ultracrawl.cli.terminal import described_status, print_line
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome
 
 MAX_RULES_SHOWN = 8
 _NOT_ERRORS = (
@@ -24,8 +24,8 @@ _NOT_ERRORS = (
 _PROCESSED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 
 
-def print_report(report: RunReport) -> None:
-    """Print the report of one run."""
+def print_report(report: RunReport, *, verbose: bool = False) -> None:
+    """Print the report of one run; with `verbose` also the crawler's own status codes."""
     if _print_refusal(report):
         return
     resumed = " (resumed)" if report.resumed else ""
@@ -56,7 +56,7 @@ def print_report(report: RunReport) -> None:
         click.echo(f"  Ended by {report.ended_by}; the next run resumes it")
     if report.refresh_only:
         click.echo("  New URLs were left out: `limits.documents` or `limits.disk_free` was reached")
-    _print_errors(report)
+    _print_errors(report, verbose=verbose)
     _print_rejected(report)
     _print_omitted(report)
     for remark in report.remarks:
@@ -131,7 +131,7 @@ def _print_before(report: RunReport) -> None:
     click.echo(f"  {number:>9,}  URLs before it ({before}); {number + report.scheduled:,} in all")
 
 
-def _print_errors(report: RunReport) -> None:
+def _print_errors(report: RunReport, *, verbose: bool) -> None:
     errors = {
         code: number
         for code, number in report.status_codes.items()
@@ -139,7 +139,8 @@ def _print_errors(report: RunReport) -> None:
     }
     if errors:
         shown = ", ".join(
-            f"{number:,} × {code} {status_text(code)}" for code, number in sorted(errors.items())
+            f"{number:,} × {described_status(code, verbose=verbose)}"
+            for code, number in sorted(errors.items())
         )
         click.echo(f"  Errors: {shown}")
 
