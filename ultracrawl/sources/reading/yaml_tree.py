@@ -68,6 +68,8 @@ def parse_yaml(text: str, file: str) -> YamlTree:
         _check_nesting(text, file)
         root = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
+        if _is_too_deep(error):
+            raise _too_deep(file, _line_of(error)) from None
         raise _unreadable(file, _line_of(error), _problem(error, text), _advice(error)) from None
     except yaml.YAMLError as error:
         raise _unreadable(file, 0, f"is not YAML: {error}", "write plain UTF-8 text") from None
@@ -101,6 +103,12 @@ def _is_second_document(error: yaml.MarkedYAMLError) -> bool:
     """Whether the error is a second document in the file."""
     words = error.context or ""
     return "single document" in words  # sentence: PyYAML has no class of errors for it
+
+
+def _is_too_deep(error: yaml.MarkedYAMLError) -> bool:
+    """Whether the scanner refuses the nesting: libyaml since 0.2.6 does, before it yields the first event."""
+    words = error.context or ""
+    return words.startswith("while increasing")  # sentence: PyYAML has no class of errors for it
 
 
 def _advice(error: yaml.MarkedYAMLError) -> str:
