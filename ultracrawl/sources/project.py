@@ -34,9 +34,9 @@ from ultracrawl.sources.sections.schedules import ScheduleSection
 from ultracrawl.sources.sections.search import SearchSection
 from ultracrawl.sources.sections.search_page import SearchPageSection
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import AttributeName
 
 _CURRENT_FOLDER = Path()
-AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
 
 
 def _lower_text(value: object) -> object:
@@ -246,7 +246,6 @@ def make_project(
         **head.resolved_storage(base),
         "key_file": base / head.key_file if head.key_file else None,
         "search": head.search.resolve_paths(base),
-        "search_page": head.search_page.resolve_paths(base),
         "base": base,
         "sources": {name: _with_absolute_paths(source, base) for name, source in sources.items()},
         "invalid_sources": invalid_sources or {},

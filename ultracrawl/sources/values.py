@@ -30,6 +30,9 @@ from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.mistakes import format_names, format_value, mistake, must_match, suggestion
 from ultracrawl.system.plugins import REWRITERS, PluginError, PluginGroup
 
+AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
+"""The name of a search attribute."""
+
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(?:([kmg])(?:i?b)?|b)?", re.IGNORECASE)
 _SHIFTS = {"k": 10, "m": 20, "g": 30}
 _DIGITS = re.compile(r"[0-9]{1,9}")

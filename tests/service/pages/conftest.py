@@ -2,52 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from support import clock
 from support.in_process import InProcessWorkspace
 from support.network import NetworkSite
-from support.supervision import FakeSupervision
-
-from ultracrawl.service.access.requester import Role
-from ultracrawl.service.access.tokens import TokenStore
-from ultracrawl.service.api.app import ApiOptions, make_app
-from ultracrawl.service.pages.app import add_pages
-from ultracrawl.sources import Project, require
-from ultracrawl.sources.dialects import read_definitions
-
-
-class Pages:
-    """The pages of a project, requested by the token of a reader."""
-
-    def __init__(self, workspace: InProcessWorkspace) -> None:
-        self.workspace = workspace
-        self.supervisor = FakeSupervision(["site"])
-        self.secret = TokenStore.of_project(self.project).create_token("reader", Role.READER)
-        self.app = make_app(lambda: self.project, self.supervisor, ApiOptions())
-        add_pages(self.app)
-
-    @property
-    def project(self) -> Project:
-        return require(read_definitions(self.workspace.directory / "ultracrawl.yaml"))
-
-    def ask(
-        self, path: str, *, method: str = "GET", signed_in: bool = True, root: str = "", **options: Any
-    ) -> httpx.Response:
-        """Send one request; redirects are not followed."""
-        headers = {"Authorization": f"Bearer {self.secret}"} if signed_in else {}
-        headers |= options.pop("headers", {})
-
-        async def asked() -> httpx.Response:
-            transport = httpx.ASGITransport(self.app, raise_app_exceptions=False, root_path=root)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8480") as client:
-                return await client.request(method, path, headers=headers, **options)
-
-        return asyncio.run(asked())
+from support.pages import Pages, define_project
 
 
 @pytest.fixture
@@ -66,7 +29,38 @@ def workspace(tmp_path: Path) -> InProcessWorkspace:
 
 
 @pytest.fixture
+def make_stored(workspace: InProcessWorkspace, url: str) -> Callable[..., Pages]:
+    """Crawl the site of the test, store its responses, and return its pages."""
+
+    def make(head: dict[str, Any] | None = None, **options: Any) -> Pages:
+        define_project(workspace, url, head or {}, **({"storage": {"keep": True}} | options))
+        workspace.crawl()
+        return Pages(workspace)
+
+    return make
+
+
+@pytest.fixture
 def pages(workspace: InProcessWorkspace, url: str) -> Pages:
     workspace.define(f"{url}/")
     workspace.crawl()
     return Pages(workspace)
+
+
+COLOURS = ("black", "white", "grey", "brown", "green", "blue")
+
+
+@pytest.fixture
+def many(workspace: InProcessWorkspace) -> Iterator[Pages]:
+    """Twelve pages with two values of one attribute, and six of another."""
+    site = NetworkSite()
+    site.page("/", title="Start", links=[f"/{number}" for number in range(12)], text="all of them")
+    for number in range(12):
+        family, colour = "wader" if number % 2 else "duck", COLOURS[number % 6]
+        head = f'<meta name="family" content="{family}"><meta name="colour" content="{colour}">'
+        site.page(f"/{number}", title=f"Number {number}", text=f"a bird of the lake {number}", head=head)
+    with site.serve() as url:
+        options = {"attributes": {"family": "Family", "colour": "Colour"}}
+        define_project(workspace, url, {"attributes": {"Family": "string", "Colour": "string"}}, **options)
+        workspace.crawl()
+        yield Pages(workspace)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from support.pages import Pages
 
 from ultracrawl.service.pages.static_files import static_files
-
-if TYPE_CHECKING:
-    from conftest import Pages
 
 
 def policy_of(headers: dict[str, str]) -> dict[str, set[str]]:

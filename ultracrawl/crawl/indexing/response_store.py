@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ALWAYS = frozenset({"content-type", ENTRY_HEADER.lower()})
+_ALWAYS = frozenset({"content-type", "x-robots-tag", ENTRY_HEADER.lower()})
+"""Headers that are always stored: without X-Robots-Tag nobody would know what the publisher forbids."""
 _NEVER = frozenset({"set-cookie", "set-cookie2"})
 """Headers that give access to a session."""
 _DEFERRED = 1 << 61

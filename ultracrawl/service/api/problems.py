@@ -78,7 +78,7 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(UserError)
     async def of_mistake(request: Request, error: UserError) -> Response:
         status = 404 if isinstance(error, NotFoundError) else 400
-        return problem_answer(status, _without_folders(request, error))
+        return problem_answer(status, without_folders(request, error))
 
     @app.exception_handler(WorkError)
     async def of_work(request: Request, error: WorkError) -> Response:
@@ -86,7 +86,7 @@ def add_error_handlers(app: FastAPI) -> None:
         if isinstance(error, StateError):
             logger.warning("%s", error)
         later = {"Retry-After": str(error.retry_after)} if isinstance(error, SearchRefusedError) else None
-        return problem_answer(status, _without_folders(request, error), later)
+        return problem_answer(status, without_folders(request, error), later)
 
     @app.exception_handler(Exception)
     async def of_bug(request: Request, error: Exception) -> Response:
@@ -94,7 +94,7 @@ def add_error_handlers(app: FastAPI) -> None:
         return problem_answer(500)
 
 
-def _without_folders(request: Request, error: Exception) -> str:
+def without_folders(request: Request, error: Exception) -> str:
     """Return a message with the names of files only: where they are is nobody's business but the administrator's.
 
     Public keys see no message, because it may name sources or indexes.

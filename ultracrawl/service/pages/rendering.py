@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import time
 from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 
-from babel.dates import format_date
+from babel.dates import format_datetime, format_skeleton, format_timedelta
 from babel.numbers import format_decimal
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -59,6 +62,7 @@ def render(
     """Return a page made from a template of `templates/`. All values are escaped."""
     language = languages()[chosen_language(request) or DEFAULT]
     theme = request.cookies.get(THEME_COOKIE, "")
+    here = request.url.path.removeprefix(page_url(request, ""))
     text = (
         _environment(language.code)
         .get_template(template)
@@ -71,6 +75,8 @@ def render(
                 "languages": languages().values(),
                 "theme": theme if theme in THEMES else THEMES[0],
                 "site_title": request.app.state.api.project.search_page.title,
+                "here": here,
+                "other_language": partial(_other_language, request),
                 "requester": getattr(request.state, "requester", None),
                 "csrf_token": getattr(request.state, "csrf_token", ""),
                 **context,
@@ -84,6 +90,12 @@ def render(
         **(headers or {}),
     }
     return _compressed(request, HTMLResponse(text, status, all_headers))
+
+
+def _other_language(request: Request, code: str) -> list[tuple[str, str]]:
+    """Return the query of this page in another language."""
+    others = [one for one in request.query_params.multi_items() if one[0] != "language"]
+    return [*others, ("language", code)]
 
 
 def _compressed(request: Request, page: Response) -> Response:
@@ -111,14 +123,28 @@ def _environment(code: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     environment.install_gettext_translations(language.translations, newstyle=True)  # type: ignore[attr-defined] # of the extension
-    environment.filters["number"] = partial(_number, language)
+    environment.filters["number"] = partial(_number, language, "#,##0")
+    environment.filters["decimal"] = partial(_number, language, "#,##0.0")
     environment.filters["day"] = partial(_day, language)
+    environment.filters["moment"] = partial(_moment, language)
+    environment.filters["ago"] = partial(_ago, language)
+    environment.filters["bold"] = Markup("<b>{}</b>").format
     return environment
 
 
-def _number(language: Language, value: float) -> str:
-    return format_decimal(value, locale=language.locale)
+def _number(language: Language, form: str, value: float) -> str:
+    return format_decimal(value, form, locale=language.locale)
 
 
-def _day(language: Language, value: Any) -> str:
-    return format_date(value, "d MMM y", locale=language.locale)
+def _day(language: Language, value: date) -> str:
+    return format_skeleton("yMMMd", value, locale=language.locale)
+
+
+def _moment(language: Language, value: float) -> str:
+    return format_datetime(datetime.fromtimestamp(value, UTC), "medium", locale=language.locale) + " UTC"
+
+
+def _ago(language: Language, value: float) -> str:
+    return format_timedelta(
+        timedelta(seconds=value - time.time()), add_direction=True, locale=language.locale
+    )

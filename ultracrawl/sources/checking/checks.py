@@ -29,6 +29,7 @@ from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, OptionPath, PathFinding
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.search import SearchSection
+from ultracrawl.sources.sections.search_page import SearchPageSection
 from ultracrawl.system.plugins import SOURCE_KINDS, PluginError
 
 
@@ -213,6 +214,18 @@ def check_search(
             if name not in known:
                 instead = suggestion(name, sorted(known), f"name one of the {what}s")
                 yield PathFinding(("search", option, name), f"there is no {what} `{name}`", instead)
+
+
+def check_search_page(
+    page: SearchPageSection, schema: Mapping[str, SearchAttribute]
+) -> Iterator[PathFinding]:
+    """Yield the search attributes in `search_page` that do not exist."""
+    for at, name in enumerate(page.filters):
+        if name not in schema:
+            instead = suggestion(name, sorted(schema), "name one of the search attributes")
+            yield PathFinding(
+                ("search_page", "filters", at), f"there is no search attribute `{name}`", instead
+            )
 
 
 def check_languages(source: DataSource) -> Iterator[PathFinding]:

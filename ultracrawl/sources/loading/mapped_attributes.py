@@ -10,9 +10,10 @@ from pydantic import BeforeValidator, Field
 from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, AttributeType
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.mistakes import closest_match
-from ultracrawl.sources.project import AttributeKind, AttributeName
+from ultracrawl.sources.project import AttributeKind
 from ultracrawl.sources.reading.tree import PathFinding, Tree
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import AttributeName
 
 _DEFAULTS = {attribute.name: attribute.type for attribute in DEFAULT_ATTRIBUTES}
 

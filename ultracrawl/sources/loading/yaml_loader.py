@@ -19,6 +19,7 @@ from ultracrawl.sources.checking.checks import (
     check_receivers,
     check_search,
     check_search_attributes,
+    check_search_page,
     check_source,
     check_start_urls,
     check_value_lists,
@@ -311,6 +312,7 @@ class _DefinitionReader:
             unknown = check_value_lists(value_lists(head.lists).values(), schema)
             self.findings.add_below(self._first, (), unknown)
             self.findings.add_below(self._first, (), check_search(head.search, sources, schema))
+            self.findings.add_below(self._first, (), check_search_page(head.search_page, schema))
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)

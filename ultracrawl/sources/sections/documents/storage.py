@@ -19,7 +19,7 @@ class StorageOptions(Section):
     form: Literal["blocks", "files"] = Field(default="blocks", examples=["files"])
     """`blocks`: all documents in one file. `files`: each in a file of its own."""
     headers: bool = Field(default=True, examples=[False])
-    """Store all response headers except cookies. If off, only Content-Type."""
+    """Store all response headers except cookies. If off, only Content-Type and X-Robots-Tag."""
     duplicates: bool = Field(default=False, examples=[True])
     """Store the bodies of duplicates too."""
     compress: bool = Field(default=True, examples=[False])

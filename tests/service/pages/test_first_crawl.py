@@ -1,0 +1,64 @@
+"""While the first crawl of a source runs, the page finds what is there, and says what waits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from lxml.html import document_fromstring
+from support.pages import Pages
+
+from ultracrawl.service.access.requester import Requester, RequesterKind
+from ultracrawl.service.orders import SourcePhase, SourceState
+from ultracrawl.service.pages.first_crawl import first_crawl
+
+NOW = 1000.0
+ANYBODY = Requester("public", RequesterKind.PUBLIC, None, (), None)
+
+
+@pytest.fixture
+def new(pages: Pages) -> Pages:
+    """Pages of a project with a further source, in its first crawl."""
+    live = {"fetched": 40, "queued": 758, "indexed": 30}
+    pages.supervisor.known["new"] = SourceState("new", SourcePhase.RUNNING, "1", live, begun=NOW - 10)
+    return pages
+
+
+def test_its_numbers_are_those_of_the_supervisor(new: Pages) -> None:
+    found = first_crawl(new.app.state.api, ANYBODY, NOW)
+    assert found is not None
+    assert (found.sources, found.waiting, found.speed) == (1, 758, 4.0)
+
+
+def test_a_crawl_that_has_just_begun_has_no_speed(new: Pages) -> None:
+    found = first_crawl(new.app.state.api, ANYBODY, NOW - 9)
+    assert found is not None
+    assert found.speed is None
+
+
+@pytest.mark.parametrize("phase", [SourcePhase.IDLE, SourcePhase.STOPPING])
+def test_a_source_that_is_not_crawled_is_not_in_its_first_crawl(new: Pages, phase: SourcePhase) -> None:
+    new.supervisor.known["new"] = replace(new.supervisor.known["new"], phase=phase)
+    assert first_crawl(new.app.state.api, ANYBODY, NOW) is None
+
+
+def test_a_later_crawl_is_not_the_first(new: Pages) -> None:
+    new.supervisor.known["site"] = replace(new.supervisor.known["new"], name="site")
+    found = first_crawl(new.app.state.api, ANYBODY, NOW)
+    assert found is not None
+    assert found.sources == 1
+
+
+def test_a_visitor_hears_of_sources_that_exist_for_the_visitor_only(new: Pages) -> None:
+    assert first_crawl(new.app.state.api, replace(ANYBODY, sources=("site",)), NOW) is None
+
+
+def test_the_page_shows_results_and_progress_until_the_crawl_has_ended(new: Pages) -> None:
+    for path in ("/", "/?q=heron", "/progress"):
+        (line,) = document_fromstring(new.ask(path).text).cssselect("#progress")
+        assert "758" in line.text_content()
+        assert line.get("hx-trigger")
+    assert document_fromstring(new.ask("/?q=heron").text).cssselect(".hit")
+    del new.supervisor.known["new"]
+    (line,) = document_fromstring(new.ask("/progress").text).cssselect("#progress")
+    assert not line.get("hx-trigger")

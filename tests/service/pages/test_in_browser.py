@@ -1,0 +1,294 @@
+"""The search page in a browser: search, keys, suggestions, first crawl, phone, colours, accessibility, weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.pages import Pages, Watched, chromium, define_project, served
+from support.project import Workspace
+from support.site import Site
+
+from ultracrawl.service.access.requester import Requester, RequesterKind
+from ultracrawl.service.api import access
+from ultracrawl.service.orders import SourcePhase, SourceState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.servers
+
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+FIRST_VISIT_BYTES = 60_000
+"""Bytes of page, styles and scripts together, compressed, that a first visit may take."""
+
+
+class Served:
+    """The pages of a crawled site, served to anybody."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        workspace = Workspace(folder)
+        head = {"search_page": {"title": "Birds"}, "attributes": {"Family": "string"}}
+        options = {"attributes": {"family": "Family"}, "storage": {"keep": True}}
+        define_project(workspace, url, head, **options)
+        workspace.crawl()
+        self.pages = Pages(workspace)
+        who = Requester("public", RequesterKind.PUBLIC, None, ())
+        self.pages.app.dependency_overrides[access.authenticate] = lambda: who
+        self.url = url
+
+
+@pytest.fixture(scope="module")
+def served_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
+    site = Site()
+    site.page("/", title="Start", links=[f"/{number}" for number in range(14)], text="all of them")
+    for number in range(14):
+        head = f'<meta name="family" content="family {number % 7}">'
+        text = f"<h2 id=nest>Nest of bird {number}</h2><p>The bird {number} builds a nest of grass.</p>" * (
+            number < 3
+        )
+        site.page(f"/{number}", title=f"Bird {number}", head=head, text=f"<p>A bird of the lake.</p>{text}")
+    with site.serve() as url:
+        found = Served(tmp_path_factory.mktemp("pages"), url)
+        with served(found.pages.app) as address:
+            yield found, address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser: Browser, served_pages: tuple[Served, str]) -> Iterator[Callable[..., Watched]]:
+    """Open windows; none of them may complain, or ask anything of another host."""
+    windows: list[Watched] = []
+
+    def opened(size: dict[str, int] = DESKTOP, **options: Any) -> Watched:
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
+        windows.append(Watched(context, served_pages[1]))
+        return windows[-1]
+
+    yield opened
+    for one in windows:
+        one.page.context.close()
+    assert [one.complaints for one in windows if one.complaints] == []
+    assert [
+        one.foreign for one in windows if one.foreign and not one.foreign[0].startswith(served_pages[0].url)
+    ] == []
+
+
+def focused(page: Page) -> str:
+    """Return the text, or else the id, of the element with the focus."""
+    return page.evaluate("document.activeElement.innerText?.trim() || document.activeElement.id")
+
+
+def test_search_replaces_the_results_and_the_url(visit: Callable[..., Watched]) -> None:
+    page = visit().open("/")
+    page.fill("#query", "nest")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?q=nest")
+    assert page.locator(".hit").count() == 3
+    page.evaluate("window.isTheSamePage = true")
+    page.fill("#query", "bird")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?q=bird")
+    page.wait_for_function("document.querySelectorAll('.hit').length === 10")
+    assert page.evaluate("window.isTheSamePage")
+    assert "14" in page.locator("#announcement").inner_text()
+    page.click(".value:has-text('family 1')")
+    page.wait_for_function("document.querySelectorAll('.hit').length === 2")
+    assert "where=Family" in page.url
+    assert page.locator("#kept input[name=where]").count() == 1
+    page.go_back()
+    page.wait_for_function("document.querySelectorAll('.hit').length === 10")
+    assert page.locator(".chip").count() == 0
+
+
+def test_keys(visit: Callable[..., Watched], served_pages: tuple[Served, str]) -> None:
+    page = visit().open("/?q=nest")
+    page.keyboard.press("ArrowDown")
+    first = focused(page)
+    assert first.startswith("Bird")
+    page.keyboard.press("ArrowDown")
+    assert focused(page) not in {first, "query"}
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    assert focused(page).startswith("Nest")
+    page.keyboard.press("Escape")
+    assert focused(page) == first
+    page.keyboard.press("Escape")
+    assert focused(page) == "query"
+    page.keyboard.type("/?")
+    assert page.input_value("#query").endswith("/?")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    assert focused(page) == "query"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert focused(page) == "query"
+    page.goto(page.url)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    chosen = focused(page)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{served_pages[0].url}/*")
+    page.go_back()
+    page.wait_for_function("document.activeElement.closest('.hit') !== null")
+    assert focused(page) == chosen
+
+
+def test_single_keys_can_be_turned_off(visit: Callable[..., Watched]) -> None:
+    page = visit().open("/?q=nest")
+    page.click("#all-keys")
+    page.uncheck("#single-keys")
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("/")
+    assert focused(page) != "query"
+    page.keyboard.press("Control+k")
+    assert focused(page) == "query"
+
+
+def test_suggestions(visit: Callable[..., Watched], served_pages: tuple[Served, str]) -> None:
+    page = visit().open("/")
+    page.keyboard.type("nest of bi")
+    page.wait_for_selector("#suggestions [role=option]")
+    assert page.get_attribute("#query", "aria-expanded") == "true"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    active = page.get_attribute("#query", "aria-activedescendant")
+    assert active
+    chosen = page.locator(f"#{active}")
+    assert chosen.get_attribute("aria-selected") == "true"
+    assert focused(page) == "query"
+    page.keyboard.press("Escape")
+    assert page.locator("#suggestions").is_hidden()
+    assert page.input_value("#query") == "nest of bi"
+    page.keyboard.type("r")
+    page.wait_for_selector("#suggestions [role=option]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{served_pages[0].url}/*#nest")
+
+
+def test_a_late_answer_is_dropped(visit: Callable[..., Watched]) -> None:
+    page = visit().open("/")
+    waiting: list[Any] = []
+    page.route("**/suggestions?q=bird", waiting.append)
+    page.keyboard.type("bird")
+    with page.expect_request("**/suggestions?q=bird"):
+        pass
+    page.keyboard.type(" 1")
+    page.wait_for_selector("#suggestions [role=option]")
+    for one in waiting:
+        one.abort() if one.request.failure else one.continue_()
+    page.wait_for_function("document.querySelector('#suggestions').innerText.includes('bird 1')")
+
+
+def test_without_scripts_everything_is_there(visit: Callable[..., Watched]) -> None:
+    page = visit(java_script_enabled=False).open("/")
+    page.fill("#query", "bird")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?q=bird")
+    assert page.locator(".hit").count() == 10
+    page.click(".pages a[rel=next]")
+    assert page.locator(".hit").count() == 4
+    page.go_back()
+    page.click(".value:has-text('family 1')")
+    assert page.locator(".hit").count() == 2
+    page.click(".chip")
+    assert page.locator(".hit").count() == 10
+    page.click(".more > summary")
+    page.click(".value:has-text('family 6')")
+    assert page.locator(".hit").count() == 2
+    page.click("summary:has-text('Theme')")
+    page.click("button[value=dark]")
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.click("summary:has-text('English')")
+    page.click("a[hreflang=de]")
+    assert page.get_attribute("html", "lang") == "de"
+
+
+def test_a_phone_shows_filters_on_request_and_never_scrolls_sideways(visit: Callable[..., Watched]) -> None:
+    page = visit(PHONE, has_touch=True).open("/?q=bird")
+    assert page.locator(".value").first.is_hidden()
+    page.click("#filters > summary")
+    assert page.locator(".value").first.is_visible()
+    for width in (390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        for path in ("/?q=bird", "/", "/?q=nothing-" + "x" * 200):
+            page.goto(page.url.partition("?")[0].rstrip("/") + path)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_first_crawl_is_followed_while_the_page_is_open(
+    visit: Callable[..., Watched], served_pages: tuple[Served, str]
+) -> None:
+    known = served_pages[0].pages.supervisor.known
+    known["new"] = SourceState("new", SourcePhase.RUNNING, "1", {"fetched": 5, "queued": 758}, begun=1.0)
+    try:
+        page = visit().open("/")
+        assert "758" in page.locator("#progress").inner_text()
+        known["new"] = SourceState("new", SourcePhase.RUNNING, "1", {"fetched": 9, "queued": 12}, begun=1.0)
+        page.wait_for_function("document.querySelector('#progress').innerText.includes('12')")
+        del known["new"]
+        page.wait_for_function("!document.querySelector('#progress').hasAttribute('hx-trigger')")
+    finally:
+        known.pop("new", None)
+
+
+def test_a_cached_copy_runs_nothing(visit: Callable[..., Watched]) -> None:
+    window = visit()
+    page = window.open("/?q=nest")
+    page.keyboard.press("ArrowDown")
+    page.click("text=Cached copy")
+    assert "builds a nest" in page.locator("article").inner_text()
+    assert page.evaluate("window.origin") == "null"
+
+
+STATES = ("/", "/?q=bird", "/?q=bird&where=Family%3Dfamily+1", "/?q=qwzx", "/?q=Colour:x", "/?q=nest&page=9")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing(visit: Callable[..., Watched], size: dict[str, int], colours: str) -> None:
+    window = visit(size, color_scheme=colours)
+    found = {}
+    for path in STATES:
+        window.open(path)
+        found[path] = window.findings()
+    window.open("/?q=nest").keyboard.press("ArrowDown")
+    found["a chosen hit"] = window.findings()
+    page = window.open("/")
+    page.keyboard.type("nest of")
+    page.wait_for_selector("#suggestions [role=option]")
+    page.keyboard.press("ArrowDown")
+    found["suggestions"] = window.findings()
+    page = window.open("/?q=bird")
+    page.evaluate("document.getElementById('keys').showModal()")
+    found["keys"] = window.findings()
+    page = window.open("/?q=nest")
+    page.goto(page.locator(".details a").first.evaluate("one => one.href"))
+    found["cached copy"] = window.findings()
+    window.complaints = [one for one in window.complaints if "400" not in one]
+    assert {state: findings for state, findings in found.items() if findings} == {}
+
+
+def test_a_first_visit_takes_few_bytes(visit: Callable[..., Watched]) -> None:
+    window = visit()
+    window.open("/?q=bird").wait_for_load_state("networkidle")
+    sizes = {one.url: one.sizes()["responseBodySize"] for one in window.requests}
+    assert any(url.endswith("?q=bird") for url in sizes)
+    assert any("/static/htmx.js" in url for url in sizes)
+    assert sum(sizes.values()) < FIRST_VISIT_BYTES

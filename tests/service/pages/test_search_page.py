@@ -1,0 +1,163 @@
+"""The search page: what its URL says, what it shows, and where its links lead."""
+
+from __future__ import annotations
+
+from html import unescape
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from lxml.html import HtmlElement, document_fromstring
+
+if TYPE_CHECKING:
+    from httpx import Response
+    from support.pages import Pages
+
+
+def parsed(answer: Response) -> HtmlElement:
+    assert answer.status_code == 200, answer.text
+    return document_fromstring(answer.text)
+
+
+def hits(page: HtmlElement) -> list[str]:
+    """Return the titles of the hits."""
+    return [one.text_content() for one in page.cssselect(".hit h3")]
+
+
+def link(page: HtmlElement, selector: str) -> str:
+    return str(page.cssselect(selector)[0].get("href"))
+
+
+def test_the_start_page_has_the_box_and_the_number_of_pages(pages: Pages) -> None:
+    page = parsed(pages.ask("/"))
+    assert page.cssselect("form[role=search] input[name=q]")
+    assert "3" in page.cssselect("#progress")[0].text_content()
+    assert not page.cssselect(".hit")
+
+
+def test_a_hit_has_its_title_link_place_and_marked_snippet(pages: Pages, url: str) -> None:
+    page = parsed(pages.ask("/", params={"q": "grey heron"}))
+    (title,) = page.cssselect(".hit h3 a")
+    assert (title.text_content(), title.get("href")) == ("Heron", f"{url}/heron")
+    assert [mark.text_content() for mark in title.cssselect("mark")] == ["Heron"]
+    assert "site › heron" in page.cssselect(".hit .place")[0].text_content()
+    assert page.cssselect(".snippet mark")[0].text_content() == "grey heron"
+
+
+def test_the_query_stays_in_the_box_as_it_was_typed(pages: Pages) -> None:
+    page = parsed(pages.ask("/", params={"q": '"grey heron" -egret'}))
+    assert page.cssselect("#query")[0].get("value") == '"grey heron" -egret'
+
+
+def test_results_have_pages_and_each_has_a_url(many: Pages) -> None:
+    page = parsed(many.ask("/", params={"q": "bird"}))
+    assert len(hits(page)) == 10
+    second = parsed(many.ask(link(page, ".pages a[rel=next]")))
+    assert second.cssselect(".pages [aria-current=page]")[0].text_content() == "2"
+    assert second.cssselect(".hits")[0].get("start") == "11"
+    assert not set(hits(page)) & set(hits(second))
+    beyond = parsed(many.ask("/", params={"q": "bird", "page": "77"}))
+    assert not hits(beyond)
+    assert parse_qs(urlsplit(link(beyond, ".no-answer a")).query) == {"q": ["bird"]}
+
+
+def test_a_page_number_that_no_link_has_is_the_first_page(many: Pages) -> None:
+    for number in ("0", "-1", "1e3", "x", "", "99999999999999999999", "+2"):
+        assert len(hits(parsed(many.ask("/", params={"q": "bird", "page": number})))) == 10, number
+
+
+def test_a_filter_narrows_and_its_chip_takes_it_away(many: Pages) -> None:
+    page = parsed(many.ask("/", params={"q": "bird"}))
+    (value,) = [
+        one for one in page.cssselect(".value") if one.cssselect(".label")[0].text_content() == "wader"
+    ]
+    chosen = parsed(many.ask(value.get("href")))
+    assert int(value.cssselect(".count")[0].text_content()) == len(hits(chosen)) == 6
+    others = {
+        one.cssselect(".label")[0].text_content(): one.cssselect(".count")[0].text_content()
+        for one in chosen.cssselect(".value")
+    }
+    assert others["duck"] == "6"
+    cleared = parsed(many.ask(link(chosen, ".chip")))
+    assert len(hits(cleared)) == 10
+
+
+def test_further_values_of_a_filter_are_in_a_disclosure(many: Pages) -> None:
+    page = parsed(many.ask("/", params={"q": "bird"}))
+    colour = [one for one in page.cssselect(".filters .more") if one.cssselect(".label")]
+    assert [len(one.cssselect(".value")) for one in colour] == [1]
+
+
+def test_another_query_keeps_filters_order_and_language(many: Pages) -> None:
+    chosen = {"q": "bird", "where": "Family=wader", "sort": "newest", "language": "de", "page": "2"}
+    page = parsed(many.ask("/", params=chosen))
+    kept = {one.get("name"): one.get("value") for one in page.cssselect("#kept input")}
+    assert kept == {"where": "Family=wader", "sort": "newest", "language": "de"}
+    assert page.get("lang") == "de"
+
+
+def test_a_query_without_answer_says_what_was_searched_and_what_to_do(pages: Pages) -> None:
+    page = parsed(pages.ask("/", params={"q": "heronn"}))
+    suggested = page.cssselect(".suggested")[0]
+    assert suggested.text_content() == "heron"
+    assert hits(parsed(pages.ask(suggested.get("href"))))[0] == "Heron"
+    filtered = parsed(pages.ask("/", params={"q": "heron", "where": "Author=nobody"}))
+    assert "2" in filtered.cssselect(".no-answer dl")[0].text_content()
+
+
+def test_a_query_that_is_not_possible_stays_in_the_box(pages: Pages) -> None:
+    answer = pages.ask("/", params={"q": "Colour:grey"})
+    assert answer.status_code == 400
+    page = document_fromstring(answer.text)
+    assert page.cssselect("[role=alert]")
+    assert page.cssselect("#query")[0].get("value") == "Colour:grey"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"q": "x" * 2001}, {"q": "heron", "source": [f"s{n}" for n in range(60)]}],
+    ids=["a long query", "many filters"],
+)
+def test_what_no_form_sends_is_refused(pages: Pages, params: dict[str, str]) -> None:
+    assert pages.ask("/", params=params).status_code == 400
+
+
+def test_an_unknown_source_is_a_mistake_of_the_request(pages: Pages) -> None:
+    assert pages.ask("/", params={"q": "heron", "source": "nowhere"}).status_code == 400
+
+
+def test_more_like_this(pages: Pages, url: str) -> None:
+    page = parsed(pages.ask("/", params={"q": "grey heron"}))
+    more = [one.get("href") for one in page.cssselect(".details a")][-1]
+    assert parse_qs(urlsplit(more).query)["like"] == [f"{url}/heron"]
+    assert pages.ask(more).status_code == 200
+
+
+def test_htmx_gets_the_results_alone_and_a_reload_gets_the_page(pages: Pages) -> None:
+    part = pages.ask("/", params={"q": "heron"}, headers={"HX-Request": "true"})
+    assert "<html" not in part.text
+    assert document_fromstring(part.text).cssselect("#results .hit")
+    again = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+    assert "<html" in pages.ask("/", params={"q": "heron"}, headers=again).text
+
+
+def test_suggestions_are_options_with_where_they_lead(pages: Pages, url: str) -> None:
+    page = document_fromstring(pages.ask("/suggestions", params={"q": "her"}).text)
+    options = page.cssselect("[role=listbox] [role=option]")
+    assert [one.get("data-url") for one in options] == [None, f"{url}/heron"]
+    assert len({one.get("id") for one in options}) == 2
+    assert options[1].cssselect("b")[0].text_content() == "Her"
+
+
+def test_the_description_for_browsers_names_this_page(pages: Pages) -> None:
+    page = parsed(pages.ask("/"))
+    (search,) = page.cssselect("link[rel=search]")
+    answer = pages.ask(search.get("href"), signed_in=False)
+    assert answer.headers["content-type"].startswith("application/opensearchdescription+xml")
+    assert 'template="http://127.0.0.1:8480/?q={searchTerms}"' in unescape(answer.text)
+
+
+def test_the_same_url_is_the_same_page_for_a_script_and_for_a_browser_without(pages: Pages) -> None:
+    page = parsed(pages.ask("/", params={"q": "heron"}))
+    part = document_fromstring(pages.ask("/", params={"q": "heron"}, headers={"HX-Request": "true"}).text)
+    assert hits(page) == hits(part)

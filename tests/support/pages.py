@@ -1,0 +1,145 @@
+"""Pages of a project, requested without sockets or served over loopback, and a browser that notes what they do."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import httpx
+import yaml
+
+from support.project import Workspace
+from support.requirement import require
+from support.supervision import FakeSupervision
+from ultracrawl.service.access.requester import Role
+from ultracrawl.service.access.tokens import TokenStore
+from ultracrawl.service.api.app import ApiOptions, make_app
+from ultracrawl.service.api.serving import make_server, open_socket
+from ultracrawl.service.pages.app import add_pages
+from ultracrawl.sources import Project
+from ultracrawl.sources import require as required
+from ultracrawl.sources.dialects import read_definitions
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+CHROMIUM = ("chromium", "google-chrome", "chromium-browser")
+AXE = Path(__file__).parents[2] / "var" / "axe" / "package" / "axe.min.js"
+"""axe-core, as tests/install_servers.sh fetches it."""
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+class Pages:
+    """The pages of a project, requested by the token of a reader."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.supervisor = FakeSupervision(["site"])
+        self.secret = TokenStore.of_project(self.project).create_token("reader", Role.READER)
+        self.app = make_app(lambda: self.project, self.supervisor, ApiOptions())
+        add_pages(self.app)
+
+    def as_reader_of(self, *principals: str) -> Pages:
+        """Let the following requests be those of somebody with these principals."""
+        store = TokenStore.of_project(self.project)
+        self.secret = store.create_token("-".join(principals), Role.READER, principals)
+        return self
+
+    @property
+    def project(self) -> Project:
+        return required(read_definitions(self.workspace.directory / "ultracrawl.yaml"))
+
+    def ask(
+        self, path: str, *, method: str = "GET", signed_in: bool = True, root: str = "", **options: Any
+    ) -> httpx.Response:
+        """Send one request; redirects are not followed."""
+        headers = {"Authorization": f"Bearer {self.secret}"} if signed_in else {}
+        headers |= options.pop("headers", {})
+
+        async def asked() -> httpx.Response:
+            transport = httpx.ASGITransport(self.app, raise_app_exceptions=False, root_path=root)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8480") as client:
+                return await client.request(method, path, headers=headers, **options)
+
+        return asyncio.run(asked())
+
+
+def define_project(workspace: Workspace, url: str, head: dict[str, Any], **options: Any) -> None:
+    """Write a definition with one source `site` and options of the whole project."""
+    workspace.define(f"{url}/", **options)
+    workspace.write(head | yaml.safe_load((workspace.directory / "ultracrawl.yaml").read_text()))
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[str]:
+    """Serve an application; gives its address."""
+    server, opened = make_server(app), open_socket("127.0.0.1", 0)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([opened])), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{opened.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        opened.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    require(program, "Chromium", "chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watched:
+    """A page of a browser; what it complains of, and what it asks of other hosts, is noted."""
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.address = address
+        self.complaints: list[str] = []
+        self.foreign: list[str] = []
+        self.requests: list[Request] = []
+        self.page: Page = context.new_page()
+        self.page.on("console", self._note_message)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._note_request)
+
+    def _note_message(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+    def _note_request(self, request: Request) -> None:
+        self.requests.append(request)
+        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
+            self.foreign.append(request.url)
+
+    def open(self, path: str) -> Page:
+        """Go to a page of the service."""
+        self.page.goto(f"{self.address}{path}")
+        return self.page
+
+    def findings(self) -> list[str]:
+        """Return what axe-core finds in the present page."""
+        require(AXE.exists(), "axe-core", get="make servers")
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate("tags => axe.run({runOnly: tags})", TAGS)
+        return [
+            f"{one['id']}: {node['html'][:120]} ({node['failureSummary'].splitlines()[-1].strip()})"
+            for one in found["violations"]
+            for node in one["nodes"]
+        ]

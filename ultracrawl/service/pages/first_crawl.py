@@ -1,0 +1,61 @@
+"""The progress of first crawls: what can be found already, and what waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ultracrawl.service.orders import SourcePhase
+
+if TYPE_CHECKING:
+    from ultracrawl.service.access.requester import Requester
+    from ultracrawl.service.api.state import ApiState
+
+_ACTIVE = frozenset({SourcePhase.QUEUED, SourcePhase.RUNNING, SourcePhase.PAUSED, SourcePhase.BACKING_OFF})
+_LEAST_SECONDS = 3.0
+"""Seconds of a crawl before which it has no speed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCrawl:
+    """The first crawls of sources that run now, together."""
+
+    sources: int
+    waiting: int
+    """URLs that wait to be fetched."""
+    speed: float | None
+    """Pages a second; None if that cannot be said yet."""
+    is_paused: bool
+    problem: bool
+    """Whether one of them has died and waits to be started again."""
+
+
+def first_crawl(state: ApiState, requester: Requester, now: float) -> FirstCrawl | None:
+    """Return the progress of the first crawls of sources that the requester may see; None if there are none.
+
+    `now` is in seconds since 1970.
+    """
+    active = [
+        one
+        for one in state.supervisor.sources()
+        if one.phase in _ACTIVE
+        and (requester.sources is None or one.name in requester.sources)
+        and one.last_end is None
+        and not _was_crawled(state, one.name)
+    ]
+    if not active:
+        return None
+    running = [one for one in active if one.begun and now - one.begun >= _LEAST_SECONDS]
+    speed = sum(one.live.get("fetched", 0) / (now - one.begun) for one in running) if running else None
+    return FirstCrawl(
+        len(active),
+        sum(one.live.get("queued", 0) for one in active),
+        speed,
+        all(one.phase is SourcePhase.PAUSED for one in active),
+        any(one.phase is SourcePhase.BACKING_OFF for one in active),
+    )
+
+
+def _was_crawled(state: ApiState, name: str) -> bool:
+    """Return whether a crawl of a source has ever come to its end."""
+    return state.holdings.holdings_of(state.project, name).last_success is not None

@@ -1,0 +1,35 @@
+"""The stored choice of colours, which the server renders; without it pages follow the system."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from ultracrawl.service.pages.login import local_path
+from ultracrawl.service.pages.page_route import PageRoute
+from ultracrawl.service.pages.rendering import THEME_COOKIE, THEMES, page_url
+
+router = APIRouter(route_class=PageRoute)
+_YEAR = 365 * 86_400
+_SITES = frozenset({"same-origin", "none"})
+
+
+@router.post("/preferences")
+async def set_preferences(request: Request) -> Response:
+    """Store the colours that a form chooses, and lead back to its page. Status 403 for a form of another site."""
+    if request.headers.get("sec-fetch-site", "none") not in _SITES:
+        raise HTTPException(403, "this form belongs to another site")
+    fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=20)
+    theme = fields.get("theme", [""])[-1]
+    target = local_path(request, fields.get("next", [""])[-1])
+    answer = RedirectResponse(target, 303)
+    root = page_url(request)
+    if theme == THEMES[0]:
+        answer.delete_cookie(THEME_COOKIE, root)
+    elif theme in THEMES:
+        secure = request.url.scheme == "https"
+        answer.set_cookie(THEME_COOKIE, theme, _YEAR, path=root, secure=secure, httponly=True, samesite="lax")
+    return answer

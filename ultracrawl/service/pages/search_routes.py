@@ -1,0 +1,163 @@
+"""Routes of the search page: start page, results, suggestions, progress of the first crawl, OpenSearch description."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any, NamedTuple
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Request
+from markupsafe import Markup
+from starlette.responses import Response
+
+from ultracrawl.errors import UserError
+from ultracrawl.service.access.requester import Requester
+from ultracrawl.service.api.access import Address, State, Visitor
+from ultracrawl.service.api.problems import without_folders
+from ultracrawl.service.api.state import ApiState
+from ultracrawl.service.pages.first_crawl import FirstCrawl, first_crawl
+from ultracrawl.service.pages.page_route import PageRoute
+from ultracrawl.service.pages.rendering import FRAGMENT_HEADER, chosen_language, render
+from ultracrawl.service.pages.result_view import marked_beginnings, path_of, result_view, safe_link
+from ultracrawl.service.pages.search_address import SearchAddress
+from ultracrawl.service.pages.searching import PageSearches, search_order, suggest_order
+
+router = APIRouter(route_class=PageRoute)
+
+
+def _searches(state: State, requester: Visitor, client: Address) -> PageSearches:
+    return PageSearches(state, requester, client)
+
+
+Shown = Annotated[SearchAddress, Depends(SearchAddress.of_request)]
+Searches = Annotated[PageSearches, Depends(_searches)]
+
+
+@router.get("/")
+async def search_page(
+    request: Request, state: State, requester: Visitor, searches: Searches, shown: Shown
+) -> Response:
+    """Return the search page: with results if its URL has a query, else the start page."""
+    crawl = await _first_crawl(state, requester)
+    documents = None if shown.is_search and crawl is None else await searches.count_documents()
+    page = _Page(request, shown, crawl, documents)
+    if not shown.is_search:
+        return page.rendered()
+    try:
+        answer = await searches.answer(search_order(state.project, shown, chosen_language(request)))
+    except UserError as error:
+        return page.rendered(400, problem=without_folders(request, error))
+    result = result_view(shown, answer, sources_with_copies(state))
+    advice = None if result.total else await _advice(state, requester, searches, shown, result.suggested)
+    return page.rendered(result=result, advice=advice)
+
+
+@router.get("/progress")
+async def progress(
+    request: Request, state: State, requester: Visitor, searches: Searches, shown: Shown
+) -> Response:
+    """Return the line about the first crawl, which replaces itself until the crawl has ended."""
+    crawl = await _first_crawl(state, requester)
+    documents = await searches.count_documents()
+    return render(request, "progress.html", address=shown, crawl=crawl, documents=documents)
+
+
+class Suggestion(NamedTuple):
+    """A title that completes the query."""
+
+    number: int
+    text: str
+    marked: Markup
+    place: str
+    url: str
+    is_section: bool
+
+
+@router.get("/suggestions")
+async def suggestions(request: Request, searches: Searches, shown: Shown) -> Response:
+    """Return the list of suggestions for a query that is being typed: titles of pages, then of sections."""
+    answer = await searches.answer(suggest_order(shown))
+    titles = [(one["text"], safe_link(one["url"])) for one in answer["completions"]]
+    titles.sort(key=lambda one: "#" in one[1])
+    listed = [
+        Suggestion(number, text, marked_beginnings(text, shown.text), path_of(url), url, "#" in url)
+        for number, (text, url) in enumerate((one for one in titles if one[1]), 1)
+    ]
+    return render(request, "suggestions.html", query=shown.text, suggestions=listed)
+
+
+@router.get("/opensearch.xml")
+async def opensearch(request: Request) -> Response:
+    """Return the OpenSearch description, by which a browser can search here."""
+    origin = f"{request.url.scheme}://{request.url.netloc}"
+    page = render(request, "opensearch.xml", origin=origin, own_language=_own_language(request))
+    page.headers["Content-Type"] = "application/opensearchdescription+xml; charset=utf-8"
+    return page
+
+
+class _Page:
+    """The search page of one request."""
+
+    def __init__(
+        self, request: Request, shown: SearchAddress, crawl: FirstCrawl | None, documents: int | None
+    ) -> None:
+        self._request = request
+        self._context: dict[str, Any] = {
+            "address": shown,
+            "crawl": crawl,
+            "documents": documents,
+            "own_language": _own_language(request),
+            "result": None,
+            "problem": "",
+            "advice": None,
+        }
+
+    def rendered(self, status: int = 200, **found: Any) -> Response:
+        """Return the page; to htmx only the part of it that a search replaces."""
+        headers = self._request.headers
+        is_part = FRAGMENT_HEADER in headers and "HX-History-Restore-Request" not in headers
+        template = "results_part.html" if is_part else "search.html"
+        return render(self._request, template, status, **{**self._context, **found})
+
+
+class Advice(NamedTuple):
+    """What is shown beside an empty result."""
+
+    suggested: int | None
+    """The number of documents that the corrected query finds."""
+    unfiltered: int
+    """The number of documents that the query finds without filters."""
+    documents: int
+    last_end: float | None
+
+
+async def _advice(
+    state: ApiState,
+    requester: Requester,
+    searches: PageSearches,
+    shown: SearchAddress,
+    suggested: SearchAddress | None,
+) -> Advice:
+    ends = [one.last_end for one in state.supervisor.sources() if one.last_end and requester.sources is None]
+    return Advice(
+        None if suggested is None else await searches.count_matches(suggested),
+        await searches.count_matches(shown.without_filters()) if shown.is_filtered else 0,
+        await searches.count_documents(),
+        max(ends, default=None),
+    )
+
+
+async def _first_crawl(state: ApiState, requester: Requester) -> FirstCrawl | None:
+    return await to_thread.run_sync(first_crawl, state, requester, time.time())
+
+
+def sources_with_copies(state: ApiState) -> frozenset[str]:
+    """Return the sources whose responses are stored, so that cached copies can be shown."""
+    if not state.project.search_page.cached_copies:
+        return frozenset()
+    return frozenset(name for name, source in state.project.known_sources.items() if source.storage.keep)
+
+
+def _own_language(request: Request) -> list[tuple[str, str]]:
+    """Return the part of a query that keeps the language in the URL."""
+    return [one for one in request.query_params.multi_items() if one[0] == "language"][:1]

@@ -1,0 +1,238 @@
+// The search page: suggestions, keys, and what is said after htmx has replaced the results. Everything works without it.
+(() => {
+  "use strict";
+  const box = document.getElementById("box");
+  const input = document.getElementById("query");
+  const list = document.getElementById("suggestions");
+  const clear = document.getElementById("clear");
+  const keys = document.getElementById("keys");
+  const singleKeys = document.getElementById("single-keys");
+  const isResults = () => document.getElementById("results") !== null;
+  const WAIT = 120;
+
+  // ---- suggestions
+
+  let timer = 0, request = null, active = -1;
+  const options = () => [...list.querySelectorAll("[role=option]")];
+
+  input.setAttribute("role", "combobox");
+  input.setAttribute("aria-autocomplete", "list");
+  input.setAttribute("aria-expanded", "false");
+  input.setAttribute("aria-controls", "suggestion-list");
+
+  function close() {
+    clearTimeout(timer);
+    request?.abort();
+    request = null;
+    active = -1;
+    list.hidden = true;
+    list.replaceChildren();
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+
+  function choose(number) {
+    const all = options();
+    active = (number + all.length) % all.length;
+    all.forEach((one, at) => one.setAttribute("aria-selected", at === active ? "true" : "false"));
+    input.setAttribute("aria-activedescendant", all[active].id);
+    all[active].scrollIntoView({ block: "nearest" });
+  }
+
+  async function suggest() {
+    request?.abort();
+    const mine = request = new AbortController();
+    const query = new URLSearchParams(new FormData(box));
+    try {
+      const answer = await fetch(`${input.dataset.suggestions}?${query}`, { signal: mine.signal });
+      const text = await answer.text();
+      if (mine !== request || !answer.ok || answer.redirected || input.value.trim() !== (query.get("q") || "").trim()) return;
+      list.innerHTML = text;
+      active = -1;
+      input.removeAttribute("aria-activedescendant");
+      list.hidden = false;
+      input.setAttribute("aria-expanded", "true");
+    } catch (error) {
+      if (mine === request) close();
+    }
+  }
+
+  function typed() {
+    clear.hidden = !input.value;
+    clearTimeout(timer);
+    if (!input.value.trim()) return close();
+    timer = setTimeout(suggest, WAIT);
+  }
+
+  function open(option, elsewhere) {
+    const url = option.dataset.url;
+    close();
+    if (!url) return box.requestSubmit();
+    if (elsewhere) window.open(url, "_blank", "noopener");
+    else location.assign(url);
+  }
+
+  input.addEventListener("input", typed);
+  input.addEventListener("blur", close);
+  list.addEventListener("mousedown", event => event.preventDefault());
+  list.addEventListener("click", event => {
+    const option = event.target.closest("[role=option]");
+    if (option) open(option, event.ctrlKey || event.metaKey);
+  });
+  box.addEventListener("submit", () => { close(); input.blur(); });
+  box.addEventListener("reset", event => {
+    event.preventDefault();
+    input.value = "";
+    typed();
+    input.focus();
+  });
+
+  input.addEventListener("keydown", event => {
+    if (event.isComposing) return;
+    const isOpen = !list.hidden;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      if (isOpen) choose(active < 0 && step < 0 ? -1 : active + step);
+      else if (step > 0 && titles().length) focusHit(0);
+      else return;
+      event.preventDefault();
+    } else if (event.key === "Enter" && isOpen && active >= 0) {
+      event.preventDefault();
+      open(options()[active], event.ctrlKey || event.metaKey);
+    } else if (event.key === "ArrowRight" && isOpen && active >= 0 && input.selectionStart === input.value.length) {
+      event.preventDefault();
+      input.value = options()[active].dataset.text;
+      typed();
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      if (isOpen || timer) close();
+      else input.blur();
+    }
+  });
+
+  // ---- hits
+
+  const titles = () => [...document.querySelectorAll(".hit h3 a")];
+
+  function focusHit(number) {
+    const all = titles();
+    if (number < 0) return input.focus();
+    if (number >= all.length) return;
+    all[number].focus({ preventScroll: true });
+    all[number].closest(".hit").scrollIntoView({ block: "nearest" });
+  }
+
+  function onHit(event, hit) {
+    const title = hit.querySelector("h3 a");
+    const parts = [...hit.querySelectorAll(".sections a")];
+    const inside = parts.indexOf(document.activeElement);
+    const number = titles().indexOf(title);
+    switch (event.key) {
+      case "ArrowDown": inside >= 0 && inside < parts.length - 1 ? parts[inside + 1].focus() : focusHit(number + 1); break;
+      case "ArrowUp": inside > 0 ? parts[inside - 1].focus() : inside === 0 ? title.focus() : focusHit(number - 1); break;
+      case "ArrowRight": if (inside < 0 && parts.length) parts[0].focus(); else return; break;
+      case "ArrowLeft": if (inside >= 0) title.focus(); else return; break;
+      case "Escape": inside >= 0 ? title.focus() : input.focus(); break;
+      case "Enter":
+        if (!(event.ctrlKey || event.metaKey)) return;
+        window.open(document.activeElement.href, "_blank", "noopener");
+        break;
+      default: return;
+    }
+    event.preventDefault();
+  }
+
+  document.addEventListener("focusin", event => {
+    const hit = event.target.closest?.(".hit");
+    if (hit) history.replaceState({ ...history.state, hit: titles().indexOf(hit.querySelector("h3 a")) }, "");
+  });
+
+  // ---- keys
+
+  const ALONE = "single-keys";
+  function isAllowed() {
+    try { return localStorage.getItem(ALONE) !== "off"; } catch { return true; }
+  }
+  singleKeys.checked = isAllowed();
+  singleKeys.addEventListener("change", () => {
+    try { localStorage.setItem(ALONE, singleKeys.checked ? "on" : "off"); } catch { /* not stored */ }
+  });
+  const isField = target => target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
+
+  document.addEventListener("keydown", event => {
+    if (event.defaultPrevented || event.isComposing || keys.open) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      input.focus();
+      input.select();
+      return;
+    }
+    if (isField(event.target) || event.altKey) return;
+    const menu = event.target.closest(".menu details[open]");
+    if (menu && event.key === "Escape") {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+      return;
+    }
+    const hit = event.target.closest(".hit");
+    if (hit) onHit(event, hit);
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+    if (event.key === "ArrowDown" && event.target === document.body && titles().length) {
+      event.preventDefault();
+      focusHit(0);
+    } else if (event.key === "Escape" && event.target === document.body) {
+      input.focus();
+    } else if (event.key === "/" && isAllowed()) {
+      event.preventDefault();
+      input.focus();
+      input.select();
+    } else if (event.key === "?" && isAllowed()) {
+      event.preventDefault();
+      keys.showModal();
+    }
+  });
+  const allKeys = document.getElementById("all-keys");
+  allKeys.hidden = false;
+  allKeys.addEventListener("click", () => keys.showModal());
+  document.addEventListener("click", event => {
+    for (const one of document.querySelectorAll(".menu details[open]")) if (!one.contains(event.target)) one.open = false;
+  });
+
+  // ---- results
+
+  const narrow = matchMedia("(max-width: 999px)");
+  function fold() {
+    const filters = document.getElementById("filters");
+    if (filters) filters.open = !narrow.matches;
+  }
+  narrow.addEventListener("change", fold);
+
+  document.body.addEventListener("htmx:beforeRequest", event => {
+    if (event.detail.elt.id === "progress" && document.hidden) event.preventDefault();
+  });
+  document.body.addEventListener("htmx:afterSettle", event => {
+    const results = document.getElementById("results");
+    if (event.detail.target?.id !== "results" || !results) return;
+    fold();
+    document.getElementById("announcement").textContent = results.dataset.announce;
+    const query = new URLSearchParams(location.search).get("q") || "";
+    if (document.activeElement !== input) input.value = query;
+    clear.hidden = !input.value;
+    const search = new URLSearchParams(location.search);
+    for (const link of document.querySelectorAll(".menu a[hreflang]")) {
+      search.set("language", link.hreflang);
+      link.search = search;
+    }
+    const next = document.querySelector(".menu input[name=next]");
+    if (next) next.value = location.pathname + location.search;
+  });
+  for (const kind of ["htmx:sendError", "htmx:timeout"]) {
+    document.body.addEventListener(kind, event => {
+      if (event.detail.elt.id !== "progress") location.reload();
+    });
+  }
+
+  fold();
+  clear.hidden = !input.value;
+  if (history.state?.hit >= 0 && titles()[history.state.hit]) titles()[history.state.hit].focus({ preventScroll: true });
+})();
