@@ -80,11 +80,11 @@ def test_completion_and_status_print_what_they_print_here(api: Api, server: str)
     assert row["service"]["phase"] == "idle"
     (api.project.state.path / "site.sqlite").write_bytes(b"no database" * 1000)
     here, there = api.workspace.command("status"), ask(api, server, "status")
-    assert (there.code, without_times(there.out)) == (here.code, without_times(here.out))
+    assert (there.code, without_moments(there.out)) == (here.code, without_moments(here.out))
     assert here.code == 1
 
 
-def without_times(text: str) -> str:
+def without_moments(text: str) -> str:
     """Return a text without moments: that of the next run of a source whose state is unreadable is now."""
     return re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "TIME", text)
 
