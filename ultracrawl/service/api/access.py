@@ -116,7 +116,7 @@ def _requester(
         return state.public_keys.holder(request, state.accounts.tokens, key, state.project, address)
     user, project = session_user(request, state), state.project
     if user is None and project.search_page.public:
-        return Requester("public", RequesterKind.PUBLIC, None, (), project.public_sources)
+        return state.public_keys.admit_anybody(request, project, address_of(request))
     return user
 
 

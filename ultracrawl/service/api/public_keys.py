@@ -15,8 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.attributes.schema import named
+from ultracrawl.service.access.failed_logins import network_of
 from ultracrawl.service.access.rates import TokenBuckets
-from ultracrawl.service.access.requester import Requester
+from ultracrawl.service.access.requester import Requester, RequesterKind
 from ultracrawl.service.access.tokens import Token, TokenExpiredError, TokenStore
 from ultracrawl.service.api.problems import problem_answer
 from ultracrawl.sources import Project
@@ -81,15 +82,30 @@ class PublicKeys:
         if not is_for_keys(request.scope):
             raise HTTPException(403, "a public key may only search")
         self._check_origin(request, token)
-        wait = max(self.of_addresses.wait_of(address), self.of_keys.wait_of(token.name))
-        if wait > 0:
-            raise HTTPException(
-                429, "too many searches by this key; try again later", {"Retry-After": str(math.ceil(wait))}
-            )
-        self.of_addresses.take_token(address)
-        self.of_keys.take_token(token.name)
+        self._check_rates(address, token.name)
         check_size(request)
         return replace(token.requester, sources=project.public_sources)
+
+    def admit_anybody(self, request: Request, project: Project, address: str) -> Requester:
+        """Return the requester without key or log-in, where the search page is public: as by a key of no site.
+
+        Raises status 429 above the limits of an address.
+        """
+        self._check_rates(address)
+        if is_for_keys(request.scope):
+            check_size(request)
+        return Requester("public", RequesterKind.PUBLIC, None, (), project.public_sources)
+
+    def _check_rates(self, address: str, key: str = "") -> None:
+        """Take from the limits of an address and a key. Raises status 429 above them."""
+        network = network_of(address)
+        wait = max(self.of_addresses.wait_of(network), self.of_keys.wait_of(key) if key else 0.0)
+        if wait > 0:
+            retry = {"Retry-After": str(math.ceil(wait))}
+            raise HTTPException(429, "too many searches from this address; try again later", retry)
+        self.of_addresses.take_token(network)
+        if key:
+            self.of_keys.take_token(key)
 
     def _check_origin(self, request: Request, token: Token) -> None:
         origin = request.headers.get("origin")

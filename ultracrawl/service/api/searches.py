@@ -11,7 +11,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.engine import MAX_SECTIONS
 from ultracrawl.index.filters import all_of
 from ultracrawl.service.api import answers as shapes
-from ultracrawl.service.api.access import Address, Reader, RequesterKind, State, Visitor
+from ultracrawl.service.api.access import Address, Reader, State, Visitor
 from ultracrawl.service.api.problems import json_answer
 from ultracrawl.service.api.public_keys import public_answer
 from ultracrawl.service.searching.orders import DocumentOrder, SearchOrder, SuggestOrder
@@ -49,7 +49,7 @@ async def search(
         disjunctive_facets=disjunctive_facets, count_sources=count_sources,
     )  # fmt: skip
     answer = await state.searching.run(requester, order, address=address)
-    if requester.kind is RequesterKind.KEY:
+    if requester.role is None:
         answer = public_answer(answer, state.project, language)
     return json_answer(answer)
 
